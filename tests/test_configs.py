@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from made_paper import ARTEFACT, made_paper
 from provlab.datasets import dataset_members
 from provlab.plan import cells_of, compose_artefact, compose_config, executor_settings, results_folder
-from provlab.plan.composition import _Loader, read_config, resolved
+from provlab.plan.composition import _Loader, read_config, resolve_references
 from provlab.project import artefact_file, artefact_names, package_conf
 from small_runs import REPO, SMALL, run_python
 
@@ -82,7 +82,7 @@ def test_any_override_means_what_it_means_to_hydra(overrides):
     config, expected = compose_config(overrides), by_hydra(overrides)
     assert repr(config) == repr(expected)
     groups = ("dataset", "selector", "model", "protocol")
-    assert repr(resolved(config)) == repr(
+    assert repr(resolve_references(config)) == repr(
         {name: OmegaConf.to_container(OmegaConf.create(expected)[name], resolve=True) for name in groups}
     )
 

@@ -10,7 +10,7 @@ from hostile_bytes import bounded, tree
 from provlab.cli.commands import guarded
 from provlab.datasets import dataset_members, load_dataset
 from provlab.plan import cells_of, compose_artefact, compose_config
-from provlab.plan.composition import resolved, results_folder
+from provlab.plan.composition import resolve_references, results_folder
 from provlab.plan.overrides import parse_override
 from provlab.project.components import build
 from provlab.store import TrialStore
@@ -177,7 +177,7 @@ def nested(levels):
 )
 def test_values_of_other_kinds_are_refused(value, message):
     with pytest.raises(ValueError, match=message) as error:
-        resolved({"dataset": {"seed": value}}, ["dataset"])
+        resolve_references({"dataset": {"seed": value}}, ["dataset"])
     assert str(error.value).startswith("dataset")
     assert len(str(error.value)) < 400
 

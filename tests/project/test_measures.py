@@ -77,7 +77,7 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path[:])
     yield tmp_path
     sys.modules.pop("measuring_study", None)
-    components._trusted.cache_clear()
+    components._trusted_class.cache_clear()
 
 
 RANDOM = ["selector=uniform", "selector.n_features_to_select=10", "protocol.setting=unsupervised"]

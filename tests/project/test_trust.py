@@ -47,7 +47,7 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path[:])
     yield tmp_path
     sys.modules.pop("trusted_study", None)
-    components._trusted.cache_clear()
+    components._trusted_class.cache_clear()
 
 
 def refused(target, message, kind="selector", **arguments):

@@ -11,7 +11,7 @@ from typing import Literal
 from provlab.benchmark import selectors
 from provlab.documents import read_record
 from provlab.plan import compose_config
-from provlab.plan.composition import resolved
+from provlab.plan.composition import resolve_references
 from provlab.project.components import PANEL, build
 from provsel.selectors import BaseSelector
 
@@ -53,7 +53,7 @@ class PanelMethod:
 
     def selector(self, size: int = 1) -> BaseSelector:
         """Return the selector, asked for `size` features, not fitted."""
-        config = resolved(compose_config(self.overrides(size)), ["selector"])["selector"]
+        config = resolve_references(compose_config(self.overrides(size)), ["selector"])["selector"]
         found: BaseSelector = build("selector", config)
         return found
 

@@ -38,22 +38,22 @@ def seed_from(key: str) -> int:
 
 def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
     """Return the SHA-256 of the canonical JSON of cell, draw, fold and repeat."""
-    return _ended(_begun(cell_json), repeat, fold, draw)
+    return _finish_hash(_start_hash(cell_json), repeat, fold, draw)
 
 
 def fold_keys(cell_json: str, n_repeats: int, n_folds: int, n_draws: int) -> Iterator[tuple[int, int, list[str]]]:
     """Yield (repeat, fold, keys of its draws) of all folds of a cell; most of the text is shared, and hashed once."""
-    begun = _begun(cell_json)
+    begun = _start_hash(cell_json)
     for repeat in range(n_repeats):
         for fold in range(n_folds):
-            yield repeat, fold, [_ended(begun, repeat, fold, draw) for draw in range(n_draws)]
+            yield repeat, fold, [_finish_hash(begun, repeat, fold, draw) for draw in range(n_draws)]
 
 
-def _begun(cell_json: str) -> Any:
+def _start_hash(cell_json: str) -> Any:
     return hashlib.sha256(f'{{"cell":{cell_json},"draw":'.encode())
 
 
-def _ended(begun: Any, repeat: int, fold: int, draw: int) -> str:
+def _finish_hash(begun: Any, repeat: int, fold: int, draw: int) -> str:
     whole = begun.copy()
     whole.update(b'%d,"fold":%d,"repeat":%d}' % (draw, fold, repeat))
     return str(whole.hexdigest())

@@ -7,9 +7,9 @@ from provlab.plan.artefact import (
     Artefact,
     Entry,
     artefact_part,
+    column_settings,
     compose_artefact,
     counted_state,
-    fitting,
     state_of,
 )
 from provlab.plan.composition import Composer, compose_config, executor_settings, results_folder
@@ -31,7 +31,7 @@ from provlab.plan.plan import (
 
 __all__ = [
     "CELL_GROUPS", "COMPLETE", "MAX_COUNT", "NOT_RUN", "PARTIAL", "Artefact", "Composer", "Entry", "Task", "Trial",
-    "artefact_part", "cells_of", "compose_artefact", "compose_config", "counted_state", "executor_settings",
-    "feature_names_of", "files_missing", "fitting", "identity_of", "load_from", "make_tasks", "places_of_first",
-    "results_folder", "state_of", "trials_of", "unique_cells",
+    "artefact_part", "cells_of", "column_settings", "compose_artefact", "compose_config", "counted_state",
+    "executor_settings", "feature_names_of", "files_missing", "identity_of", "load_from", "make_tasks",
+    "places_of_first", "results_folder", "state_of", "trials_of", "unique_cells",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from provlab.datasets import MissingDataError
 from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json
-from provlab.plan.composition import Composer, Parts, compose_config, read_config, resolved
+from provlab.plan.composition import Composer, Parts, compose_config, read_config, resolve_references
 from provlab.plan.overrides import check_names, nearest_setting, setting
 from provlab.plan.plan import cells_of, files_missing, identity_of
 from provlab.project import artefact_file, paper_of
@@ -105,7 +105,7 @@ def counted_state(n_stored: int, n_planned: int) -> str:
 
 def artefact_part(name: str, part: str = "artefact") -> Parts:
     """Return what an artefact's file says of it: its title, rows, columns and data sets; or its protocol."""
-    found: Parts = resolved(compose_config([f"+experiment={name}"]), [part])[part]
+    found: Parts = resolve_references(compose_config([f"+experiment={name}"]), [part])[part]
     return found
 
 
@@ -141,8 +141,8 @@ def compose_artefact(
     base = [f"+experiment={name}", *overrides]
     compose, identities = Composer(), dict[str, str]()
     config = compose(base)
-    layout = resolved(config, ["artefact"])["artefact"]
-    columns = _listed_columns(name, layout)
+    layout = resolve_references(config, ["artefact"])["artefact"]
+    columns = _read_columns(name, layout)
 
     def identify(dataset: Mapping[str, Any]) -> str:
         """Look at each data set once: all rows and columns have the same ones."""
@@ -152,17 +152,17 @@ def compose_artefact(
         return identities[text]
 
     entries, plain, taken = [], [], set()
-    for label, part in _listed_datasets(name, layout).items():
+    for label, part in _read_datasets(name, layout).items():
         for row, of_row in (rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}).items():
             before = [*part["choose"], *of_row]
             plain.append(compose([*base, *before]))
             for column in part.get("columns", columns):
                 if not rows and row not in columns[column].get("rows", [row]):
                     continue
-                settings = fitting(columns[column]["choose"], plain[-1])
+                settings = column_settings(columns[column]["choose"], plain[-1])
                 places = {f"data set {label!r:.80}": part["choose"], f"row {row!r:.80}": of_row}
                 _check_agreement(name, {**places, f"column {column!r:.80}": settings})
-                taken |= _kept(overrides, [*before, *settings])
+                taken |= _effective(overrides, [*before, *settings])
                 alone = (*base, *before, *settings)
                 composed = compose(alone)
                 for cell in cells_of(composed, identify):
@@ -181,7 +181,7 @@ def compose_artefact(
     return Artefact(name, str(layout["title"]), tuple(entries), config)
 
 
-def _listed_datasets(name: str, layout: Parts) -> dict[str, Parts]:
+def _read_datasets(name: str, layout: Parts) -> dict[str, Parts]:
     """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
     listed = layout.get("datasets", {"": {"choose": []}})
     only = layout.get("only")
@@ -195,7 +195,7 @@ def _listed_datasets(name: str, layout: Parts) -> dict[str, Parts]:
     return {str(label): listed[label] for label in chosen}
 
 
-def _listed_columns(name: str, layout: Parts) -> dict[str, Parts]:
+def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
     """Return `choose` of each column, and `rows` of one that says which rows have it."""
     columns = {key: part if isinstance(part, dict) else {"choose": part} for key, part in layout["columns"].items()}
     for column, part in columns.items():
@@ -215,7 +215,7 @@ def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> t
 # ---- settings of columns that a row takes, and those that nothing takes: an artefact would be computed without them
 
 
-def fitting(column: Sequence[str], row: Parts) -> list[str]:
+def column_settings(column: Sequence[str], row: Parts) -> list[str]:
     """Return the overrides of a column that apply to a row: what the column chooses itself, and what the row has."""
     chosen = _chosen_groups(column)
     return [text for text in column if setting(text).partition(".")[0] in chosen or applies(text, row)]
@@ -270,7 +270,7 @@ def _value(override: str) -> str:
     return override.partition("=")[2].strip()
 
 
-def _kept(overrides: Iterable[str], later: Sequence[str]) -> set[str]:
+def _effective(overrides: Iterable[str], later: Sequence[str]) -> set[str]:
     """Return the overrides that those which come later do not replace, or by the same: that is what the user wanted."""
     replaced = {*map(setting, later)}
     return {text for text in overrides if text in later or setting(text) not in replaced}

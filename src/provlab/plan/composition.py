@@ -54,7 +54,7 @@ class Composer:
     """`compose_config` for many overrides: reads each file once, and merges once what the same files give."""
 
     def __init__(self) -> None:
-        self._of_files = cache(partial(_merged_files, cache(_member), cache(artefact_file)))
+        self._of_files = cache(partial(_merge_files, cache(_member), cache(artefact_file)))
 
     def __call__(self, overrides: Sequence[str]) -> Parts:
         """Return the config with some overrides."""
@@ -73,18 +73,18 @@ class Composer:
                 chosen[group] = override.value
         parts = self._of_files(**chosen)
         for override in changes:
-            parts = _changed(parts, override, 0)
+            parts = _apply(parts, override, 0)
         return parts
 
 
-def _merged_files(
+def _merge_files(
     member: Callable[[str, str], Parts], file_of: Callable[[str], Path], *, experiment: str = "", **chosen: str
 ) -> Parts:
     """Return what the main config, an artefact's and the chosen members of groups give."""
     files = [read_config("", package_conf() / "config.yaml")]
     if experiment:
         files.append(read_config("", file_of(experiment)))
-    first, *others = map(_named_members, files)
+    first, *others = map(_stated_members, files)
     stated = {group: name for each in others for group, name in each.items()} | chosen
     # a data set may have other defaults than those of papers; what is asked for stands above them
     beside = _beside("dataset", stated.get("dataset", first["dataset"]))
@@ -93,7 +93,7 @@ def _merged_files(
     return reduce(_merge, map(_content, files), parts)
 
 
-def _named_members(file: Parts) -> dict[str, str]:
+def _stated_members(file: Parts) -> dict[str, str]:
     """Return the members of groups that the defaults of a file name."""
     items = [item for item in file.get("defaults", []) if isinstance(item, dict)]
     # a member of a group writes "override /model@_global_.model", as Hydra would look below its own group
@@ -108,7 +108,7 @@ def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str
     for base in file.get("defaults", []):
         if isinstance(base, str) and base != "_self_" and base not in based:
             found |= _beside(group, base, (*based, name))
-    return found | _named_members(file)
+    return found | _stated_members(file)
 
 
 def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
@@ -137,7 +137,7 @@ def _merge(below: Any, above: Any) -> Any:
     return {**below, **{name: _merge(below.get(name), value) for name, value in above.items()}}
 
 
-def _changed(node: Any, override: Override, depth: int) -> Parts:
+def _apply(node: Any, override: Override, depth: int) -> Parts:
     """Return a part of a config with one change; the part itself stays as it is."""
     mark, key, value = override.mark, override.key, override.value
     name, where = key[depth], ".".join(key)
@@ -150,7 +150,7 @@ def _changed(node: Any, override: Override, depth: int) -> Parts:
             f"{nearest_setting('.'.join(key[: depth + 1]), known)}{more}."
         )
     if depth + 1 < len(key):
-        return {**node, name: _changed(node.get(name, {}), override, depth + 1)}
+        return {**node, name: _apply(node.get(name, {}), override, depth + 1)}
     old = node.get(name)
     if mark == "~":
         if value is not None and value != old:
@@ -167,7 +167,7 @@ def _changed(node: Any, override: Override, depth: int) -> Parts:
 # ---- references
 
 
-def resolved(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict[str, Any]:
+def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict[str, Any]:
     """Return some parts, those of a cell, with the values that references stand for; these are of `KNOWN` parts.
 
     Raises
@@ -181,20 +181,20 @@ def resolved(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict[str, Any]
             raise ValueError(
                 f"{name}: expected a mapping of names to values, got {parts.get(name)!r:.80}; see conf/{name}."
             )
-    return {name: _resolved(parts[name], parts, name, 0, iter(range(MAX_VALUES))) for name in names}
+    return {name: _resolve(parts[name], parts, name, 0, iter(range(MAX_VALUES))) for name in names}
 
 
-def _resolved(value: Any, parts: Parts, where: str, depth: int, left: Iterator[int]) -> Any:
-    """Return a value as `resolved` does; `left` has as many items as there may be further values."""
+def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[int]) -> Any:
+    """Return a value as `resolve_references` does; `left` has as many items as there may be further values."""
     if depth > MAX_DEPTH:
         raise ValueError(f"{where:.80}: expected at most {MAX_DEPTH} levels, got more; flatten it.")
     if isinstance(value, Mapping):
         for name in value:
             if not isinstance(name, str) and not where.startswith("artefact"):
                 raise ValueError(f"{where}: expected names as keys, got {name!r:.80}; write them as texts.")
-        return {k: _resolved(inner, parts, f"{where}.{k!s:.80}", depth + 1, left) for k, inner in value.items()}
+        return {k: _resolve(inner, parts, f"{where}.{k!s:.80}", depth + 1, left) for k, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_resolved(inner, parts, f"{where}[{k}]", depth + 1, left) for k, inner in enumerate(value)]
+        return [_resolve(inner, parts, f"{where}[{k}]", depth + 1, left) for k, inner in enumerate(value)]
     if next(left, None) is None:
         raise ValueError(f"{where}: expected at most {MAX_VALUES} values, got more; put data into a data set.")
     if isinstance(value, str) and "${" in value:
@@ -207,7 +207,7 @@ def _resolved(value: Any, parts: Parts, where: str, depth: int, left: Iterator[i
                 check_references(known, "config")
                 return _by_omegaconf(known, value)
             found = found[name]
-        return _resolved(found, parts, where, depth + 1, left)
+        return _resolve(found, parts, where, depth + 1, left)
     if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"{where}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
     return value

@@ -23,7 +23,7 @@ from provlab.datasets import (
 )
 from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json, fold_keys, split_seed
-from provlab.plan.composition import Parts, resolved
+from provlab.plan.composition import Parts, resolve_references
 from provlab.plan.overrides import CELL_GROUPS, ELSEWHERE, check_names
 from provlab.protocols import AbstractStatedFolds, protocol_named
 
@@ -119,7 +119,7 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
         Gives the identity of a data set's config; no data are loaded, but for the number of the folds that they state.
     """
     check_names("config", config, [*CELL_GROUPS, "preparation", *ELSEWHERE, "fail_fast", "artefact"])
-    parts = resolved(config, [*CELL_GROUPS, "preparation"])
+    parts = resolve_references(config, [*CELL_GROUPS, "preparation"])
     preparation = parts.pop("preparation")
     dataset, protocol = parts.pop("dataset"), parts["protocol"]
     for name in ("repeats", "n_splits", "draws"):
@@ -127,7 +127,7 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
         if isinstance(number, int | float) and number > MAX_COUNT:
             raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
     measured = protocol_named(protocol.get("split"))
-    parts["protocol"] = measured.completed(protocol)
+    parts["protocol"] = measured.complete_settings(protocol)
     if preparation.get("_target_") is not None:
         parts["protocol"]["preparation"] = preparation
     first, *others = members = [

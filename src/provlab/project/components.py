@@ -97,7 +97,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     if isinstance(in_hand := object_in_hand(target), type) and issubclass(in_hand, base_of(kind)):
         return _with_method(kind, in_hand)
     if package and package.split(".")[0] in current_project().trust:
-        return _with_method(kind, _trusted(kind, package, name, current_project()))
+        return _with_method(kind, _trusted_class(kind, package, name, current_project()))
     known = [*sorted(f"{registry}.{name}" for name in registered(kind)), *(SCIKIT_LEARN if kind == "model" else ())]
     trust = ", ".join(current_project().trust) or "none"
     advice = "add its top-level module to trust in provsel.toml if you would run its code"
@@ -148,7 +148,7 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     Of a measure, it is the function of a trial, with its settings.
     """
     arguments = component_arguments(kind, config)
-    built = {name: _replaced(value, _built) for name, value in arguments.items()}
+    built = {name: _replace_components(value, _build_inner) for name, value in arguments.items()}
     cls: Any = component_class(kind, config)
     missing = [name for name, is_needed in _parameters(kind, cls).items() if is_needed and name not in arguments]
     if missing:
@@ -159,7 +159,7 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     return partial(cls.measure, **built) if kind == "measure" else cls(**built)
 
 
-def _built(value: Mapping[str, Any]) -> Any:
+def _build_inner(value: Mapping[str, Any]) -> Any:
     if is_component(value):
         return build(inner_kind(value), value)
     found = object_in_hand(value[FUNCTION])
@@ -178,7 +178,7 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": cls.__name__ if is_own(config) else config["_target_"],
         "algorithm_version": version_of(cls),
-        "arguments": {name: _replaced(value, _identity) for name, value in arguments.items()},
+        "arguments": {name: _replace_components(value, _identity) for name, value in arguments.items()},
     }
 
 
@@ -186,13 +186,13 @@ def _identity(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return component_identity(inner_kind(value), value) if is_component(value) else value
 
 
-def _replaced(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
+def _replace_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
     """Return a value of a config, with what `make` gives for each component or function, however deep in lists."""
     if isinstance(value, Mapping):
         if is_component(value) or set(value) == {FUNCTION}:
             return make(value)
-        return {name: _replaced(inner, make) for name, inner in value.items()}
-    return [_replaced(inner, make) for inner in value] if isinstance(value, list | tuple) else value
+        return {name: _replace_components(inner, make) for name, inner in value.items()}
+    return [_replace_components(inner, make) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def is_component(value: Any) -> bool:
@@ -208,13 +208,13 @@ def inner_kind(config: Mapping[str, Any]) -> str:
         return "model" if package == REGISTRIES["model"] else "selector"
     found = object_in_hand(target)
     if found is None and package.split(".")[0] in current_project().trust:
-        found = _trusted("component", package, name, current_project())
+        found = _trusted_class("component", package, name, current_project())
     # another one is a model, which is refused with all that could stand there
     return "model" if found is None or hasattr(found, "predict") else "selector"
 
 
 @cache
-def _trusted(kind: str, package: str, name: str, project: Project) -> type:
+def _trusted_class(kind: str, package: str, name: str, project: Project) -> type:
     """Return a class of a module that a project trusts, after looking at what it is and where it is from."""
     subject = f"config of the {kind}: expected"
     try:
@@ -253,7 +253,7 @@ def _module(package: str, root: Path) -> ModuleType:
         sys.path[:] = [folder for folder in sys.path if folder != _root]
         for name in [name for name in sys.modules if _is_of(name.partition(".")[0], _root)]:
             del sys.modules[name]
-        _trusted.cache_clear()
+        _trusted_class.cache_clear()
     if str(root) not in sys.path:
         sys.path.append(str(root))  # at the end: a module of the project hides no other
     _root = str(root)
@@ -352,7 +352,7 @@ def check_columns(measure: type[Measure], known: Collection[str]) -> None:
             )
 
 
-def checked_values(measure: type[Measure], found: Any) -> dict[str, float | str | None]:
+def check_values(measure: type[Measure], found: Any) -> dict[str, float | str | None]:
     """Return what a measure gave as values of its columns.
 
     Raises

@@ -269,7 +269,7 @@ class AbstractProtocol(ABC):
     limits: ClassVar[bool] = False
     columns: ClassVar[tuple[Column, ...]]
 
-    def completed(self, protocol: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_settings(self, protocol: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of a config as they apply; of one that does not, a warning says so."""
         for name, value in self.fixed.items():
             if protocol.get(name, value) != value:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import Ridge
 
-from provlab.project.components import build, checked_values, component_class
+from provlab.project.components import build, check_values, component_class
 from provlab.protocols.base import Fold, Method, Record
 from provlab.protocols.scoring import measured
 from provsel import reducers
@@ -138,7 +138,7 @@ def _tell_of_numbers(selector: Any) -> None:
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     """Return the record of a fitted selection, with the test error of a model on it and its certificates."""
-    model = seeded(method.model, seed)
+    model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
     with view.metered() as training:
         if leaves_nothing_out(inner, view) and not is_random_model(model):
@@ -174,7 +174,7 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     return record | own_measures(method, trial)
 
 
-def seeded(model: Mapping[str, Any], seed: int) -> Any:
+def build_seeded(model: Mapping[str, Any], seed: int) -> Any:
     """Return a model with the seed of the trial where the model draws."""
     built = build("model", model)
     return reducers.seed(built, seed) if is_random_model(built) else built
@@ -199,7 +199,7 @@ def own_measures(method: Method, trial: MeasuredTrial) -> Record:
                 f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is asked of every "
                 f"trial of its cells: return NaN, and of a theorem NO_BOUND, where it does not apply."
             ) from error
-        found |= checked_values(measure, given)
+        found |= check_values(measure, given)
     return found
 
 

@@ -53,10 +53,10 @@ class StreamedTraining(AbstractOwnSplit):
 
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
         """Return test error, file size, memory, and times with the reading of the file."""
-        from provlab.protocols.fitting import fit_selector, seeded
+        from provlab.protocols.fitting import build_seeded, fit_selector
 
         fitted = fit_selector(method, seed, fold.view)
-        return fitted.as_record(fold) | train_alone(as_config(seeded(method.model, seed)), fold)
+        return fitted.as_record(fold) | train_alone(as_config(build_seeded(method.model, seed)), fold)
 
 
 def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:

@@ -26,9 +26,9 @@ from provlab.plan import (
     Composer,
     Entry,
     artefact_part,
+    column_settings,
     compose_artefact,
     compose_config,
-    fitting,
     unique_cells,
 )
 from provlab.plan.overrides import setting
@@ -254,7 +254,7 @@ class Multiverse:
             own = overrides = tuple(stated["rows"][row])
             changed = [(place, place.options[k]) for place, k in zip(self.readings.places, universe, strict=True) if k]
             for place, option in changed:
-                taken = fitting(option.of_cells, composed(own))
+                taken = column_settings(option.of_cells, composed(own))
                 lost = [text for text in taken if setting(text) in of_columns]
                 if lost or not taken:
                     reason = f"each column sets {setting(lost[0])} itself" if lost else "the row has none of these"
@@ -262,7 +262,7 @@ class Multiverse:
                         f"readings, place {place.id}, option {option.name}: expected settings that change {row} of "
                         f"{artefact}, got {', '.join(option.overrides)}, but {reason}; fix touches or the option."
                     )
-                overrides += tuple(fitting(option.of_cells, composed(overrides)))
+                overrides += tuple(column_settings(option.of_cells, composed(overrides)))
             found[label] = overrides
         return found
 

@@ -167,13 +167,13 @@ def write_artefact(
     reference : ProjectReference
         What the project's reference run gave, which stands beside.
     """
-    artefact, page = _composed(site, store, name)
+    artefact, page = _compose(site, store, name)
     page.reference = reference.parts.get(name)
     content: dict[str, Any] = {"numbers": pd.DataFrame(), "unit": "", "plot": None, "files": [], "tables": []}
     content["features"] = FeaturesPart()
     if artefact is not None:
         try:
-            content |= _shown(site, store, artefact, page, audited)
+            content |= _write_numbers(site, store, artefact, page, audited)
         except Exception as error:
             log.warning("report: %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
             page.state, page.problem = BROKEN, _reason(error)
@@ -188,8 +188,8 @@ def write_artefact(
     printed = numbers[numbers["printed"] != ""] if len(numbers) else numbers
     site.write(
         page.href, "artefact.html", page.title, page.paper, page.short, page=page, readings=readings, labels=FILES,
-        reference=reference, compared=_compared(site, artefact, page),
-        counts=counted([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
+        reference=reference, compared=_state_of_reference(site, artefact, page),
+        counts=sum_certificates([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
         plots=content["plot"] is not None,
         with_errors=len(printed) > 0 and np.isfinite(printed["standard_errors"]).any(),
         by_dataset=len(numbers) > 0 and numbers["dataset"].nunique() > 1, trace_href=trace_href,
@@ -198,7 +198,7 @@ def write_artefact(
     return page
 
 
-def _composed(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | None, ArtefactPage]:
+def _compose(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | None, ArtefactPage]:
     """Return an artefact, None where it cannot be had, with its page as far as that is known."""
     command = reproduce_command(name, site.overrides)
     try:
@@ -215,7 +215,7 @@ def _composed(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | N
     return artefact, ArtefactPage(name, artefact.title, commands=[command])
 
 
-def _shown(
+def _write_numbers(
     site: Site, store: StoreSnapshot, artefact: Artefact, page: ArtefactPage, audited: Mapping[str, Mapping[str, int]]
 ) -> dict[str, Any]:
     """Complete the page, write files and traces, and return what the template shows."""
@@ -234,7 +234,7 @@ def _shown(
         except Exception as error:  # a renderer may need what a partial store does not have
             log.warning("report: %s cannot be rendered: %s", artefact.name, error)
             page.problem = f"The table or figure cannot be made from what is stored: {_reason(error)}"
-    numbers = compared(frame)
+    numbers = compare_with_print(frame)
     numbers["trace"] = [
         trace_href(artefact.name, *place)
         for place in zip(frame["of_row"], frame["of_column"], frame["dataset"], strict=True)
@@ -266,7 +266,7 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def compared(frame: pd.DataFrame) -> pd.DataFrame:
+def compare_with_print(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame of numbers with `difference`, ours minus printed, and `standard_errors`, on that scale.
 
     The standard error of each side is its sd times the scale of ours, see `standard_error_scale`: the paper's protocol
@@ -295,7 +295,7 @@ def count_certificates(store: StoreSnapshot, cells: Sequence[Cell]) -> pd.Series
     return pd.concat(counts, names=["certificate"]).drop("not measured", level="state", errors="ignore")
 
 
-def counted(pages: Sequence[ArtefactPage]) -> dict[str, dict[str, int]]:
+def sum_certificates(pages: Sequence[ArtefactPage]) -> dict[str, dict[str, int]]:
     """Return by certificate the trials in each state, where there is a bound; cells of two artefacts count once."""
     found = [page.certificates for page in pages if page.certificates is not None]
     if not found:
@@ -347,7 +347,7 @@ def _write_trace(
     )  # fmt: skip
 
 
-def _compared(site: Site, artefact: Artefact | None, page: ArtefactPage) -> str:
+def _state_of_reference(site: Site, artefact: Artefact | None, page: ArtefactPage) -> str:
     """Say how the code differs from what the reference of an artefact was made with."""
     if page.reference is None or site.overrides:
         return "With the settings of the papers."

@@ -28,7 +28,7 @@ from provlab.plan import COMPLETE
 from provlab.project import artefact_names, current_project, papers
 from provlab.readings.robustness import counted as counted_verdict
 from provlab.readings.robustness import tallied
-from provlab.report.artefact import ArtefactPage, ClaimReadings, counted, readings_of, write_artefact
+from provlab.report.artefact import ArtefactPage, ClaimReadings, readings_of, sum_certificates, write_artefact
 from provlab.report.benchmark import write_benchmark
 from provlab.report.reference import ProjectReference, project_reference
 from provlab.report.runs import TEXTS, write_runs
@@ -128,12 +128,12 @@ def _each(write: Callable[[str], ArtefactPage], names: Sequence[str], n_jobs: in
     _call = write
     try:
         with ProcessPoolExecutor(n_jobs, get_context("fork")) as pool:
-            return list(pool.map(_called, names))
+            return list(pool.map(_call_write, names))
     finally:
         _call = None
 
 
-def _called(name: str) -> ArtefactPage:
+def _call_write(name: str) -> ArtefactPage:
     assert _call is not None
     return _call(name)
 
@@ -151,7 +151,7 @@ def _write_overview(
     titles: dict[str, str] = {}
     shared: dict[str, Any] = {
         "tally": partial(tally, readings),
-        "counted": counted,
+        "sum_certificates": sum_certificates,
         "readings": readings,
         "reference": reference,
     }

@@ -47,8 +47,8 @@ def environment() -> Environment:
     )
     made.filters.update(
         num=number, count="{:,}".format, script_json=script_json, canonical=canonical_json, anchor=dataset_anchor,
-        value=value, step=step, like=like, pattern=pattern, when=when, kind=kind_of, listed=listed, markup=Markup,
-        text=value_text,
+        value=value, step=step, like=like, pattern=pattern, when=when, kind=kind_of, join_items=join_items,
+        markup=Markup, text=value_text,
     )  # fmt: skip
     made.globals.update(MISSING=MISSING, NAN=math.nan, nan=math.isnan, tool=tool, card=card, version=__version__)
     return made
@@ -177,7 +177,7 @@ def when(text: str) -> str:
     return f"{text[:16].replace('T', ' ')} UTC"
 
 
-def listed(value: Any) -> str:
+def join_items(value: Any) -> str:
     """Return a value as a text; a list, such as of BLAS libraries, becomes one."""
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 

@@ -128,7 +128,7 @@ def trace_numbers(
     trials = entry_trials(artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"])))
     measures = [name for name in measures if trials[name].notna().any()]
     trials[measures] = trials[measures].astype(float) * [100.0 if name in PERCENT else 1.0 for name in measures]
-    measured = _measured(artefact, trials, measures)
+    measured = _summarise(artefact, trials, measures)
     trace = trials["entry"].map({k: number for number, members in enumerate(places.values()) for k in members})
     by_trace = dict(iter(trials[ALWAYS].groupby(trace)))
     listed = trials[trace.map(trace.value_counts()) <= max_listed].sort_values(PLACE)
@@ -168,7 +168,7 @@ def unit_of(measure: str) -> str:
     return "bytes" if measure in ("file_bytes", "peak_memory") else ""
 
 
-def _measured(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) -> dict[int, Lines]:
+def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) -> dict[int, Lines]:
     """Return what was measured in each entry, see `TracedCell`: for all entries at once, as a group takes its time."""
     if trials.empty:
         return {}

@@ -122,7 +122,7 @@ def _check_identity(task: Task) -> None:
 def _fold(task: Task, dataset: Dataset) -> Fold:
     measured, preparation = task.cells[0].measured, task.protocol.get("preparation")
     if measured.keeps_fold:
-        return _kept_fold(measured, canonical_json(dict(task.dataset)), canonical_json(preparation))
+        return _shared_fold(measured, canonical_json(dict(task.dataset)), canonical_json(preparation))
     numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
     return measured.fold(dataset, **numbers, preparation=preparation)
 
@@ -136,7 +136,7 @@ def data_of(task: Task) -> Dataset:
 
 
 @lru_cache(maxsize=1)
-def _kept_fold(measured: AbstractProtocol, config: str, preparation: str) -> Fold:
+def _shared_fold(measured: AbstractProtocol, config: str, preparation: str) -> Fold:
     """Return the rows that all tasks of a protocol share, whatever their repeat."""
     prepared = json.loads(preparation)
     return measured.fold(_load(config), n_splits=1, split_seed=0, fold=0, preparation=prepared)
