@@ -250,7 +250,7 @@ def test_pages_say_which_features_are_selected(seen):
     text, raw = text_of(seen, "artefacts/figure.html"), (seen / "artefacts" / "figure.html").read_text(encoding="utf-8")
     for words in ("Full: all features are selected", "set 1, 10", "Tables of 6 of 16 data sets and columns are shown"):
         assert words in text
-    tables = re.findall(r'<table data-sort class="features">.*?</table>', raw, re.S)
+    tables = re.findall(r'<table data-sort="" class="features">.*?</table>', raw, re.S)
     assert len(tables) == 6
     head, *rows = re.findall(r"<tr>.*?</tr>", tables[3], re.S)  # set 2, 30
     assert re.findall(r"<th[^>]*>([^<]*)", head) == ["Feature", "Lvg", "Random"]

@@ -252,10 +252,9 @@ def _write_numbers(
 
 
 def _features(site: Site, store: StoreSnapshot, artefact: Artefact, page: ArtefactPage) -> FeaturesPart:
-    lines = []
-    for entry in artefact.entries:
-        place = entry.row, entry.column, entry.dataset
-        lines.append(FeaturesLine(*place, entry.cell, trace_href(artefact.name, *place)))
+    places = [(entry.row, entry.column, entry.dataset) for entry in artefact.entries]
+    cells = zip(places, artefact.cells, strict=True)
+    lines = [FeaturesLine(*place, cell, trace_href(artefact.name, *place)) for place, cell in cells]
     try:
         return write_features(site, store, lines, f"files/{page.short}")
     except ValueError as error:  # damaged lists take no number from a page
@@ -327,10 +326,8 @@ def _write_trace(
     drawn = {cell.entry.dataset: each for cell in trace.cells for each in cell.measured if each["name"] == main}
     ends = [each[end] for each in drawn.values() for end in ("minimum", "maximum")] or [0.0]
     axis = min(ends), max(ends)  # one for all data sets
-    numbers_of: dict[str, list[dict[str, Any]]] = {cell.entry.dataset: [] for cell in trace.cells}
-    for line in trace.numbers:
-        if line["dataset"] in numbers_of:
-            numbers_of[line["dataset"]].append(line)
+    datasets = [cell.entry.dataset for cell in trace.cells]
+    numbers_of = {name: [line for line in trace.numbers if line["dataset"] == name] for name in datasets}
     strips = {}
     for dataset, each in drawn.items():
         words = f"{each['n']} values on {dataset or 'the data'}, mean {number(each['mean'])}"

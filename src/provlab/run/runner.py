@@ -84,11 +84,8 @@ class RunReport:
 
     def kinds(self) -> list[str]:
         """Return one line for each of the most frequent reasons of failures."""
-        last = {reason: where for _, where, reason in self.failures}
-        return [
-            f"{line} (last: {last[text]})" if text else line
-            for line, text in _most_frequent(reason for *_, reason in self.failures)
-        ]
+        last = {reason: f" (last: {where})" for _, where, reason in self.failures}
+        return _most_frequent((reason for *_, reason in self.failures), last)
 
     def check(self, command: str) -> None:
         """Raise ValueError where trials failed, with their reasons."""
@@ -103,12 +100,12 @@ class RunReport:
         return "\n".join([self.counts(), *(f"  {line}" for line in self.kinds())])
 
 
-def _most_frequent(reasons: Iterable[str]) -> list[tuple[str, str]]:
-    """Return a line for each of the most frequent reasons, with the reason itself, and a last one for all others."""
+def _most_frequent(reasons: Iterable[str], ends: Mapping[str, str]) -> list[str]:
+    """Return a line for each of the most frequent reasons, with its end if it has one, and one for all others."""
     found = Counter(reasons).most_common()
     rest = found[KINDS:]
-    others = [(f"{sum(n for _, n in rest)} x {len(rest)} other reasons", "")] if rest else []
-    return [(f"{n} x {reason}", reason) for reason, n in found[:KINDS]] + others
+    others = [f"{sum(n for _, n in rest)} x {len(rest)} other reasons"] if rest else []
+    return [f"{n} x {reason}{ends.get(reason, '')}" for reason, n in found[:KINDS]] + others
 
 
 def run_cells(
@@ -166,7 +163,7 @@ def run_cells(
         )
         raise
     finally:
-        for line, _ in _most_frequent(NUMBER.sub("...", text) for text in report.warnings):
+        for line in _most_frequent((NUMBER.sub("...", text) for text in report.warnings), {}):
             say(f"warned: {' '.join(line.split())}")
         report.seconds = time.perf_counter() - start
     try:
