@@ -1,6 +1,5 @@
 """An audit computes stored trials again from their records alone: the same bits, and whatever is wrong is found."""
 
-import io
 import json
 import logging
 import math
@@ -11,7 +10,6 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from rich.console import Console
 
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, differences, outcomes
 from provlab.audit import read_audits, run_audit
@@ -77,7 +75,7 @@ def results(made, tmp_path):
 
 
 def audit(results, **options):
-    options = {"fraction": 1.0, "executor": SERIAL, "console": Console(file=io.StringIO()), **options}
+    options = {"fraction": 1.0, "executor": SERIAL, **options}
     return run_audit(results, **options)[0]
 
 

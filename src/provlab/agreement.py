@@ -31,7 +31,7 @@ PLACE = ("environment", "git_revision")
 """Columns that say where a record was computed, not what came out."""
 
 COMPARED = tuple(name for name in SCHEMA.names if name not in {*VOLATILE, *PLACE})
-"""Columns of every record that are compared; those of the project's own measures are as well, see `compared`."""
+"""Columns of every record that are compared; so are those of the project's own measures, see `compared_columns`."""
 
 LATER = ("feature_names", "coefficients")
 """Columns that records of earlier versions lack: they are compared where they are stored."""
@@ -51,7 +51,7 @@ SMALLEST = 1e-3
 is left out, and have no digits of their own. Certificates and errors are of the order of 1."""
 
 
-def compared(columns: Iterable[str]) -> list[str]:
+def compared_columns(columns: Iterable[str]) -> list[str]:
     """Return the columns of records that are compared, of all that they have."""
     return [*COMPARED, *(name for name in columns if name not in SCHEMA.names)]
 
@@ -87,7 +87,7 @@ def outcomes(stored: pa.Table, now: pa.Table, lines: pd.DataFrame) -> NDArray[np
     return found
 
 
-def shown(stored: Any, now: Any) -> tuple[str, ...]:
+def short_texts(stored: Any, now: Any) -> tuple[str, ...]:
     """Return two values as short texts: of a thousand features, how many, and where the lists part."""
     if not (isinstance(stored, list) and isinstance(now, list)):
         return tuple(text if len(text := repr(value)) <= 80 else f"{text[:77]}..." for value in (stored, now))

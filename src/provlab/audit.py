@@ -16,45 +16,33 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from rich.console import Console
 
-from provlab.agreement import (
-    COMPARED,
-    DIFFERENT,
-    OUTCOMES,
-    compared,
-    differences,
-    digits,
-    is_same_environment,
-    outcomes,
-    shown,
-)
+from provlab import agreement
+from provlab.agreement import DIFFERENT, OUTCOMES
 from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import some, stored_folder
 from provlab.benchmark.stored import cells_of_table, read_table, unpacked
 from provlab.datasets import MissingDataError
-from provlab.identity.cell import ID_DIGITS, Cell, cell_of
+from provlab.documents import read_as
+from provlab.identity.cell import ID_DIGITS, cell_of
 from provlab.identity.keys import trial_key
 from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
 from provlab.run.environment import environment, git_revision
 from provlab.run.executors import execute
 from provlab.run.runner import ticker
 from provlab.store import TrialStore, records_table
+from provlab.tables import write_text
 from provlab.terminal import PlainConsole
 from provsel import __version__
-from provsel.files import replacing
 
 log = logging.getLogger(__name__)
-
-FRACTION = 0.01
-"""Of a store, where neither a fraction nor a cell was asked for."""
 
 CELLS_AT_ONCE = 200
 """Cells whose records are read together: a sample of a large store names most of its cells."""
@@ -115,7 +103,7 @@ class AuditRun:
     n_stored: int
     n_drawn: int
     interrupted: bool = False
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
     trials: pd.DataFrame = field(default_factory=lambda: _frame([], TRIALS))
     agreement: pd.DataFrame = field(default_factory=lambda: _frame([], AGREEMENT))
 
@@ -136,16 +124,14 @@ class AuditRun:
     def digits(self) -> int | None:
         """Fewest digits to which other environments agree; None with the same bits, or where a trial is different."""
         worst = self.agreement["worst"].max() if len(self.agreement) and not self.count(DIFFERENT) else 0.0
-        return digits(worst) if worst else None
+        return agreement.digits(worst) if worst else None
 
     def write(self, results: Path) -> Path:
         """Write the run below `results`/audits and return the file: whole, or not at all."""
         stamp = datetime.fromisoformat(self.when).strftime("%Y%m%dT%H%M%S.%fZ")
         path = results / "audits" / f"{stamp}-{self.seed}.json"
         frames = {name: getattr(self, name).to_dict("records") for name in ("trials", "agreement")}
-        text = json.dumps({"format": FORMAT, **vars(self), **frames}, indent=1, allow_nan=False)
-        with replacing(path) as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8")
+        write_text(path, json.dumps({"format": FORMAT, **vars(self), **frames}, indent=1, allow_nan=False) + "\n")
         return path
 
 
@@ -160,27 +146,16 @@ def read_audits(results: Path) -> list[AuditRun]:
             data = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
                 raise ValueError(f"a file without the format {FORMAT!r}")
-            runs.append(_checked(data))
+            frames = {"trials": _frame(data["trials"], TRIALS), "agreement": _frame(data["agreement"], AGREEMENT)}
+            lists = [[(str(a), str(b), str(c)) for a, b, c in each] for each in frames["trials"]["differences"]]
+            frames["trials"] = frames["trials"].assign(differences=lists)
+            run: AuditRun = read_as(AuditRun, {**data, **frames}, FORMAT)
+            if datetime.fromisoformat(run.when).utcoffset() is None or not {*run.trials["outcome"]} <= {*OUTCOMES}:
+                raise ValueError("a time without its zone, or an outcome of another name")
+            runs.append(run)
         except (ValueError, TypeError, KeyError, OSError, RecursionError, OverflowError) as error:
             log.warning("audit %s: expected a file that this provsel audit wrote, got %s; left out.", path, error)
     return sorted(runs, key=lambda run: datetime.fromisoformat(run.when), reverse=True)
-
-
-def _checked(data: Mapping[str, Any]) -> AuditRun:
-    """Return the run that a file states; anybody can put files there."""
-    run = AuditRun(
-        **{**data, "trials": _frame(data["trials"], TRIALS), "agreement": _frame(data["agreement"], AGREEMENT)}
-    )
-    for name, kind in get_type_hints(AuditRun).items():
-        if not isinstance(getattr(run, name), get_origin(kind) if name == "skipped" else kind):
-            raise TypeError(f"{data[name]!r:.80} as {name}")
-    if datetime.fromisoformat(run.when).utcoffset() is None or not {*run.trials["outcome"]} <= {*OUTCOMES}:
-        raise ValueError("a time without its zone, or an outcome of another name")
-    skipped = {str(reason): int(n) for reason, n in run.skipped.items()}
-    lists = [
-        [(str(column), str(stored), str(now)) for column, stored, now in each] for each in run.trials["differences"]
-    ]
-    return replace(run, skipped=skipped, trials=run.trials.assign(differences=lists))
 
 
 def _frame(rows: Sequence[Any], types: Mapping[str, type]) -> pd.DataFrame:
@@ -195,7 +170,6 @@ def run_audit(
     limit: int | None = None,
     seed: int | None = None,
     executor: Mapping[str, Any] | None = None,
-    console: Console | None = None,
 ) -> tuple[AuditRun, Path]:
     """Compute a random sample of stored trials again, compare, and write what was found.
 
@@ -213,8 +187,6 @@ def run_audit(
         Of the draw, without replacement. Default: a fresh one.
     executor : mapping, optional
         See `execute`; loky with one worker a core by default.
-    console : Console, optional
-        For progress; standard error by default.
 
     Returns
     -------
@@ -229,12 +201,11 @@ def run_audit(
     KeyboardInterrupt, OSError
         After what was compared so far has been written.
     """
-    console = console or PlainConsole(stderr=True)
+    console = PlainConsole(stderr=True)
     store, when = TrialStore(results / "store"), datetime.now(UTC).isoformat()
     drawn, settings = _draw(store, fraction=fraction, cell=cell, limit=limit, seed=seed)
     run = AuditRun(when, __version__, git_revision(), environment(), **settings)
-    plain: dict[str, Any] = {"highlight": False, "markup": False, "soft_wrap": True}
-    console.print(f"audit: {run.n_drawn} of {run.n_stored} stored trials, drawn with seed {run.seed}", **plain)
+    console.print(f"audit: {run.n_drawn} of {run.n_stored} stored trials, drawn with seed {run.seed}")
     skipped: Counter[str] = Counter()
     noted: dict[str, tuple[str, str, str]] = {}  # differences that leave nothing to compare
     records: list[dict[str, Any]] = []
@@ -251,15 +222,15 @@ def run_audit(
                 advance(len(result.records) + len(result.failures))
     except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
         stopped = error
-    trials, agreement = _compared(store, stored, records, noted)
-    counts = dict(sorted(skipped.items()))
-    run = replace(run, interrupted=stopped is not None, skipped=counts, trials=trials, agreement=agreement)
+    frames = _compare(store, stored, records, noted)
+    run = replace(run, interrupted=stopped is not None, skipped=dict(sorted(skipped.items())), **frames)
     path = run.write(results)
     if stopped is not None:
         console.print(
-            f"interrupted: {len(trials)} of {run.n_drawn} drawn trials were compared, see {path}; "
-            f"--seed {run.seed} draws the same again.", **plain
-        )  # fmt: skip
+            f"interrupted: {len(run.trials)} of {run.n_drawn} drawn trials were compared, see {path}; "
+            f"--seed {run.seed} draws the same again.",
+            soft_wrap=True,
+        )
         raise stopped
     return run, path
 
@@ -267,32 +238,10 @@ def run_audit(
 def run_panel_audit(
     folder: Path | str, results: Path, *, methods: Sequence[str] = (), **how: Any
 ) -> tuple[AuditRun, Path]:
-    """Compute a random sample of a benchmark's panel again, compare, and write what was found.
+    """Do the same with some methods, or all, of a folder of a benchmark's panel, "" for the one that provsel has.
 
-    A selection that was cut off is left out: how long it may take on another machine says nothing.
-
-    Parameters
-    ----------
-    folder : path
-        Files of the panel; "" is the one that comes with provsel.
-    results : path
-        What was found goes to `audits` in it.
-    methods : sequence of str
-        Of the panel; by default all.
-    **how
-        As of `run_audit`.
-
-    Returns
-    -------
-    run : AuditRun
-        Its trials have data set and method as the panel calls them.
-    path : Path
-        Of its file.
-
-    Raises
-    ------
-    ValueError
-        Nothing is stored, or what is asked for does not fit.
+    A selection that was cut off is left out: how long it may take on another machine says nothing. The run's trials
+    have data set and method as the panel calls them. `how` and errors are those of `run_audit`.
     """
     table = read_table(Path(folder) if folder else stored_folder())
     if methods:
@@ -313,7 +262,7 @@ def _draw(
     store: TrialStore, *, fraction: float | None, cell: str, limit: int | None, seed: int | None
 ) -> tuple[pa.Table, dict[str, Any]]:
     """Return keys and cells of stored trials drawn at random, and what repeats the draw on the same store."""
-    fraction = fraction if fraction is not None else 1.0 if cell else FRACTION
+    fraction = fraction if fraction is not None else 1.0 if cell else 0.01
     if not 0 < fraction <= 1:
         raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
     if limit is not None and limit < 1:
@@ -328,28 +277,23 @@ def _draw(
             f"compute some first, by provsel reproduce or provsel run, or name their folder with --results."
         )
     if cell:
-        cell = _cell_id(trials["cell"], cell)
-        trials = trials.filter(pc.equal(trials["cell"], cell))
+        if not re.fullmatch(r"[0-9a-fA-F]{8,64}", cell):
+            raise ValueError(
+                f"audit: expected the first 8 or more hex digits of a cell, got {cell!r}; "
+                f"copy them from the trace of a number."
+            )
+        trials = trials.filter(pc.starts_with(trials["cell"], pattern=cell.lower()))
+        found = sorted(trials["cell"].unique().to_pylist())
+        if len(found) != 1:
+            got = f"{len(found)}, such as {found[0]} and {found[1]}; add digits" if found else "none that is stored"
+            raise ValueError(f"audit: expected one cell that begins with {cell}, got {got}.")
+        [cell] = found
     size = max(1, round(fraction * len(trials)))
     size = size if limit is None else min(size, limit)
     seed = secrets.randbits(32) if seed is None else seed
     chosen = np.random.default_rng(seed).choice(len(trials), size=size, replace=False)
     settings = {"seed": seed, "fraction": float(fraction), "limit": limit, "cell": cell}
     return trials.take(pa.array(np.sort(chosen))), {**settings, "n_stored": n_stored, "n_drawn": size}
-
-
-def _cell_id(cells: pa.ChunkedArray, prefix: str) -> str:
-    if not re.fullmatch(r"[0-9a-fA-F]{8,64}", prefix):
-        raise ValueError(
-            f"audit: expected the first 8 or more hex digits of a cell, got {prefix!r}; "
-            f"copy them from the trace of a number."
-        )
-    known = pc.drop_null(pc.unique(cells))
-    found = sorted(known.filter(pc.starts_with(known, pattern=prefix.lower())).to_pylist())
-    if len(found) != 1:
-        got = f"{len(found)}, such as {found[0]} and {found[1]}; add digits" if found else "none that is stored"
-        raise ValueError(f"audit: expected one cell that begins with {prefix}, got {got}.")
-    return str(found[0])
 
 
 def _stored(store: TrialStore, drawn: pa.Table) -> pa.Table:
@@ -375,66 +319,74 @@ def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, 
     for config, records in members.items():
         counts = {f"{name}s": 1 + max(each[name] for each in records) for name in ("repeat", "draw")}
         try:
-            cells.append(_recomputed(config, records[0]["source"] or "", counts))
-            wanted |= {record["key"] for record in records}
+            cell = cell_of(config, source=records[0]["source"] or "", **counts)
+            if identity_of(cell.dataset) != cell.data:
+                raise ValueError(f"the data set {cell.dataset['name']} has another identity now")
+            if files_missing(cell.dataset):
+                skipped[f"the data are missing: provsel fetch {cell.dataset['name']}"] += len(records)
+                continue
         except MissingDataError as error:
             skipped[f"the data are missing: provsel fetch {error.dataset}"] += len(records)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError) as error:
             skipped[_line(f"not accepted now: {type(error).__name__}: {error}")] += len(records)
+        else:
+            cells.append(cell)
+            wanted |= {record["key"] for record in records}
     tasks = make_tasks(cells, done={key for cell in cells for *_, key in trials_of(cell)} - wanted)
     if lost := len(wanted) - len(_keys_of(tasks)):
         skipped["the config does not have such a trial: its fold or draw is beyond its numbers"] += lost
     return tasks
 
 
-def _compared(
+def _compare(
     store: TrialStore, stored: pa.Table, records: list[dict[str, Any]], noted: Mapping[str, tuple[str, str, str]]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> dict[str, pd.DataFrame]:
     """Return the frames of an `AuditRun` from what was computed again."""
     now = records_table(records).sort_by("key")
     before = stored.filter(pc.is_in(stored["key"], now["key"].combine_chunks()))
-    lines = differences(before, now, compared(now.column_names))
+    lines = agreement.differences(before, now, agreement.compared_columns(now.column_names))
     is_unknown = _is_unknown(store, before, lines)
     unknown, lines = lines[is_unknown], lines[~is_unknown]
     keys = now["key"].to_pylist()
-    outcome = dict(zip(keys, outcomes(before, now, lines), strict=True))
-    same = dict(zip(keys, is_same_environment(before, now), strict=True))
     texts = {key: [each] for key, each in noted.items()}
     for line in lines.itertuples():
-        texts.setdefault(keys[line.row], []).append((line.column, *shown(line.stored, line.now)))
+        texts.setdefault(keys[line.row], []).append((line.column, *agreement.short_texts(line.stored, line.now)))
     lacking = {keys[row]: [*found] for row, found in unknown.groupby("row")["column"]}
-    trials = stored.filter(pc.is_in(stored["key"], pa.array([*outcome, *noted], pa.string())))
+    trials = stored.filter(pc.is_in(stored["key"], pa.array([*keys, *noted], pa.string())))
     frame = trials.select([name for name in TRIALS if name in trials.column_names]).to_pandas()
     frame = frame.fillna({name: -1 if kind is int else "" for name, kind in TRIALS.items() if name in frame})
-    kinds = zip(frame["key"], trials["environment"].to_pylist(), strict=True)
-    frame["same_environment"] = [same.get(key, kind == environment()) for key, kind in kinds]
-    frame["outcome"] = [outcome.get(key, DIFFERENT) for key in frame["key"]]
+    frame["outcome"], frame["same_environment"] = (
+        DIFFERENT,
+        [each.as_py() == environment() for each in trials["environment"]],
+    )
+    is_now = frame["key"].isin(keys)  # as others failed
+    frame.loc[is_now, "outcome"] = agreement.outcomes(before, now, lines)
+    frame.loc[is_now, "same_environment"] = agreement.is_same_environment(before, now)
     frame["differences"] = [texts.get(key, []) for key in frame["key"]]
     frame["not_compared"] = [lacking.get(key, []) for key in frame["key"]]
-    return frame.astype(TRIALS)[[*TRIALS]], _agreement(before, now, lines, unknown)
+    return {"trials": frame.astype(TRIALS)[[*TRIALS]], "agreement": _agreement(before, now, lines, unknown)}
 
 
 def _is_unknown(store: TrialStore, stored: pa.Table, lines: pd.DataFrame) -> NDArray[np.bool_]:
     """Tell of which differences the writer of the record did not know the column: its git revision wrote no value."""
-    is_null = [value is None for value in lines["stored"]]
-    names = lines["column"][is_null].unique().tolist()
+    found = np.array([value is None for value in lines["stored"]], bool)
+    names = lines["column"][found].unique().tolist()
     written = store.query(columns=[*names, "git_revision"])
-    writers = {
-        name: {*written.filter(pc.is_valid(written[name]))["git_revision"].unique().to_pylist()} for name in names
-    }
-    revisions = stored["git_revision"].take(pa.array(lines["row"])).to_pylist()
-    found = zip(is_null, lines["column"], revisions, strict=True)
-    return np.array([null and revision not in writers[name] for null, name, revision in found], dtype=bool)
+    for name in names:
+        writers = written.filter(pc.is_valid(written[name]))["git_revision"].unique()
+        knew = pc.is_in(stored["git_revision"], value_set=writers).to_numpy()
+        found &= ~(knew[lines["row"]] & (lines["column"] == name).to_numpy())
+    return found
 
 
 def _agreement(stored: pa.Table, now: pa.Table, lines: pd.DataFrame, unknown: pd.DataFrame) -> pd.DataFrame:
     """Return how far trials of other environments agree, that with most trials first; columns that have values."""
     kinds = np.array(pc.fill_null(stored["environment"], "").to_pylist(), dtype=object)
-    is_other = ~is_same_environment(stored, now)
+    is_other = ~agreement.is_same_environment(stored, now)
     others = Counter(kinds[is_other])
     found = []
     for kind in sorted(others, key=lambda kind: (-others[kind], kind)):
-        for name in COMPARED:
+        for name in agreement.COMPARED:
             rows = np.flatnonzero(is_other & (kinds == kind) & (_is_measured(stored[name]) | _is_measured(now[name])))
             rows = np.setdiff1d(rows, unknown["row"][unknown["column"] == name])
             if rows.size:
@@ -448,25 +400,6 @@ def _agreement(stored: pa.Table, now: pa.Table, lines: pd.DataFrame, unknown: pd
 def _is_measured(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     nothing = pc.equal(column, "") if pa.types.is_string(column.type) else pc.is_null(column, nan_is_null=True)
     return ~pc.fill_null(nothing, True).to_numpy()
-
-
-def _recomputed(config: str, source: str, counts: Mapping[str, int]) -> Cell:
-    """Return the cell of a record, where data and classes are what they were.
-
-    Raises
-    ------
-    MissingDataError
-        Names the data set.
-    ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError
-        When the trial cannot be computed again for another reason.
-    """
-    cell = cell_of(config, source=source, **counts)
-    name, found = cell.dataset["name"], identity_of(cell.dataset)
-    if found != cell.data:
-        raise ValueError(f"the data set {name} has another identity now")
-    if missing := files_missing(cell.dataset):
-        raise MissingDataError(f"no file {missing[0]}", name)
-    return cell
 
 
 def _line(text: str) -> str:

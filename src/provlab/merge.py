@@ -7,14 +7,14 @@ stated digits on another. What is different beyond that is a conflict, and is fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compared, differences, outcomes, shown
+from provlab import agreement
+from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES
 from provlab.benchmark.stored import NAMES, check_table, read_table, unpacked, write_table
 from provlab.identity.keys import digest_of, trial_key
 from provlab.store import NUMBERS, TrialStore
@@ -76,20 +76,20 @@ def compare_known(known: pa.Table, trials: pa.Table, source: str) -> tuple[dict[
     """
     # a column that one side never wrote is that of another version, and no disagreement
     written = [{name for name in each.column_names if each[name].null_count < len(each)} for each in (known, trials)]
-    names = [name for name in compared(trials.column_names) if name in set.intersection(*written)]
-    found = differences(known, trials, names)
-    outcome = outcomes(known, trials, found)
+    names = [name for name in agreement.compared_columns(trials.column_names) if name in set.intersection(*written)]
+    found = agreement.differences(known, trials, names)
+    outcome = agreement.outcomes(known, trials, found)
     wrong = found[outcome[found["row"]] == DIFFERENT].sort_values("row", kind="stable")
     lines = trials.select(PLACE).take(pa.array(wrong["row"], pa.int64())).to_pandas()
     firsts = known[FIRST].take(pa.array(wrong["row"], pa.int64())).to_pandas()
     lines = lines.assign(source=firsts, other=source, column=wrong["column"].to_numpy())
-    pairs = [shown(*pair) for pair in zip(wrong["stored"], wrong["now"], strict=True)]
+    pairs = [agreement.short_texts(*pair) for pair in zip(wrong["stored"], wrong["now"], strict=True)]
     lines[["first", "second"]] = pd.DataFrame(pairs, columns=["first", "second"])
     return {each: int((outcome == each).sum()) for each in OUTCOMES}, lines[CONFLICT_COLUMNS]
 
 
-def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Callable[[str], None]) -> pd.DataFrame:
-    """Add the trials of some sources to the store of a results folder.
+def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.DataFrame:
+    """Add the trials of some sources to the store of a results folder, and print a line about each source.
 
     Parameters
     ----------
@@ -99,8 +99,6 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Cal
         Results folder, whose trials have the last word.
     keep_first : bool
         Where a trial is different, keep the one that came first. Otherwise nothing is written then.
-    told : callable
-        Gets a line about each source.
 
     Returns
     -------
@@ -130,10 +128,7 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Cal
                 f"merge: expected columns of {name} with the types that they have in the sources before it, got "
                 f"another: {error}; rename the measure's field in one of the projects, or leave out one of the sources."
             ) from error
-        told(
-            f"{name}: {len(fresh[-1])} new trials; known: {found[IDENTICAL]} identical, {found[CLOSE]} the same to the "
-            f"promised digits, {found[DIFFERENT]} different"
-        )
+        print(f"{name}: {len(fresh[-1])} new trials; {_counts(found)}")
     if keep_first or len(conflicts) == 1:
         store.prepare()
         for table in fresh:
@@ -141,28 +136,8 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Cal
     return pd.concat(conflicts, ignore_index=True)
 
 
-def merge_panel(source: Path, target: Path, *, keep_first: bool, told: Callable[[str], None]) -> pd.DataFrame:
-    """Add what a folder of a benchmark's panel has to another one, which has the last word.
-
-    Parameters
-    ----------
-    source, target : Path
-        Folders of Parquet files, a method each.
-    keep_first : bool
-        Where a trial is different, keep that of the target. Otherwise nothing is written then.
-    told : callable
-        Gets a line.
-
-    Returns
-    -------
-    DataFrame
-        What is different, see `CONFLICT_COLUMNS`.
-
-    Raises
-    ------
-    ValueError
-        The source has another version, or trials of other cells than the panel has here, see `check_table`.
-    """
+def merge_panel(source: Path, target: Path, *, keep_first: bool) -> pd.DataFrame:
+    """Add what a folder of a benchmark's panel has to another one, as `merge` does; errors as `check_table`."""
     new, old = read_table(source), read_table(target)
     cells = check_table(new, str(source))
     both = new.merge(old[["cell", *NUMBERS]], on=["cell", *NUMBERS])
@@ -174,11 +149,14 @@ def merge_panel(source: Path, target: Path, *, keep_first: bool, told: Callable[
         ours = pd.MultiIndex.from_frame(old[[*NAMES]])
         replaced = ours.isin(pd.MultiIndex.from_frame(fresh[[*NAMES]]))  # by trials of another version
         write_table(pd.concat([old[~replaced], fresh]), target)
-    told(
-        f"{source}: {len(fresh)} new trials of {', '.join(fresh['method'].unique()) or 'no method'}; known: "
-        f"{found[IDENTICAL]} identical, {found[CLOSE]} the same to the promised digits, {found[DIFFERENT]} different"
-    )
+    methods = ", ".join(fresh["method"].unique()) or "no method"
+    print(f"{source}: {len(fresh)} new trials of {methods}; {_counts(found)}")
     return conflicts
+
+
+def _counts(found: dict[str, int]) -> str:
+    same = f"{found[IDENTICAL]} identical, {found[CLOSE]} the same to the promised digits"
+    return f"known: {same}, {found[DIFFERENT]} different"
 
 
 def with_source(trials: pa.Table, source: str) -> pa.Table:

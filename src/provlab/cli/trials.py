@@ -60,7 +60,7 @@ def call_audit(options: argparse.Namespace) -> int:
     caption += f"; {partly} have no value in columns that are newer than they are" if partly else ""
     console.print(table(list(_outcomes(found)), caption=caption))
     for environment, columns in found.agreement.groupby("environment", sort=False):
-        kind = f"of another kind, {columns['n_trials'].iloc[0]}: {_differing(environment, found.environment)}"
+        kind = f"of another kind, {columns['n_trials'].iloc[0]}: {_changes(environment, found.environment)}"
         is_same = columns["n_same"] == columns["n_compared"]
         same = f"the same bits wherever compared: {', '.join(columns['column'][is_same]) or 'no column'}"
         console.print(table(list(_agreement(columns[~is_same])), visible_line(kind), same))
@@ -105,7 +105,7 @@ def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
         yield {"column": line.column, "trials": line.n_compared, "same bits": line.n_same, "agreement": text}
 
 
-def _differing(stored: str, here: str) -> str:
+def _changes(stored: str, here: str) -> str:
     """Return in words where two environments differ."""
     try:
         there, now = (dict(json.loads(text)) for text in (stored, here))
@@ -184,9 +184,9 @@ def call_merge(options: argparse.Namespace) -> int:
         if len(sources) != 1:
             raise ValueError(f"merge: expected one folder with --panel, got {len(sources)}; merge one after the other.")
         [source], target = sources.values(), Path(options.results) / FOLDER / PANEL
-        conflicts = merge_panel(source, target, keep_first=options.keep_first, told=print)
+        conflicts = merge_panel(source, target, keep_first=options.keep_first)
     else:
-        conflicts = merge(sources, Path(options.results), keep_first=options.keep_first, told=print)
+        conflicts = merge(sources, Path(options.results), keep_first=options.keep_first)
     if options.output:
         write_frame(conflicts, Path(options.output))
     if conflicts.empty:
