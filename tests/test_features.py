@@ -25,10 +25,11 @@ from provlab.features import (
     NO_LIST,
     SINGLE,
     cells_features,
-    names_of,
+    data_names,
     selected_features,
 )
 from provlab.frames import planned_trials
+from provlab.identity.keys import canonical_json
 from provlab.plan import cells_of, compose_config
 from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
@@ -169,7 +170,7 @@ def test_names_are_those_of_the_file_that_the_trials_are_of(tmp_path, becomes, r
     path.write_text(f"height,weight,y\n{rows}")
     [cell] = cells_of(compose_config(["dataset=file", f"dataset.path={path}", "selector=uniform"]))
     path.unlink() if becomes is None else path.write_text(f"{becomes}{rows}")
-    names, why = names_of(cell)
+    names, why = data_names(cell.data, canonical_json(cell.dataset))
     assert names == (None if reason else ["height", "weight"])
     assert re.search(reason, why)
     assert why.startswith("features are numbered from 1") is bool(reason)

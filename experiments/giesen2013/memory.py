@@ -66,7 +66,7 @@ def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFram
     ----------
     entries : iterable of Entry
     trials : DataFrame
-        As `artefact_trials` returns for `COLUMNS`.
+        As `Rendering.trials` returns for `COLUMNS`.
 
     Returns
     -------

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,13 +34,6 @@ NO_LIST = "no list of features is stored: the method mixes features, or its tria
 KEEPS_ALL, KEEPS_NONE = "all features are selected", "no feature is selected"
 SINGLE = "a single selection has no stability"
 NUMBERED = "features are numbered from 1"
-
-Names: TypeAlias = tuple[Sequence[str] | None, str]
-"""Names of features, or None, and why there are none."""
-
-
-AnyCell = TypeVar("AnyCell", bound=Planned)
-
 
 NO_INDEX = np.nan, (np.nan, np.nan)
 """The stability of a cell that has none, and its interval."""
@@ -89,7 +82,7 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
         Names of the features of the data set; by default numbers from 1. Where a preparation made the columns, their
         names are those of the records: folds may have different ones.
     note : str, optional
-        Why there are no names, see `names_of`.
+        Why there are no names, see `data_names`.
 
     Returns
     -------
@@ -117,10 +110,10 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
         return SelectedFeatures(pd.DataFrame(columns=COLUMNS), 0, n_features, (0, 0), NO_LIST, *NO_INDEX)
     sizes = np.array([len(each) for each in lists])
     codes, labels = pd.factorize(np.concatenate(lists))
-    index, texts = np.arange(labels.size), labels
-    is_prepared = labels.dtype == object
-    if is_prepared:  # each fold has its own columns, identified by name
-        n_features, names, note = max(n_features, labels.size), None, ""
+    index = pd.array(labels, "Int64") if labels.dtype != object else pd.array([pd.NA] * labels.size, "Int64")
+    texts = labels
+    if labels.dtype == object:  # a preparation made columns in each fold, identified by name
+        n_features, note = max(n_features, labels.size), ""
         lists = np.split(codes, np.cumsum(sizes)[:-1])
     elif n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
         raise ValueError(
@@ -131,20 +124,15 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
         if names is not None and len(names) != n_features:
             note = f"{NUMBERED}: the data have {len(names)} names, the trials {n_features} features"
             names = None
-        index = labels
         texts = np.array([str(k + 1) for k in labels] if names is None else [names[k] for k in labels], dtype=object)
     times = np.bincount(codes, minlength=labels.size)
     place = _places(trials, codes, sizes, keeps_all, labels.size)
-    order = np.lexsort((texts if is_prepared else index, np.nan_to_num(place, nan=np.inf), -times))
-    columns = {"frequency": times / len(lists), "times": times, "place": place}
+    order = np.lexsort((labels, np.nan_to_num(place, nan=np.inf), -times))
+    columns = {"feature": pd.Series(texts, dtype=object), "index": index, "frequency": times / len(lists)}
+    columns |= {"times": times, "place": place}
     columns |= dict(zip(("weight", "weight_sd"), _weights(trials, codes, sizes, labels.size), strict=True))
-    found = pd.DataFrame({name: column[order] for name, column in columns.items()})
-    found.insert(0, "index", pd.array(index[order], "Int64"))
-    found.insert(0, "feature", pd.Series(texts[order], dtype=object))
-    if is_prepared:
-        found["index"] = pd.array([pd.NA] * len(found), "Int64")
-    stable = NO_INDEX
-    problem = ""
+    found = pd.DataFrame(columns).iloc[order].reset_index(drop=True)
+    stable, problem = NO_INDEX, ""
     if sizes.sum() in (0, len(lists) * n_features):
         problem = KEEPS_ALL if sizes[0] else KEEPS_NONE
     elif len(lists) < 2:
@@ -157,12 +145,8 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
 
 
 def cells_features(
-    store: TrialReader,
-    cells: Sequence[AnyCell],
-    names: Callable[[AnyCell], Names] | None = None,
-    *,
-    at_once: int = AT_ONCE,
-) -> Iterator[tuple[AnyCell, SelectedFeatures]]:
+    store: TrialReader, cells: Sequence[Planned], *, at_once: int = AT_ONCE
+) -> Iterator[tuple[Planned, SelectedFeatures]]:
     """Yield the selected features of each cell that has stored trials, data set by data set.
 
     Lists are read for a few cells at a time, so that memory does not grow with the number of trials.
@@ -172,8 +156,6 @@ def cells_features(
     store : TrialReader
     cells : sequence of Cell, or of what stands for one
         Distinct ones, see `unique_cells`.
-    names : callable, optional
-        Gives the names of the features of a cell, or None, and why; by default `names_of`.
     at_once : int, optional
         Selected features that are in memory together; a cell with more is read whole.
     """
@@ -183,20 +165,16 @@ def cells_features(
         chosen = [ordered[place] for place in batch.index]
         for place, trials in planned_trials(store, chosen, READ).groupby("place"):
             cell = chosen[int(str(place))]
-            yield cell, selected_features(trials, *(names or names_of)(cell))
-
-
-def names_of(cell: Planned) -> Names:
-    """Return the names of the features of a cell's data set; or None, and why they are not known.
-
-    They are read where the data set is on this machine and still the one of the trials.
-    """
-    return data_names(cell.data, canonical_json(cell.dataset))
+            yield cell, selected_features(trials, *data_names(cell.data, canonical_json(cell.dataset)))
 
 
 @lru_cache(maxsize=4)
-def data_names(data: str, config: str) -> Names:
-    """Return the same of a data set by its identity and its config, as JSON, which may be anybody's."""
+def data_names(data: str, config: str) -> tuple[Sequence[str] | None, str]:
+    """Return the names of the features of a data set, or None, and why they are not known.
+
+    They are read where the data set is on this machine and still the one of the trials, by its identity `data`. The
+    config is JSON, and may be anybody's.
+    """
     dataset = json.loads(config)
     try:
         if identity_of(dataset) == data:

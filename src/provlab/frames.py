@@ -33,6 +33,9 @@ PRINTED = ["row", "column", "dataset", "printed_value", "printed_sd"]
 TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
 """Columns of the records that `selection_seconds` reads."""
 
+FOLD_SIZES = ["n_train", "n_test"]
+"""Columns of the records that `standard_error_scale` reads."""
+
 NO_TRIALS = "missing"
 """State of a number whose cell has no stored trial; a number with trials may be empty all the same."""
 
@@ -58,9 +61,13 @@ class Headline(NamedTuple):
     unit: str = ""
     factor: float = 1.0
 
-    def text(self, value: Any) -> str:
+    def text(self, value: float) -> str:
         """Return a value in `unit` as it is printed."""
         return f"{value:.2f}" if self.unit else f"{value:.4f}"
+
+    def in_units(self, text: str) -> str:
+        """Return a text with the unit behind it."""
+        return f"{text} ({self.unit})" if self.unit else text
 
 
 ERROR = Headline("error", "error", "test error (%)", "%", 100.0)
@@ -126,7 +133,8 @@ def artefact_frame(
     DataFrame
         `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
     """
-    found = entry_trials(artefact, store, columns_with_sizes([*columns, *headline_columns(artefact.cells)]))
+    read = [*columns, *headline_columns(artefact.cells), *FOLD_SIZES]
+    found = entry_trials(artefact, store, list(dict.fromkeys(read)))
     if any(found[name].isna().all() for name in columns if name in LARGE):  # packed trials do not have these
         found = found[:0]
     trials, scales = dict(iter(found.groupby("entry", sort=False))), standard_error_scale(found, ["entry"]).to_dict()
@@ -141,13 +149,13 @@ def artefact_frame(
         base |= {"n_trials": n_trials, "state": counted_state(n_trials, entry.cell.n_trials)}
         lines += [{**base, "scale": scales[k], **line} for line in summarise(entry, trials[k])]
     own = [name for name in COLUMNS if not name.startswith("printed")]
-    frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
-    return _with_printed(frame, printed)[[*COLUMNS, *ORIGIN]]
-
-
-def columns_with_sizes(columns: Sequence[str]) -> list[str]:
-    """Return all columns of the records that `artefact_frame` reads: those of a summary, and the sizes of a fold."""
-    return list(dict.fromkeys([*columns, "n_train", "n_test"]))
+    frame, printed = (
+        pd.DataFrame(lines, columns=[*own, *ORIGIN]),
+        pd.DataFrame(columns=PRINTED) if printed is None else printed,
+    )
+    printed = printed if printed["dataset"].notna().any() else printed.drop(columns="dataset")
+    on = [name for name in PRINTED[:3] if name in printed]
+    return frame.merge(printed, on=on, how="left", validate="many_to_one")[[*COLUMNS, *ORIGIN]]
 
 
 def standard_error_scale(trials: pd.DataFrame, by: Sequence[str]) -> pd.Series:
@@ -160,7 +168,7 @@ def standard_error_scale(trials: pd.DataFrame, by: Sequence[str]) -> pd.Series:
     by = list(by)
     n_trials = trials.groupby(by, sort=False).size()
     n_folds = trials.drop_duplicates([*by, "repeat", "fold"]).groupby(by, sort=False).size()
-    sizes = trials.astype({"n_train": float, "n_test": float}).groupby(by, sort=False)[["n_train", "n_test"]].mean()
+    sizes = trials.astype(dict.fromkeys(FOLD_SIZES, float)).groupby(by, sort=False)[FOLD_SIZES].mean()
     ratio = (sizes["n_test"] / sizes["n_train"]).where(sizes["n_train"] > 0)
     over_folds = np.sqrt(1 / n_folds + ratio.mask(ratio > 1, 0.0))
     return over_folds.where(n_folds > 1, 1 / np.sqrt(n_trials))
@@ -181,13 +189,8 @@ def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple
     return mean, mean - half, mean + half, n
 
 
-def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
-    """Return the stored trials of an artefact: `row`, `column`, `dataset`, `repeat`, `fold`, `draw` and `columns`."""
-    return entry_trials(artefact, store, columns)[["row", "column", "dataset", "repeat", "fold", "draw", *columns]]
-
-
 def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
-    """Return the same with `entry`, the place of each trial's entry in the artefact, and `cell`; entry by entry."""
+    """Return an artefact's `planned_trials` with `row`, `column`, `dataset` and `entry`, the place of their entry."""
     trials = planned_trials(store, artefact.cells, columns).rename(columns={"place": "entry"})
     for name in ("row", "column", "dataset"):
         trials[name] = np.array([getattr(entry, name) for entry in artefact.entries], object)[trials["entry"]]
@@ -268,13 +271,3 @@ def printed_numbers(published: Path, artefact: str) -> pd.DataFrame:
         return pd.DataFrame(columns=PRINTED)
     printed = pd.read_csv(published, dtype=dict.fromkeys(["artefact", *PRINTED[:-1]], str))
     return printed.loc[printed["artefact"] == artefact, PRINTED]
-
-
-def _with_printed(frame: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataFrame:
-    printed = pd.DataFrame(columns=PRINTED) if printed is None else printed
-    on = ["row", "column"]
-    if printed["dataset"].notna().any():
-        on.append("dataset")
-    else:
-        printed = printed.drop(columns="dataset")
-    return frame.merge(printed, on=on, how="left", validate="many_to_one")

@@ -7,8 +7,9 @@ store, so that the folder can be anybody's: a reader takes nothing but names and
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -70,7 +71,7 @@ UP_TO_ONE = re.compile(
 )
 """How measures begin whose best value is 1; scikit-learn's that begin with neg_ are 0 at best."""
 
-_DRAWN = ("row", "features", "dataset", "value", "low", "high", "selected")
+_DRAWN = ("row", "measure", "features", "dataset", "value", "low", "high", "selected")
 
 
 @dataclass(frozen=True)
@@ -123,17 +124,12 @@ class RunCell:
         return self.repeats, self.n_splits, self.draws
 
     @property
-    def n_trials(self) -> int:
-        """Number of planned trials."""
-        return self.repeats * self.n_splits * self.draws
-
-    @property
     def headline(self) -> Headline:
         """What the cell is judged by."""
-        return _shown_as(self.measures[0])
+        return measure_headline(self.measures[0])
 
 
-def _shown_as(column: str) -> Headline:
+def measure_headline(column: str) -> Headline:
     """Return how a measure is shown: the error in percent, and others as the records have them."""
     known = {each.column: each for each in (ERROR, R2, SECONDS)}
     return known.get(column, Headline(column, column, column))
@@ -207,38 +203,31 @@ def size_text(size: str) -> str:
 
 
 def _methods(cells: Sequence[Cell]) -> list[str]:
-    parts = [_components([cell.selector for cell in cells], SIZES)]
+    parts = [_distinct([cell.selector for cell in cells], SIZES)]
     for others in (
-        [cell.model if cell.measured.uses_model else None for cell in cells],
-        [cell.protocol.get("preparation") for cell in cells],
+        [cell.model or {} if cell.measured.uses_model else {} for cell in cells],
+        [cell.protocol.get("preparation") or {} for cell in cells],
     ):
-        names = _components(others)
+        names = _distinct(others)
         parts.append(names if len({*names}) > 1 else [""] * len(cells))
-    left_out = {"repeats", "draws", "preparation"}
-    settings = [_flat({k: v for k, v in cell.protocol.items() if k not in left_out}) for cell in cells]
-    parts.append(_differences(settings))
+    parts.append(_differences([cell.protocol for cell in cells], ("repeats", "draws", "preparation")))
     return [", ".join(filter(None, texts)) for texts in zip(*parts, strict=True)]
 
 
-def _components(configs: Sequence[Mapping[str, Any] | None], left_out: Iterable[str] = ()) -> list[str]:
-    """Return the name of each component's class, with the arguments in which those of the same class differ."""
-    return _told_apart([_class_name(config) for config in configs], [config or {} for config in configs], left_out)
+def _distinct(
+    configs: Sequence[Mapping[str, Any]], left_out: Sequence[str] = (), names: Sequence[str] = ()
+) -> list[str]:
+    """Return names, by default those of classes, each with the settings in which configs of the same name differ."""
+    called = pd.Series(names or [_class_name(config) for config in configs], dtype=object)
+    texts = called.copy()
+    for places in called.groupby(called).groups.values():
+        texts[places] = _differences([configs[place] for place in places], left_out)
+    return [f"{name} ({text})" if text else name for name, text in zip(called, texts, strict=True)]
 
 
-def _told_apart(names: Sequence[str], configs: Sequence[Mapping[str, Any]], left_out: Iterable[str]) -> list[str]:
-    """Return names, each with the settings in which those of the same name differ."""
-    settings = [_flat({name: value for name, value in each.items() if name not in left_out}) for each in configs]
-    found = [*names]
-    for name in dict.fromkeys(names):
-        places = [k for k, each in enumerate(names) if each == name]
-        for place, text in zip(places, _differences([settings[place] for place in places]), strict=True):
-            found[place] = f"{name} ({text})" if text else name
-    return found
-
-
-def _class_name(config: Mapping[str, Any] | None) -> str:
+def _class_name(config: Mapping[str, Any]) -> str:
     """Return the last part of a class's name, without Selector, and that of the selector that it is around."""
-    if config is None or config.get("_target_") is None:
+    if config.get("_target_") is None:
         return "none"
     name = str(config["_target_"]).rpartition(".")[2]
     inner = config.get("selector")
@@ -251,7 +240,7 @@ def dataset_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
         Path(str(config["path"])).stem if config.get("path") else str(config.get("set") or config["name"])
         for config in configs
     ]
-    return _told_apart(names, configs, ("name", "set", "path"))
+    return _distinct(configs, ("name", "set", "path"), names)
 
 
 def _flat(config: Mapping[str, Any], above: str = "") -> dict[str, Any]:
@@ -261,8 +250,9 @@ def _flat(config: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     return found
 
 
-def _differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return of each mapping the entries that are not the same in all."""
+def _differences(configs: Sequence[Mapping[str, Any]], left_out: Sequence[str]) -> list[str]:
+    """Return the settings of each config that are not the same in all."""
+    settings = [_flat({name: value for name, value in each.items() if name not in left_out}) for each in configs]
     names = dict.fromkeys(name for each in settings for name in each)
     differing = [name for name in names if len({str(each.get(name)) for each in settings}) > 1]
     return [", ".join(f"{name}={each[name]}" for name in differing if name in each) for each in settings]
@@ -297,30 +287,28 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
         number of features; stability of the selected features with the ends of its interval; seconds, the mean CPU
         time of a selection with what it shares; trials and state; and the mean of each further measure.
     """
-    names = list(dict.fromkeys([*(name for cell in cells for name in cell.measures), *FURTHER]))
+    names = list(dict.fromkeys([*(name for cell in cells for name in cell.measures), *FURTHER, "n_selected"]))
     read = [name for name in names if name != SECONDS.column]
-    trials = planned_trials(store, cells, [*read, *TIMES, "n_train", "n_test", "n_selected"])
+    trials = planned_trials(store, cells, [*read, *TIMES, "n_train", "n_test"])
     trials[SECONDS.column] = selection_seconds(trials)
-    names = list(dict.fromkeys([*names, SECONDS.column, "n_selected"]))
+    names = [*read, SECONDS.column]
     trials[names] = trials[names].apply(pd.to_numeric, errors="coerce")
     folds = trials.groupby(["place", "repeat", "fold"])[names].mean()
     scales, n_trials = standard_error_scale(trials, ["place"]), trials.groupby("place").size()
     lines = []
     for place, cell in enumerate(cells):
-        own = folds.loc[place] if place in n_trials.index else folds[:0]
+        n, own = int(n_trials.get(place, 0)), folds.loc[place] if place in n_trials.index else folds[:0]
         headline, [first, *others] = cell.headline, dict.fromkeys([*cell.measures, *FURTHER])
-        values = headline.factor * own[first].dropna()
+        values, found = headline.factor * own[first].dropna(), selected.get(cell.id)
         mean, *ends, _ = mean_interval(values, float(scales.get(place, np.nan)))
         low, high = np.clip(ends, *limits(first))
-        n = int(n_trials.get(place, 0))
         line: dict[str, Any] = {"method": cell.method, "features": cell.size, "dataset": cell.label}
         line |= {"measure": headline.column, "value": mean, "sd": values.std(ddof=1), "low": low, "high": high}
         line["selected"] = own["n_selected"].mean()
-        found = selected.get(cell.id)
         stable = (np.nan,) * 3 if found is None else (found.index, *found.interval)
         line |= dict(zip(STABILITY, stable, strict=True)) | {"seconds": own[SECONDS.column].mean(), "trials": n}
-        line |= {"state": counted_state(n, cell.n_trials) if n else "missing"}
-        lines.append(line | {name: _shown_as(name).factor * own[name].mean() for name in others})
+        line["state"] = counted_state(n, math.prod(cell.counts)) if n else "missing"
+        lines.append(line | {name: measure_headline(name).factor * own[name].mean() for name in others})
     frame = pd.DataFrame(lines)
     return frame.drop(columns=[name for name in names if name in frame and frame[name].isna().all()])
 
@@ -355,35 +343,28 @@ class RunTable:
     def lines(self) -> list[dict[str, str]]:
         """The table as people read it: a mapping of names to texts for each line."""
         frame = self.frame
+        further = frame.columns[frame.columns.get_loc("state") + 1 :]
         several = {name: frame[name].nunique() > 1 for name in ("dataset", "measure")}
+        is_complete = (frame["state"] == COMPLETE).all()
         lines = []
         for cell, line in zip(self.run.cells, frame.to_dict("records"), strict=True):
-            headline, known = cell.headline, line["trials"] > 0
+            headline, known, found = cell.headline, line["trials"] > 0, self.selected.get(cell.id)
+            value, sd, *ends = (_text(line.get(name), headline.text) for name in ("value", "sd", "low", "high"))
+            measure = headline.in_units(headline.name)
             shown = {"method": line["method"], "features": line["features"]}
-            if several["dataset"]:
-                shown["data set"] = line["dataset"]
-            name = f"{headline.name} ({headline.unit})" if headline.unit else headline.name
-            if several["measure"]:
-                shown["measure"], name = name, "value"
-            shown[name] = _number(line.get("value"), headline)
-            shown["sd"] = _number(line.get("sd"), headline)
-            ends = [_number(line.get(end), headline) for end in ("low", "high")]
-            shown["95 % interval"] = " to ".join(ends) if all(ends) else ""
-            for each in frame.columns[list(frame.columns).index("state") + 1 :]:
-                unit = _shown_as(each).unit
-                shown[f"{each} ({unit})" if unit else each] = f"{line[each]:.4g}" if known else ""
+            shown |= {"data set": line["dataset"]} if several["dataset"] else {}
+            shown |= {"measure": measure, "value": value} if several["measure"] else {measure: value}
+            shown |= {"sd": sd, "95 % interval": " to ".join(ends) if all(ends) else ""}
+            for name in further:
+                shown[measure_headline(name).in_units(name)] = f"{line[name]:.4g}" if known else ""
             shown["selected"] = f"{line['selected']:.4g}" if known else ""
-            shown["stability"] = "" if np.isnan(line["stability"]) else f"{round(line['stability'], 2) + 0.0:.2f}"
-            if headline != SECONDS:
-                shown["seconds"] = f"{line['seconds']:.3f}" if known else ""
-            found = self.selected.get(cell.id)
+            shown["stability"] = _text(line["stability"], lambda index: f"{round(index, 2) + 0.0:.2f}")
+            shown |= {"seconds": f"{line['seconds']:.3f}" if known else ""} if headline != SECONDS else {}
+            shown |= {"trials": str(line["trials"])} | ({} if is_complete else {"state": line["state"]})
             names = [] if found is None else found.frame["feature"][:FIRST]
             if found is not None and found.sizes[0] == found.n_features > 0:
                 names = ["all"]
-            shown |= {"trials": str(line["trials"]), "state": line["state"]}
             lines.append(shown | {"most frequent features": ", ".join(f"{name:.40}" for name in names)})
-        if (frame["state"] == COMPLETE).all():
-            lines = [{name: text for name, text in line.items() if name != "state"} for line in lines]
         return lines
 
     def write(self, folder: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
@@ -401,8 +382,8 @@ class RunTable:
         return draw_run(run, self.frame, folder, formats)
 
 
-def _number(value: Any, headline: Headline) -> str:
-    return "" if value is None or np.isnan(value) else headline.text(value)
+def _text(value: float | None, form: Callable[[float], str]) -> str:
+    return "" if value is None or np.isnan(value) else form(value)
 
 
 def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[str]) -> list[Path]:
@@ -417,22 +398,19 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
 
     paths: list[Path] = []
     headlines = {each.headline.column: each.headline for each in run.cells}
+    drawn = frame.rename(columns={"method": "row"}).reindex(columns=[*_DRAWN]).dropna(subset="value")
     with only_formats(*formats), style():
-        for measure, headline in headlines.items():
-            if "value" not in frame:
-                break
-            found = frame[(frame["measure"] == measure) & frame["value"].notna()]
-            found = found.rename(columns={"method": "row"}).reindex(columns=[*_DRAWN])
+        for measure, found in drawn.groupby("measure", sort=False):
+            headline = headlines[str(measure)]
             stem = folder / ("figure" if len(headlines) == 1 else f"figure-{measure}")
-            one_size = not found.empty and found.groupby(["row", "dataset"]).size().max() == 1
-            if one_size:
+            if found.groupby(["row", "dataset"]).size().max() == 1:
                 sizes = found["features"].map(lambda size: f", {size_text(size)}" if size else "")
                 paths += save_figure(dots(found.assign(row=found["row"] + sizes), xlabel=headline.label), stem)
-            elif len(found):
+            else:
                 sizes = pd.to_numeric(found["features"], errors="coerce")
                 x = sizes.where(sizes > 1, found["selected"].round(1))  # of a share of the features, how many these are
-                drawn = found.assign(column=x.map("{:g}".format))
-                paths += draw_curves(drawn, stem, "", ylabel=headline.label, flat=ALL_FEATURES)
+                found = found.assign(column=x.map("{:g}".format))
+                paths += draw_curves(found, stem, "", ylabel=headline.label, flat=ALL_FEATURES)
     return paths
 
 

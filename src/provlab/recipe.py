@@ -14,14 +14,14 @@ from provlab.frames import (
     ERROR,
     Summary,
     artefact_frame,
-    artefact_trials,
+    entry_trials,
     error_summary,
     headline_of,
     printed_numbers,
 )
 from provlab.plan import COMPLETE, Artefact
 from provlab.project import artefact_file, paper_of
-from provlab.store import TrialReader
+from provlab.store import NUMBERS, TrialReader
 from provlab.tables import write_frame
 
 
@@ -43,7 +43,7 @@ class Rendering:
 
     def trials(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return the stored trials of the artefact with its row and column beside each, for what is drawn by trial."""
-        return artefact_trials(self.artefact, self.store, columns)
+        return entry_trials(self.artefact, self.store, columns)[["row", "column", "dataset", *NUMBERS, *columns]]
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.claims.schema import Claim, ClaimFile, claim_files, columns_read
 from provlab.documents import read_json
-from provlab.frames import columns_with_sizes
+from provlab.frames import FOLD_SIZES
 from provlab.identity.cell import ID_DIGITS
 from provlab.messages import did_you_mean
 from provlab.plan import unique_cells
@@ -127,7 +127,7 @@ def _columns_by_artefact(multiverse: Multiverse) -> dict[str, set[str]]:
             found[name] |= columns_read([claim])
     for name in {claim.rule.artefact for claim in multiverse.family}:
         if printed_rows(name):
-            found[name] |= {*columns_with_sizes(load_recipe(name).columns)}
+            found[name] |= {*load_recipe(name).columns, *FOLD_SIZES}
     return found
 
 
