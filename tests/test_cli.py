@@ -117,14 +117,15 @@ def test_json_has_what_the_tables_have(call):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_each_command_has_an_example_that_fits(name, call, monkeypatch):
-    module = importlib.import_module(f"provlab.cli.{COMMANDS[name].module}")
+    place, _, example = COMMANDS[name]
+    module = importlib.import_module(f"provlab.cli.{place}")
     called = []
     monkeypatch.setattr(module, f"call_{name}", lambda options: called.append(options) or 0)
-    assert call(name, *shlex.split(COMMANDS[name].example))[0] == 0
+    assert call(name, *shlex.split(example))[0] == 0
     assert len(called) == 1
     status, printed, _ = call(name, "--help")
     assert status == 0
-    assert f"Example:\n  provsel {name} {COMMANDS[name].example}\n" in printed
+    assert f"Example:\n  provsel {name} {example}\n" in printed
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from provlab.cli.commands import add_json, add_settings, add_store_arguments
 from provlab.terminal import PlainConsole, print_json, table
@@ -14,9 +13,6 @@ from provlab.terminal import PlainConsole, print_json, table
 if TYPE_CHECKING:
     from provlab.plan import Artefact
     from provlab.recipe import Recipe
-
-ALONE = "serial"
-"""The executor that files of artefacts ask for which measure times."""
 
 
 def reproduce_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,42 +35,25 @@ def call_reproduce(options: argparse.Namespace) -> int:
         names = [f"{options.name}/{artefact}" for artefact in papers()[options.name].artefacts()]
     else:
         names = [full_name(options.name, also=["all", *papers()])]
-    how = {"render": options.render, "fail_fast": options.fail_fast}
-    return max([reproduce(load_recipe(name), options.overrides, **how) for name in names], default=0)
+    return max([_reproduce(load_recipe(name), options) for name in names], default=0)
 
 
-def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = False, fail_fast: bool = False) -> int:
-    """Run what an artefact is missing, write its CSV, and render it.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    overrides : sequence of str
-        Settings in Hydra's grammar.
-    render : bool, default=False
-        Render what the store has and compute nothing.
-    fail_fast : bool, default=False
-        End the run at the first failed trial.
-
-    Returns
-    -------
-    int
-        Exit status: 1 where a trial failed.
-    """
+def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
+    """Run what an artefact is missing, write its CSV, render it, and return 1 where a trial failed."""
     from provlab.plan import compose_artefact, executor_settings, results_folder
     from provlab.project import reproduce_command
     from provlab.run.runner import RunReport, run_cells
     from provlab.store import TrialStore
 
-    artefact = compose_artefact(recipe.name, overrides)
+    artefact = compose_artefact(recipe.name, options.overrides)
     recipe.check(artefact)
     results = results_folder(artefact.parts)
     store = TrialStore(results / "store")
     report = RunReport()
-    if not render:
+    if not options.render:
         if note := executor_note(artefact):
             print(note, file=sys.stderr)
-        ends_early, where = fail_fast or artefact.parts["fail_fast"], executor_settings(artefact.parts)
+        ends_early, where = options.fail_fast or artefact.parts["fail_fast"], executor_settings(artefact.parts)
         report = run_cells(artefact.cells, store, where, label=recipe.name, fail_fast=ends_early)
         print(report.counts(), file=sys.stderr)
     if not report.stopped:  # a table would hide the failure
@@ -86,9 +65,9 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
     first = f"{len(report.failures)} of {report.n_planned} trials failed:"
     if report.stopped:
         first = f"Stopped at the first failure, {report.n_skipped} trials skipped, nothing rendered:"
+    again = reproduce_command(recipe.name, [*options.overrides, *["--fail-fast"] * options.fail_fast])
     lines = [first, *(f"  {line}" for line in report.kinds())]
-    lines += ["Finished trials are stored. This command computes the missing ones:"]
-    lines += [f"  {reproduce_command(recipe.name, [*overrides, *['--fail-fast'] * fail_fast])}"]
+    lines += ["Finished trials are stored. This command computes the missing ones:", f"  {again}"]
     print("\n".join(lines), file=sys.stderr)  # after the table, where readers see it
     return 1
 
@@ -98,10 +77,10 @@ def executor_note(artefact: Artefact) -> str:
     from provlab.plan import artefact_part, executor_settings
 
     used = executor_settings(artefact.parts)["name"]
-    if used == ALONE or artefact_part(artefact.name, "executor")["name"] != ALONE:
+    if used == "serial" or artefact_part(artefact.name, "executor")["name"] != "serial":
         return ""
     return (
-        f"{artefact.name}: expected executor={ALONE}, because it measures times, got {used}; "
+        f"{artefact.name}: expected executor=serial, because it measures times, got {used}; "
         f"parallel trials take longer: leave out executor=..., unless times do not matter."
     )
 
@@ -138,18 +117,16 @@ def call_status(options: argparse.Namespace) -> int:
             artefact.check_data(done)
         except MissingDataError as error:
             state, command = "data missing", f"provsel fetch {error.dataset}"
-        shown = "" if state == COMPLETE else command
-        lines.append({"artefact": name, "stored": done, "planned": planned, "state": state, "command": shown})
+        command = "" if state == COMPLETE else command
+        lines.append({"artefact": name, "stored": done, "planned": planned, "state": state, "command": command})
     if options.json:
         print_json(lines)
         return 0
     console = PlainConsole()
-    console.print(table([_status_line(line) for line in lines]))
+    trials = ["" if line["stored"] is None else f"{line['stored']} of {line['planned']}" for line in lines]
+    columns = ("artefact", "trials", "state", "command")
+    shown = [line | {"trials": text} for line, text in zip(lines, trials, strict=True)]
+    console.print(table([{name: line[name] for name in columns} for line in shown]))
     if note := store.damaged_note():
         console.print(note, soft_wrap=True)
     return 0
-
-
-def _status_line(found: dict[str, Any]) -> dict[str, Any]:
-    trials = "" if found["stored"] is None else f"{found['stored']} of {found['planned']}"
-    return {"artefact": found["artefact"], "trials": trials, "state": found["state"], "command": found["command"]}

@@ -14,59 +14,38 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from provlab.cli import INTERRUPTED
 from provlab.messages import did_you_mean, to_install, visible_line
 from provlab.terminal import visible_output
 from provsel import __version__
 
-
-class Command(NamedTuple):
-    """The module of a command, one line about it, and arguments that it may have."""
-
-    module: str
-    help: str
-    example: str
-
-
 COMMANDS = {
-    "audit": Command("trials", "compute a random sample of the stored trials again, and compare", "--fraction 0.01"),
-    "doctor": Command("project", "check the installation: packages, machine, data sets, store", "--json"),
-    "explain": Command(
-        "pages", "print config, seeds, trials and versions of a number, and the command for it", "table1 --row BSS"
-    ),
-    "export": Command(
-        "trials", "write trials, tables, verdicts and data sets as CSV files or an RO-Crate", "--format ro-crate"
-    ),
-    "fetch": Command("project", "download, convert and verify the files of data sets", "orl madelon"),
-    "list": Command("project", "list data sets, selectors, models and artefacts", "selectors"),
-    "merge": Command("trials", "add trials of other stores or exports, and print conflicts", "from-anna/results"),
-    "new": Command("project", "create a project: data, a selector, an experiment, a claim and a test", "my-study"),
-    "panel": Command(
-        "panel", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"
-    ),
-    "rank": Command(
-        "rank", "rank a selector among those of the benchmark, or these on your data", "selector=rrqr --panel quick"
-    ),
-    "readings": Command(
-        "claims",
-        "judge the claims of a paper under all its readings",
-        "smith2020 --artefact table1 --plan",
-    ),
-    "reference": Command("claims", "write results/reference from the store", "--artefact table1"),
-    "report": Command(
-        "pages", "write the HTML report: your runs, and every number and claim of papers", "--results results"
-    ),
-    "reproduce": Command(
-        "artefacts", "compute missing trials of an artefact, and write its tables and figures", "table1 executor=serial"
-    ),
-    "run": Command("run", "run one cell, or with -m a sweep over cells", "-m dataset=digits selector=bss,leverage"),
-    "status": Command("artefacts", "count stored trials of each artefact", "--artefact table1"),
-    "verify": Command(
-        "claims", "judge the claims of papers on stored trials, or any claims on a table", "--paper smith2020 --detail"
-    ),
-}
+    "audit": ("trials", "compute a random sample of the stored trials again, and compare", "--fraction 0.01"),
+    "doctor": ("project", "check the installation: packages, machine, data sets, store", "--json"),
+    "explain": ("pages", "print config, seeds, trials and versions of a number, and the command for it",
+                "table1 --row BSS"),
+    "export": ("trials", "write trials, tables, verdicts and data sets as CSV files or an RO-Crate",
+               "--format ro-crate"),
+    "fetch": ("project", "download, convert and verify the files of data sets", "orl madelon"),
+    "list": ("project", "list data sets, selectors, models and artefacts", "selectors"),
+    "merge": ("trials", "add trials of other stores or exports, and print conflicts", "from-anna/results"),
+    "new": ("project", "create a project: data, a selector, an experiment, a claim and a test", "my-study"),
+    "panel": ("panel", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"),
+    "rank": ("rank", "rank a selector among those of the benchmark, or these on your data",
+             "selector=rrqr --panel quick"),
+    "readings": ("claims", "judge the claims of a paper under all its readings", "smith2020 --artefact table1 --plan"),
+    "reference": ("claims", "write results/reference from the store", "--artefact table1"),
+    "report": ("pages", "write the HTML report: your runs, and every number and claim of papers", "--results results"),
+    "reproduce": ("artefacts", "compute missing trials of an artefact, and write its tables and figures",
+                  "table1 executor=serial"),
+    "run": ("run", "run one cell, or with -m a sweep over cells", "-m dataset=digits selector=bss,leverage"),
+    "status": ("artefacts", "count stored trials of each artefact", "--artefact table1"),
+    "verify": ("claims", "judge the claims of papers on stored trials, or any claims on a table",
+               "--paper smith2020 --detail"),
+}  # fmt: skip
+"""Of each command its module, one line about it, and arguments that it may have."""
 
 ERRORS = (OSError, ValueError)
 """What bad input raises: shown as one message, without a traceback."""
@@ -105,20 +84,21 @@ def call(argv: Sequence[str]) -> int:
     every = Parser(prog="provsel", usage=usage, description="Provable feature selection and its replications.")
     every.add_argument("--version", action="version", version=f"provsel {__version__}")
     names = every.add_subparsers(dest="command", metavar="COMMAND ...", required=True)
-    for name, each in COMMANDS.items():
-        names.add_parser(name, help=each.help, add_help=False)
+    for name, (_, about, _) in COMMANDS.items():
+        names.add_parser(name, help=about, add_help=False)
     command = every.parse_args(argv[:1]).command
     module, about, example = COMMANDS[command]
     functions = vars(importlib.import_module(f"provlab.cli.{module}"))
     parser = Parser(f"provsel {command}", description=about, formatter_class=Help)
     functions[f"{command}_arguments"](parser)
-    parser.epilog = "\n\n".join(
-        [f"Example:\n  provsel {command} {example}", *([parser.epilog] if parser.epilog else [])]
-    )
+    parser.epilog = "\n\n".join(filter(None, [f"Example:\n  provsel {command} {example}", parser.epilog]))
     options = parser.parse_intermixed_args(argv[1:])
 
     def body() -> int:
-        _show_messages()
+        for package in ("provlab", "provsel"):  # others tell of every glyph and every closed connection
+            logger = logging.getLogger(package)
+            logger.setLevel(logging.INFO)
+            logger.handlers[:] = [logging.StreamHandler(sys.stderr)]  # not that of a call before, in the same process
         if hasattr(options, "overrides") and hasattr(options, "results"):
             _choose_results(options)
         status: int = functions[f"call_{command}"](options)
@@ -171,14 +151,6 @@ def _choose_results(options: argparse.Namespace) -> None:
     options.results = folder
 
 
-def _show_messages() -> None:
-    """Write what provsel logs to standard error; other packages tell of every glyph and every closed connection."""
-    for package in ("provlab", "provsel"):
-        logger = logging.getLogger(package)
-        logger.setLevel(logging.INFO)
-        logger.handlers[:] = [logging.StreamHandler(sys.stderr)]  # not that of a call before, in the same process
-
-
 def guarded(body: Callable[[], int]) -> int:
     """Run a command: bad input is one message, an interrupt has its own exit status."""
     with visible_output():
@@ -187,20 +159,17 @@ def guarded(body: Callable[[], int]) -> int:
         except KeyboardInterrupt:
             return INTERRUPTED
         except ERRORS as error:
-            print(f"provsel: {said(error)}", file=sys.stderr)
+            print(f"provsel: {message_of(error)}", file=sys.stderr)
         except ImportError as error:
             package = (error.name or "").split(".")[0]
             if package not in REPORT:
                 raise
-            print(
-                f"provsel: figures, pages and images: expected the package {package}, got none; "
-                f"{to_install('report')}.",
-                file=sys.stderr,
-            )
+            wrong = f"figures, pages and images: expected the package {package}, got none"
+            print(f"provsel: {wrong}; {to_install('report')}.", file=sys.stderr)
     return 2
 
 
-def said(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """Return the message of an error; the system's own names a file and a reason, and here gets what helps."""
     from provlab.store import STEPS
 
@@ -214,5 +183,5 @@ def said(error: BaseException) -> str:
 
 def one_line(error: BaseException) -> str:
     """Return an error as one line: its message where that was written for users, else with its type."""
-    text = visible_line(" ".join(said(error).split()))
+    text = visible_line(" ".join(message_of(error).split()))
     return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"

@@ -81,7 +81,7 @@ def call_explain(options: argparse.Namespace) -> int:
         chosen, recipe.frame(chosen, store), store, recipe.columns, max_listed=math.inf if options.trials else 0
     )
     if options.json:
-        print_json(_traced(trace, options.results))
+        print_json(_values_of(trace, options.results))
         return 0
     selected = {cell.id: found for cell, found in cells_features(store, unique_cells(chosen.cells))}
     for part in describe(trace, options.results, selected):
@@ -104,10 +104,8 @@ def choose(artefact: Artefact, row: str | None, column: str | None, dataset: str
         # a column of the table may be a summary of an entry's: "r=30, k=40, relevant"
         fitting = [name for name in known if wanted == name or (kind == "column" and wanted.startswith(name))]
         if not fitting:
-            raise ValueError(
-                f"--{kind}: expected one of {'; '.join(known)} of {artefact.name}, got {wanted!r}"
-                + (did_you_mean(wanted, known) or ".")
-            )
+            hint = did_you_mean(wanted, known) or "."
+            raise ValueError(f"--{kind}: expected one of {'; '.join(known)} of {artefact.name}, got {wanted!r}{hint}")
         longest = max(fitting, key=len)
         artefact = replace(artefact, entries=tuple(each for each in artefact.entries if getattr(each, kind) == longest))
     return artefact
@@ -137,7 +135,7 @@ def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures
         yield f"  {n} trials: git revision {revision or 'not known'}{differed}"
 
 
-def _traced(trace: Trace, results: str) -> dict[str, Any]:
+def _values_of(trace: Trace, results: str) -> dict[str, Any]:
     """Return a trace as plain values: numbers, cells with their configs, commands, environments and revisions."""
     cells = [
         {
@@ -158,18 +156,13 @@ def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> 
     for name, value in {"cell": planned.id, **planned.identity, "split seeds": seeds}.items():
         yield f"  {name:12} {_plain(value)}"
     numbers = ("mean", "sd", "minimum", "lower", "median", "upper", "maximum")
-    if cell.measured:
-        yield table(
-            [
-                {
-                    "measured": each["name"] + (f" ({each['unit']})" if each["unit"] else ""),
-                    "over": f"{each['by']}s",
-                    "n": each["n"],
-                    **{name: f"{each[name]:.4g}" for name in numbers},
-                }
-                for each in cell.measured
-            ]
-        )
+    measured = [
+        {"measured": each["name"] + (f" ({each['unit']})" if each["unit"] else ""), "over": f"{each['by']}s"}
+        | {"n": each["n"]} | {name: f"{each[name]:.4g}" for name in numbers}
+        for each in cell.measured
+    ]  # fmt: skip
+    if measured:
+        yield table(measured)
     if selected is not None:
         yield from _features(selected)
     if cell.trials:
@@ -184,28 +177,22 @@ def _features(found: SelectedFeatures) -> Iterator[RenderableType]:
     """Yield the features that a cell selects most often, and how stable they are."""
     from provlab.features import KEEPS_ALL
 
-    small, large = found.sizes
-    size = f"{small:,}" if small == large else f"{small:,} to {large:,}"
-    low, high = found.interval
-    stability = (
-        f"; stability {found.index:.3f}, 95 % interval {low:.3f} to {high:.3f}" if not math.isnan(found.index) else ""
-    )
+    size = " to ".join(f"{n:,}" for n in dict.fromkeys(found.sizes))
+    stability = "; stability {:.3f}, 95 % interval {:.3f} to {:.3f}".format(found.index, *found.interval)
+    stability = "" if math.isnan(found.index) else stability
     yield f"  {found.n_selections:,} selections of {size} of {found.n_features:,} features{stability}"
     if found.note:
         yield f"  {visible_line(found.note)}"
-    if KEEPS_ALL in found.note:
+    if KEEPS_ALL in found.note or found.frame.empty:
         return
-    numbers = {"place": "{:g}", "weight": "{:+.3g}", "weight_sd": "{:.2g}"}
-    lines = []
-    for line in found.frame[:TOP].dropna(axis="columns", how="all").to_dict("records"):
-        texts = {
-            name.replace("_", " "): "" if math.isnan(line[name]) else form.format(line[name])
-            for name, form in numbers.items()
-            if name in line
-        }
-        lines.append({"feature": line["feature"], "selections": f"{line['frequency']:.1%}", **texts})
-    if lines:
-        yield table(lines)
+    forms = {"frequency": "{:.1%}", "place": "{:g}", "weight": "{:+.3g}", "weight_sd": "{:.2g}"}
+    shown = found.frame[:TOP].dropna(axis="columns", how="all")
+    texts = {
+        name: shown[name].map(form.format, na_action="ignore").fillna("")
+        for name, form in forms.items() if name in shown
+    }  # fmt: skip
+    lines = shown[["feature"]].assign(**texts)
+    yield table(lines.rename(columns={"frequency": "selections", "weight_sd": "weight sd"}).to_dict("records"))
 
 
 def _number(value: Any) -> str:

@@ -8,7 +8,6 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from provlab.cli.commands import add_json, one_line
 from provlab.messages import did_you_mean, visible_line
 
 if TYPE_CHECKING:
-    from provlab.datasets import Obtained
+    pass
 
 ALL = "all"
 
@@ -51,27 +50,22 @@ def call_fetch(options: argparse.Namespace) -> int:
     outcomes = fetch(names, keep_raw=options.keep_raw, progress=not options.quiet)
     width = max(map(len, outcomes))
     for name, obtained in outcomes.items():
-        print(f"{name:{width}}  {_state(obtained)}")
+        paths = [item.path for item in obtained if item.path is not None]
         absent = [f"{item.file.path}: {one_line(item.error)}" for item in obtained if item.error is not None]
+        counts = f"{len(obtained)} file{'' if len(obtained) == 1 else 's'}"
+        counts = f"{len(paths)} of {counts}" if absent else counts
+        size = f"{sum(path.stat().st_size for path in paths) / 1e6:,.1f} MB"
+        if not obtained:
+            state = "needs no files"
+        elif usable(obtained):
+            state = f"present ({counts}, {size})" + "; missing but not needed:" * bool(absent)
+        else:
+            state = f"MISSING ({counts}):"
+        print(f"{name:{width}}  {state}")
         more = [f"and {len(absent) - LISTED} files more"] if len(absent) > LISTED else []
         for line in absent[:LISTED] + more:
             print(f"{'':{width}}    {line}")
     return 0 if all(not obtained or usable(obtained) for obtained in outcomes.values()) else 1
-
-
-def _state(obtained: Sequence[Obtained]) -> str:
-    from provlab.datasets import usable
-
-    if not obtained:
-        return "needs no files"
-    paths = [item.path for item in obtained if item.path is not None]
-    files = f"{len(obtained)} file{'' if len(obtained) == 1 else 's'}"
-    size = f"{sum(path.stat().st_size for path in paths) / 1e6:,.1f} MB"
-    if len(paths) == len(obtained):
-        return f"present ({files}, {size})"
-    if usable(obtained):
-        return f"present ({len(paths)} of {files}, {size}); missing but not needed:"
-    return f"MISSING ({len(paths)} of {files}):"
 
 
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": "cyan"}
@@ -138,19 +132,18 @@ def call_list(options: argparse.Namespace) -> int:
     """Print one line an item, never wrapped, so that the lines can be searched and counted."""
     from provlab.terminal import print_json
 
-    lines: list[str] = []
     titles = TITLES if options.kind is None else {options.kind: ""}
     found = {kind: listing(kind) for kind in titles}
     if options.json:
         print_json(found)
         return 0
+    blocks = []
     for kind, items in found.items():
-        title = titles[kind]
         width = max(map(len, items), default=0)
-        lines += ["", title] if lines and title else [title] * bool(title)
-        lines += [visible_line(f"{name:{width}}  {text}") for name, text in items.items()]
+        lines = [visible_line(f"{name:{width}}  {text}") for name, text in items.items()]
+        blocks.append("\n".join([*filter(None, [titles[kind]]), *lines]))
     try:
-        print("\n".join(lines), flush=True)
+        print("\n\n".join(blocks), flush=True)
     except BrokenPipeError:  # of a reader that leaves early, such as head
         # what is left must not be written once more at the exit of Python
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -173,28 +166,22 @@ def listing(kind: str) -> dict[str, str]:
     if kind not in TITLES:
         hint = did_you_mean(kind, TITLES) or "."
         raise ValueError(f"list: expected one of {', '.join(TITLES)}, got {kind!r}{hint}")
-    found = _artefacts() if kind == "artefacts" else _members(kind.removesuffix("s"))
-    return {name: " ".join(text.split()) for name, text in found}
-
-
-def _artefacts() -> Iterator[tuple[str, str]]:
     from provlab.plan.artefact import artefact_title
-    from provlab.project import artefact_names, reproduce_command
-
-    for name in artefact_names():
-        yield name, f"{artefact_title(name)}: {reproduce_command(name)}"
-
-
-def _members(group: str) -> Iterator[tuple[str, str]]:
     from provlab.plan.composition import read_config
-    from provlab.project import conf_files
+    from provlab.project import artefact_names, conf_files, reproduce_command
 
-    for path in conf_files(group):
-        config = read_config(group, path)
-        if group in ("protocol", "preparation"):
-            yield path.stem, re.split(r"\n[^#]", path.read_text("utf-8"), maxsplit=1)[0].replace("\n#", "").lstrip("# ")
-        else:
-            yield path.stem, _dataset(config) if group == "dataset" else _component(group, config)
+    if kind == "artefacts":
+        found = {name: f"{artefact_title(name)}: {reproduce_command(name)}" for name in artefact_names()}
+    else:
+        found, group = {}, kind.removesuffix("s")
+        for path in conf_files(group):
+            config = read_config(group, path)
+            comment = re.split(r"\n[^#]", path.read_text("utf-8"), maxsplit=1)[0].replace("\n#", "").lstrip("# ")
+            if group == "dataset":
+                found[path.stem] = _dataset(config)
+            else:
+                found[path.stem] = comment if group in ("protocol", "preparation") else _component(group, config)
+    return {name: " ".join(text.split()) for name, text in found.items()}
 
 
 def _dataset(config: dict[str, Any]) -> str:

@@ -66,19 +66,13 @@ def call_run(options: argparse.Namespace) -> int:
         print(OmegaConf.to_yaml(OmegaConf.create(config), resolve=options.resolve), end="")
         return 0
     cells = cells_of(config)
-    report = run_config(config, cells, fail_fast=options.fail_fast)
-    _say(_show(cells, config, _command(*overrides)))
+    report = _run(config, cells, "cell", fail_fast=options.fail_fast)
+    _print(_show(cells, config, _command(*overrides)))
     return 1 if report.failures else 0
 
 
-def run_config(
-    config: Mapping[str, Any],
-    cells: Sequence[Cell],
-    *,
-    fail_fast: bool = False,
-    label: str = "cell",
-) -> RunReport:
-    """Run cells where a composed config says, and say how many trials there were."""
+def _run(config: Mapping[str, Any], cells: Sequence[Cell], label: str, *, fail_fast: bool) -> RunReport:
+    """Run cells where a composed config says, and print how many trials there were."""
     from provlab.plan import executor_settings
     from provlab.run.runner import run_cells
 
@@ -185,7 +179,7 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
         except (ValueError, OSError) as error:
             refused[job] = one_line(error)
     if refused:
-        _say(f"sweep: refused, nothing was run; {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
+        _print(f"sweep: refused, nothing was run; {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
         return 1
     outcomes = _together(configs, cells, fail_fast=fail_fast)
     again = _command("-m", *["--fail-fast"] * fail_fast, *overrides)
@@ -193,10 +187,10 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
     failures = {job: reason for job, reason in zip(jobs, outcomes, strict=True) if reason}
     n_skipped = outcomes.count(None)
     skipped = f", {n_skipped} skipped or not finished" if n_skipped else ""
-    _say(f"sweep: {outcomes.count('')} of {len(jobs)} jobs done, {len(failures)} failed{skipped}")
+    lines = [f"sweep: {outcomes.count('')} of {len(jobs)} jobs done, {len(failures)} failed{skipped}"]
     if failures or n_skipped:
-        _say(*_by_reason(failures), f"The same sweep again skips what is stored:\n  {again}")
-    _say(shown)
+        lines += [*_by_reason(failures), f"The same sweep again skips what is stored:\n  {again}"]
+    _print(*lines, shown)
     return 1 if failures or n_skipped else 0
 
 
@@ -209,8 +203,7 @@ def _together(
     for name in ("results", "executor", "fail_fast"):
         if any(other[name] != configs[0][name] for other in configs):
             raise ValueError(f"{name}: expected the same in all jobs of a sweep, got several; choose one.")
-    label = f"{len(configs)} jobs"
-    report = run_config(configs[0], [*itertools.chain(*cells)], fail_fast=fail_fast, label=label)
+    report = _run(configs[0], [*itertools.chain(*cells)], f"{len(configs)} jobs", fail_fast=fail_fast)
     if not report.failures and not report.stopped:
         return [""] * len(configs)
     reasons, stored = {key: reason for key, _, reason in report.failures}, _store(configs[0]).keys()
@@ -242,5 +235,5 @@ def _by_reason(failures: Mapping[Job, Outcome]) -> list[str]:
     return lines
 
 
-def _say(*lines: str) -> None:
+def _print(*lines: str) -> None:
     print(*lines, sep="\n", file=sys.stderr, flush=True)
