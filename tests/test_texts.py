@@ -8,7 +8,7 @@ import pytest
 
 from provlab.cli import main
 from provlab.project import papers
-from provlab.texts import filled, templates
+from provlab.texts import fill, templates
 from small_runs import REPO
 
 REFERENCE = REPO / "results" / "reference"
@@ -41,7 +41,7 @@ def folder(tmp_path):
 
 def given(folder, text):
     (folder / "text.md.j2").write_text(text)
-    return filled(folder / "text.md.j2", folder)
+    return fill(folder / "text.md.j2", folder)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_every_text_is_what_its_template_gives_now():
     assert {REPO / name for name in ("README.md.j2", *papers_with_notes)} < {*found}
     for path in found:
         text = path.with_suffix("").read_text(encoding="utf-8")
-        assert text == filled(path, REFERENCE), f"{path}; run: provsel reference --texts"
+        assert text == fill(path, REFERENCE), f"{path}; run: provsel reference --texts"
         assert "<!--" not in text
 
 

@@ -21,7 +21,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,9 +43,6 @@ from provlab.store import TrialStore
 from provlab.tables import write_frame, write_text
 from provsel import __version__
 from provsel.files import replacing, replacing_folder
-
-FORMATS = ("csv", "ro-crate")
-"""The CSV files are the same in both; ro-crate describes them as well."""
 
 TRIALS, CELLS, ENVIRONMENTS = "trials.csv", "cells.csv", "environments.csv"
 DATA_SETS, FEATURES, CRATE = "datasets.csv", "features.csv", "ro-crate-metadata.json"
@@ -88,8 +84,8 @@ def export(
     results : Path
     target : Path
         Folder, which is new or an earlier export.
-    formats : sequence of str
-        Of `FORMATS`.
+    formats : sequence of {"csv", "ro-crate"}
+        The CSV files are the same in both; "ro-crate" describes them as well.
     overrides : sequence of str
         The user's settings, which plan what is counted in tables and verdicts.
     title, licence : str
@@ -156,15 +152,11 @@ def data_sets(trials: pa.Table) -> pd.DataFrame:
     for (name, identity), lines in frame.groupby(["dataset", "data"], sort=True):
         parameters = json.loads(trials["config"][int(lines.index[0])].as_py())["dataset"]  # long: of one trial only
         stated = read_source(parameters["name"]) if parameters.get("name") in known else None
-        sizes = lines.dropna(subset=["n_train", "n_features", "n_classes"]).fillna({"n_test": 0}).head(1)
-        n_samples, n_features, n_classes = (
-            int(values.sum())
-            for values in (sizes["n_train"] + sizes["n_test"], sizes["n_features"], sizes["n_classes"])
-        )
+        sizes = lines.dropna(subset=["n_train", "n_features", "n_classes"]).head(1)[columns[3:]].sum().astype(int)
         line = {
             "name": str(name), "identity": str(identity), "parameters": json.dumps(parameters, sort_keys=True),
-            "source": str(lines["source"].iloc[0]), "n_samples": n_samples, "n_features": n_features,
-            "n_classes": n_classes, "n_trials": len(lines),
+            "source": str(lines["source"].iloc[0]), "n_samples": sizes["n_train"] + sizes["n_test"],
+            "n_features": sizes["n_features"], "n_classes": sizes["n_classes"], "n_trials": len(lines),
         }  # fmt: skip
         found.append(line | {part: getattr(stated, part, "") for part in ("title", "citation", "licence", "homepage")})
     return pd.DataFrame(found)
@@ -187,11 +179,11 @@ def selected_names(trials: pa.Table) -> tuple[pa.Table, list[str]]:
         if names is None:
             missing.append(dataset)
             continue
-        index = np.sort(pc.unique(pc.list_flatten(own["features"])).to_numpy())
-        index = index[(index >= 0) & (index < len(names))]
-        columns = [pa.array([dataset] * index.size), pa.array([data] * index.size), pa.array(index, pa.int32())]
-        columns.append(pa.array([names[k] for k in index], pa.string()))
-        tables.append(pa.table(columns, schema=FEATURE_LINES))
+        index = [
+            k for k in sorted(pc.list_flatten(own["features"]).unique().drop_null().to_pylist()) if 0 <= k < len(names)
+        ]
+        columns = [[dataset] * len(index), [data] * len(index), index, [names[k] for k in index]]
+        tables.append(pa.table(dict(zip(FEATURE_LINES.names, columns, strict=True)), schema=FEATURE_LINES))
     return pa.concat_tables(tables), sorted({*missing})
 
 

@@ -104,8 +104,8 @@ class Reference:
         """
         path = folder / SUMMARY
         if not path.is_file():
-            empty = pd.DataFrame(columns=["id", "verdict"]), pd.DataFrame(columns=["artefact", "column"])
-            return cls(folder, {}, {}, *empty)
+            empty = [["id", "paper", "kind", "verdict"], ["artefact", "column"]]
+            return cls(folder, {}, {}, *(pd.DataFrame(columns=names) for names in empty))
         summary = read_json(path)
         for name, part in [*summary["artefacts"].items(), *summary["readings"].items()]:
             Provenance.from_json(part, f"{path}: {name}")
@@ -129,22 +129,14 @@ class Reference:
 
     def totals(self) -> dict[str, dict[str, int]]:
         """Return how many of each paper's own claims have each verdict, firm or depending on the reading."""
-        own = self.verdicts[self.verdicts["kind"] == "paper"] if len(self.verdicts) else self.verdicts
-        asked = stored_robustness(self.folder)
-        found: dict[str, list[str]] = {}
-        for line in own.to_dict("records"):
-            found.setdefault(line["paper"], []).append(counted(line["id"], line["verdict"], asked))
-        return {paper: dict(tallied(of_paper)) for paper, of_paper in found.items()}
+        papers = self.own_claims().groupby("paper", sort=False)["counted"]
+        return {str(paper): dict(tallied(verdicts)) for paper, verdicts in papers}
 
-    def depending(self) -> list[dict[str, str]]:
-        """Return the papers' own claims whose verdict depends on the reading, with what became of them."""
-        asked, claims = stored_robustness(self.folder), self.verdicts
-        own = [line for line in claims.to_dict("records") if line["kind"] == "paper"]
-        return [
-            {**line, "readings": under_readings(line["id"], asked)}
-            for line in own
-            if counted(line["id"], line["verdict"], asked) != line["verdict"]
-        ]
+    def own_claims(self) -> pd.DataFrame:
+        """Return the verdicts on papers' own claims, what each is `counted` as, and in words those under `readings`."""
+        asked, own = stored_robustness(self.folder), self.verdicts[self.verdicts["kind"] == "paper"]
+        counts = [counted(*claim, asked) for claim in zip(own["id"], own["verdict"], strict=True)]
+        return own.assign(counted=counts, readings=[under_readings(claim, asked) for claim in own["id"]])
 
     def changes(self) -> dict[str, list[str]]:
         """Return for each artefact what has changed in the code since its part was written, in words."""
@@ -181,10 +173,11 @@ class Reference:
             of_paper = totals.setdefault(file.paper, dict.fromkeys(VERDICTS, 0))
             of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in known for claim in file.claims)
         path = self.folder / BENCHMARKS  # `results/benchmarks/latest.json` as `make bench` stored it
-        benchmarks = read_json(path) if path.is_file() else {}
+        benchmarks, own = read_json(path) if path.is_file() else {}, self.own_claims()
         return render(
             Path(__file__).with_suffix(".md.j2"),
             reference=self, totals=totals, verdicts=VERDICTS, benchmarks=benchmarks,
+            depending=own[own["counted"] != own["verdict"]].to_dict("records"),
             open_claims=self.verdicts[self.verdicts["verdict"].isin(OPEN)].to_dict("records"),
             goals=[case for case in benchmarks.get("cases", []) if case["met"] is not None],
         )  # fmt: skip
@@ -232,7 +225,7 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
     evidence = Evidence(store, overrides, {name: artefact for name, (artefact, _) in complete.items()})
     verdicts, rankings = judge_files(files, evidence, complete)
     with replacing_folder(target) as folder:
-        reference = _copied(target, folder)
+        reference = _copy(target, folder)
         parts = reference.artefacts
         for name in {*complete} | ({*parts} - {*artefact_names()}):
             for file in parts.pop(name, {"files": []})["files"]:
@@ -281,11 +274,11 @@ def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
             f"got {', '.join(sorted(found)) or 'none'}; run provsel readings first."
         )
     with replacing_folder(target) as folder:
-        _finish(_copied(target, folder), results, names)
+        _finish(_copy(target, folder), results, names)
     return target
 
 
-def _copied(target: Path, folder: Path) -> Reference:
+def _copy(target: Path, folder: Path) -> Reference:
     """Copy the reference into a new folder, and return what it has."""
     if target.is_dir():
         shutil.copytree(target, folder, dirs_exist_ok=True)
@@ -349,12 +342,10 @@ def whole_records(store: TrialReader, cells: Iterable[str] | None = None) -> lis
 
 def certificate_counts(trials: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Return how many trials are in each state, by certificate; what was not measured is left out."""
-    counts = {}
-    for name, column in STATES.items():
-        states = trials[column].value_counts().drop(["not measured", "no bound"], errors="ignore")
-        if len(states):
-            counts[name] = {str(state): int(n) for state, n in sorted(states.items())}
-    return counts
+    states = {name: trials[column].value_counts().sort_index() for name, column in STATES.items()}
+    left_out = {"not measured", "no bound"}
+    counts = {name: {str(k): int(n) for k, n in found.items() if k not in left_out} for name, found in states.items()}
+    return {name: found for name, found in counts.items() if found}
 
 
 def _complete(

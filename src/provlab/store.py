@@ -181,16 +181,15 @@ class TrialStore:
         tables: dict[Path, pa.Table] = {}
         n_complete = 0
         for _ in range(LISTINGS):
-            is_gone = False
-            for path in self._files():
-                if path not in tables:
-                    table = self._read_file(path, wanted, chosen, encoded=encoded, complete=complete)
-                    is_gone = is_gone or table is None
-                    if table is not None:
-                        tables[path] = table
-            n_complete = 0 if is_gone else n_complete + 1
+            new = {
+                path: self._read_file(path, wanted, chosen, encoded=encoded, complete=complete)
+                for path in self._files() if path not in tables
+            }  # fmt: skip
+            there = {path: table for path, table in new.items() if table is not None}
+            tables |= there
+            n_complete = n_complete + 1 if len(there) == len(new) else 0
             if n_complete == 2:
-                return _joined(tables, wanted, encoded=encoded)
+                return _join(tables, wanted, encoded=encoded)
         raise OSError(
             f"store {self.folder}: expected files that stay while they are read, got some that went away {LISTINGS} "
             f"times; wait for what merges or removes them."
@@ -235,9 +234,9 @@ class TrialStore:
             except FileNotFoundError as error:
                 # another run's clean-up took this writer for dead, as its clock may well say
                 if not again:
-                    raise self._refused(error, "files that stay while they are written") from error
+                    raise self._write_error(error, "files that stay while they are written") from error
             except OSError as error:
-                raise self._refused(error, f"room for {len(trials)} records") from error
+                raise self._write_error(error, f"room for {len(trials)} records") from error
 
     def prepare(self) -> None:
         """Find out now, rather than after hours, whether records can be written, and clean up after killed writers.
@@ -250,7 +249,7 @@ class TrialStore:
         try:
             remove_abandoned(self.folder, probe(self.folder))
         except OSError as error:
-            raise self._refused(error, "a folder that can be written") from error
+            raise self._write_error(error, "a folder that can be written") from error
 
     def compact(self, *, minimum: int = LOOSE_FILES, at_once: int = MERGED) -> int:
         """Merge the small files into large ones when there are more than `minimum`; return how many.
@@ -266,14 +265,14 @@ class TrialStore:
         if len(loose) <= minimum:
             return 0
         n_merged, tables, size = 0, dict[Path, pa.Table](), 0
-        loose.sort(key=_written)  # those of one cell come together
+        loose.sort(key=_time_of)  # those of one cell come together
         for path in loose:
             table = self._read_file(path)
             if table is not None and len(table):  # another process may have merged it
                 tables[path] = table
                 size += table.nbytes
             if tables and (size >= at_once or path is loose[-1]):
-                self.add(_joined(tables))
+                self.add(_join(tables))
                 for merged in tables:
                     merged.unlink(missing_ok=True)
                 n_merged, tables, size = n_merged + len(tables), {}, 0
@@ -306,7 +305,8 @@ class TrialStore:
         named = _DIGEST.fullmatch(path.stem)
         try:
             with path.open("rb") as file:
-                state = _state(os.fstat(file.fileno()))
+                found = os.fstat(file.fileno())
+                state = found.st_ino, found.st_size, found.st_mtime_ns
                 if named and self._verified.get(path) != state:
                     if hashlib.file_digest(file, "sha256").hexdigest() != named[1]:
                         raise DamagedFileError("bytes with another SHA-256 than when it was written")
@@ -336,7 +336,7 @@ class TrialStore:
             if isinstance(error, NewerFileError) or (named and not isinstance(error, DamagedFileError)):
                 raise  # whatever it is, the bytes are those that were written
             return pa.table({}) if self._set_aside(path, error) else None
-        return _fitted(path, table, encoded=encoded)
+        return _with_types(path, table, encoded=encoded)
 
     def _set_aside(self, path: Path, error: Exception) -> bool:
         """Rename a damaged file, so that it is not read and nothing is lost; False when it no longer exists.
@@ -344,23 +344,22 @@ class TrialStore:
         Where the folder is read-only it stays, and is passed over by every reader.
         """
         aside = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.damaged")
-        done, step = "left where it is", "its trials will be run again"
+        done = f"moved to {aside.name}, its trials will be run again"
         try:
             if self.read_only:
-                step = "its trials are left out"
+                done = "left where it is, its trials are left out"
             else:
                 path.rename(aside)
-                done = f"moved to {aside.name}"
         except FileNotFoundError:
             return False  # another reader was faster
         except OSError as refusal:
-            done += f" ({os.strerror(refusal.errno or errno.EIO)})"
+            done = f"left where it is ({os.strerror(refusal.errno or errno.EIO)}), its trials will be run again"
         if path.exists():
             self.passed_over[path.name] = str(error)
-        log.warning("store file %s: expected a whole Parquet file, got %s; %s, %s.", path, error, done, step)
+        log.warning("store file %s: expected a whole Parquet file, got %s; %s.", path, error, done)
         return True
 
-    def _refused(self, error: OSError, expected: str) -> OSError:
+    def _write_error(self, error: OSError, expected: str) -> OSError:
         """Return the error of a write that the system refused, with what it means for the store and what helps."""
         reason = os.strerror(error.errno) if error.errno else str(error)
         return OSError(
@@ -391,7 +390,7 @@ def _check_schema(path: Path, schema: pa.Schema) -> None:
         )
 
 
-def _fitted(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
+def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
     """Return the columns of a file with the types that a store has; one without any value has the type null."""
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):
@@ -416,9 +415,7 @@ def _fitted(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-def _joined(
-    tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None, *, encoded: bool = False
-) -> pa.Table:
+def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None, *, encoded: bool = False) -> pa.Table:
     """Return the rows of all files, with nulls in the columns that one of them lacks."""
     names = columns or [name for name in SCHEMA.names if not (encoded and name in LARGE)]
     kinds = {
@@ -437,12 +434,7 @@ def _joined(
     return found.select([*names, *sorted({*found.column_names} - {*names})])
 
 
-def _state(found: os.stat_result) -> tuple[int, int, int]:
-    """Return what differs between two files of one name."""
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _written(path: Path) -> float:
+def _time_of(path: Path) -> float:
     """Return when a file was written; one that is gone is no matter."""
     try:
         return path.stat().st_mtime

@@ -47,7 +47,7 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: st
     """
     if ties not in TIES:
         raise ValueError(f"most frequent features: expected ties in {TIES}, got {ties!r}; set artefact.summary.ties.")
-    features, times, places, _ = _counted(selections)
+    features, times, places, _ = _count(selections)
     if ties == "higher_index":
         order = np.lexsort((-features, -times))
     else:
@@ -80,12 +80,12 @@ def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArra
 
 def in_every_selection(selections: Iterable[NDArray[np.int32]]) -> list[int]:
     """Return the features that are in every selection, by their average place in the order of selection."""
-    features, times, places, n = _counted(selections)
+    features, times, places, n = _count(selections)
     order = np.lexsort((features, places))
     return [int(feature) for feature in features[order][times[order] == n]]
 
 
-def _counted(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _Ints, int]:
+def _count(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _Ints, int]:
     """Return the features that occur, how often, the sum of their places, and the number of selections."""
     orders = [np.asarray(selection, dtype=np.int64) for selection in selections]
     chosen = np.concatenate([*orders, np.empty(0, np.int64)])

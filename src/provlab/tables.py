@@ -32,14 +32,10 @@ class Traced(str):
         made.place = (row, column, dataset)
         return made
 
-    def as_text(self, text: str) -> Traced:
-        """Return another text, such as one with a unit, of the same origin."""
-        return Traced(text, *self.place)
-
 
 def like(number: str, text: str) -> str:
     """Return a text, such as a number with its sd, with the origin of a number where that has one."""
-    return number.as_text(text) if isinstance(number, Traced) else text
+    return Traced(text, *number.place) if isinstance(number, Traced) else text
 
 
 def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:
@@ -80,7 +76,7 @@ def escape_markdown(text: object) -> str:
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def aligned(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
+def table_lines(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
     """Return the lines of a Markdown table of texts that are escaped; the first row is the header."""
     widths = [max(least, *(len(row[k]) for row in rows)) for k in range(len(rows[0]))]
     lines = [f"| {' | '.join(text.ljust(width) for text, width in zip(row, widths, strict=True))} |" for row in rows]
@@ -89,7 +85,7 @@ def aligned(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
 
 def markdown_table(header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "") -> str:
     """Return a Markdown table with its caption above and its note below."""
-    lines = aligned([[escape_markdown(cell) for cell in row] for row in [header, *rows]], least=3)
+    lines = table_lines([[escape_markdown(cell) for cell in row] for row in [header, *rows]], least=3)
     parts = [f"**{escape_markdown(caption)}**", "\n".join(lines)]
     return "\n\n".join(parts + ([escape_markdown(note)] if note else [])) + "\n"
 

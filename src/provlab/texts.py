@@ -32,7 +32,7 @@ import pandas as pd
 from provlab.claims.rules import VERDICTS
 from provlab.documents import read_json
 from provlab.project import current_project, papers
-from provlab.tables import aligned, escape_markdown, write_text
+from provlab.tables import escape_markdown, table_lines, write_text
 
 STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
     "value": lambda cells: cells["value"].item(),
@@ -64,16 +64,16 @@ def fill_texts(folder: Path) -> list[Path]:
     Raises
     ------
     ValueError
-        As `filled`; no text is changed then.
+        As `fill`; no text is changed then.
     """
-    new = {path.with_suffix(""): filled(path, folder) for path in templates()}
+    new = {path.with_suffix(""): fill(path, folder) for path in templates()}
     changed = [path for path, text in new.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     for path in changed:
         write_text(path, new[path])
     return changed
 
 
-def filled(template: Path, folder: Path) -> str:
+def fill(template: Path, folder: Path) -> str:
     """Return what a template gives with a folder of reference results; errors as `render`."""
     verdicts = {line["id"]: line for line in _lines(folder / "verdicts.csv")}
     robustness, nearest = {}, {}
@@ -83,16 +83,14 @@ def filled(template: Path, folder: Path) -> str:
             robustness[line["claim"]] = line | dict.fromkeys(VERDICTS, "0") | shares
     for path in folder.glob("readings/*/print-*.csv"):
         lines = _lines(path)
-        nearest[f"{path.parent.name}/{path.stem.removeprefix('print-')}"] = {
-            "universes": len(lines),
-            "nearest": sum(line["rank"] == "1" for line in lines),
-            "best": lines[0],
-            "by_default": next((line for line in lines if line["by_default"] == "True"), {}),
-        }
+        by_default = next((line for line in lines if line["by_default"] == "True"), {})
+        counts = {"universes": len(lines), "nearest": sum(line["rank"] == "1" for line in lines)}
+        name = f"{path.parent.name}/{path.stem.removeprefix('print-')}"
+        nearest[name] = counts | {"best": lines[0], "by_default": by_default}
     return render(
         template, number=partial(_number, folder), table=partial(_markdown, folder), verdicts=verdicts,
         robustness=robustness, nearest=nearest, likelihood=likelihoods(), summary=read_json(folder / "summary.json"),
-        lines=partial(_lines_of, folder),
+        lines=lambda name: _lines(_file(folder, "**/*.csv", name, "lines")),
     )  # fmt: skip
 
 
@@ -120,8 +118,8 @@ def render(template: Path, **names: Any) -> str:
     environment = SandboxedEnvironment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    percent = lambda share, form=".0f": _formatted(100 * float(share), form)  # noqa: E731
-    environment.filters.update(form=_formatted, percent=percent, share=_share, text=escape_markdown)
+    percent = lambda share, form=".0f": _format(100 * float(share), form)  # noqa: E731
+    environment.filters.update(form=_format, percent=percent, share=_share, text=escape_markdown)
     try:
         return environment.from_string(template.read_text(encoding="utf-8"), names).render()
     except (TemplateError, ValueError, TypeError) as error:
@@ -134,16 +132,12 @@ def _lines(path: Path) -> list[dict[str, str]]:
     return list(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
 
 
-def _lines_of(folder: Path, name: str) -> list[dict[str, str]]:
-    known = sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.csv"))
-    return _lines(folder / f"{_one_of(known, name, 'lines')}.csv")
-
-
 def _number(
     folder: Path, table: str, row: str, column: str, query: str, *, data: str = "", less: str = "", over: str = ""
 ) -> str:
     """Return a statistic of a row of a table, less another row or over it, paired by column and data set."""
-    frame = pd.read_csv(_path(folder, table, ".csv"), dtype=dict.fromkeys(("row", "column", "dataset"), str))
+    path = _file(folder / "tables", "*/*.csv", table, "table")
+    frame = pd.read_csv(path, dtype=dict.fromkeys(("row", "column", "dataset"), str))
     name, _, form = query.rpartition(" ")
     cells = _cells(frame, row, column, data)
     if less or over:
@@ -153,7 +147,7 @@ def _number(
         cells = cells.assign(value=cells["value"] - others if less else cells["value"] / others)
     if name == "value" and len(cells) != 1:
         raise ValueError(f"{table}: expected one number, got {len(cells)}; name a data set, or a statistic.")
-    return _formatted(STATISTICS[_one_of(STATISTICS, name, "statistic")](cells), form)
+    return _format(STATISTICS[_one_of(STATISTICS, name, "statistic")](cells), form)
 
 
 def _cells(frame: pd.DataFrame, row: str, column: str, data: str) -> pd.DataFrame:
@@ -170,7 +164,7 @@ def _markdown(
     folder: Path, table: str, keep: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
 ) -> str:
     """Return the first Markdown table of a file: some of its columns, and the rows that have some cells."""
-    blocks = _path(folder, table, ".md").read_text(encoding="utf-8").split("\n\n")
+    blocks = _file(folder / "tables", "*/*.md", table, "table").read_text(encoding="utf-8").split("\n\n")
     block = next(part for part in blocks if part.startswith("|")).splitlines()
     header, _, *cells = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block)
     for column, values in (rows or {}).items():
@@ -178,16 +172,16 @@ def _markdown(
         chosen = [_one_of([line[at] for line in cells], value, f"{table}: {column}") for value in values]
         cells = [line for line in cells if line[at] in chosen]
     places = [header.index(_one_of(header, column, f"{table}: column")) for column in keep or header]
-    return "\n".join(aligned([[line[at] for at in places] for line in [header, *cells]]))
+    return "\n".join(table_lines([[line[at] for at in places] for line in [header, *cells]]))
 
 
-def _path(folder: Path, table: str, suffix: str) -> Path:
-    tables = folder / "tables"
-    known = sorted(path.relative_to(tables).with_suffix("").as_posix() for path in tables.glob(f"*/*{suffix}"))
-    return tables / f"{_one_of(known, table, 'table')}{suffix}"
+def _file(folder: Path, pattern: str, name: str, what: str) -> Path:
+    """Return a file below a folder, of which the name is given without its ending."""
+    known = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.glob(pattern))}
+    return known[_one_of(known, name, what)]
 
 
-def _formatted(value: float | str, form: str) -> str:
+def _format(value: float | str, form: str) -> str:
     """Return a number by a format of Python's; `d` is for whole numbers only. Never "-0.0"."""
     value = float(value)
     if value != value or (form.endswith("d") and value != round(value)):
@@ -198,7 +192,7 @@ def _formatted(value: float | str, form: str) -> str:
 
 def _share(line: Mapping[str, str]) -> str:
     """Return how often a reading gives a printed list, with its interval."""
-    share, low, high = (_formatted(100 * float(line[f"exactly{end}"]), ".1f") for end in ("", "_low", "_high"))
+    share, low, high = (_format(100 * float(line[f"exactly{end}"]), ".1f") for end in ("", "_low", "_high"))
     return f"{share} % [{low}, {high}]"
 
 
