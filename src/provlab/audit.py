@@ -355,11 +355,9 @@ def _compare(
     trials = stored.filter(pc.is_in(stored["key"], pa.array([*keys, *noted], pa.string())))
     frame = trials.select([name for name in TRIALS if name in trials.column_names]).to_pandas()
     frame = frame.fillna({name: -1 if kind is int else "" for name, kind in TRIALS.items() if name in frame})
-    frame["outcome"], frame["same_environment"] = (
-        DIFFERENT,
-        [each.as_py() == environment() for each in trials["environment"]],
-    )
-    is_now = frame["key"].isin(keys)  # as others failed
+    frame["outcome"] = DIFFERENT
+    frame["same_environment"] = [kind == environment() for kind in trials["environment"].to_pylist()]
+    is_now = frame["key"].isin(keys)  # the others have no record now
     frame.loc[is_now, "outcome"] = agreement.outcomes(before, now, lines)
     frame.loc[is_now, "same_environment"] = agreement.is_same_environment(before, now)
     frame["differences"] = [texts.get(key, []) for key in frame["key"]]
