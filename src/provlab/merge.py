@@ -36,7 +36,7 @@ def source_trials(folder: Path) -> pa.Table:
     ValueError
         When it is none of these, or a trial is not the one that its key says.
     """
-    found = [path for path in (folder / "store", folder) if next(path.glob("*.parquet"), None) is not None]
+    found = [path for path in (folder / "store", folder) if any(path.glob("*.parquet"))]
     trials = TrialStore((found or [folder])[0], read_only=True).query()
     if not len(trials):
         raise ValueError(

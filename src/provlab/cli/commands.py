@@ -55,9 +55,6 @@ REPORT = ("matplotlib", "PIL", "plotly", "jinja2")
 
 DEFAULT_RESULTS = "results"
 
-OBJECTS_A_COLLECTION = 50_000
-"""Plans and verdicts are many small objects that stay; Python's default looks at all of them again and again."""
-
 
 class Parser(argparse.ArgumentParser):
     """Says of a wrong command or option which one is near."""
@@ -79,7 +76,7 @@ class Help(argparse.HelpFormatter):
 
 def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
-    gc.set_threshold(OBJECTS_A_COLLECTION)
+    gc.set_threshold(50_000)  # plans are many small objects that stay: the default looks at all of them again and again
     usage = "%(prog)s [-h] [--version] COMMAND ..."
     every = Parser(prog="provsel", usage=usage, description="Provable feature selection and its replications.")
     every.add_argument("--version", action="version", version=f"provsel {__version__}")
