@@ -57,11 +57,11 @@ def test_filters(visits, made):
     bar.get_by_label("Data set").select_option("set 3")
     assert (rows.count(), count.inner_text()) == (6, "6 of 48 numbers")
     assert set(rows.locator("td:nth-child(3)").all_inner_texts()) == {"set 3"}
-    bar.get_by_label("Text").fill("lvg")
+    bar.get_by_label("Search").fill("lvg")
     assert (rows.count(), count.inner_text()) == (2, "2 of 48 numbers")
-    bar.get_by_label("Text").fill("nothing has this")
+    bar.get_by_label("Search").fill("nothing has this")
     assert (rows.count(), count.inner_text()) == (0, "0 of 48 numbers")
-    bar.get_by_label("Text").fill("")
+    bar.get_by_label("Search").fill("")
     bar.get_by_label("Data set").select_option("all")
     assert rows.count() == 48
 

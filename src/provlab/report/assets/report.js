@@ -140,7 +140,7 @@
     const marks = new Map([...(drawing?.querySelectorAll("[data-row]") ?? [])].map((mark) => [Number(mark.dataset.row), mark]));
 
     const search = element("input", { type: "search", autocomplete: "off", spellcheck: "false" });
-    const searchLabel = element("label", {}, "Text");
+    const searchLabel = element("label", {}, "Search");
     searchLabel.append(search);
     bar.append(searchLabel);
 
