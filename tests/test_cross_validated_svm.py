@@ -72,6 +72,10 @@ def test_the_balanced_accuracy_is_scikit_learns_and_units_do_not_matter():
     [
         ({"scoring": "roc_auc"}, r"expected scoring in \('accuracy', 'balanced_accuracy'\), got 'roc_auc'"),
         ({"grid": [0.0]}, r"expected a grid of positive, finite numbers, got \[0.0\]"),
+        (
+            {"model": LibsvmSVM(class_weight={1: 2})},
+            r"expected a model with class_weight 'balanced' or None, got \{1: 2\}",
+        ),
         ({"n_splits": 1}, "expected n_splits an integer above 1, got 1"),
         ({"model": LeverageScoreSelector(2)}, "expected a linear SVM with a parameter C, got LeverageScoreSelector"),
     ],

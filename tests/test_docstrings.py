@@ -63,9 +63,7 @@ def options():
         for cls in (each for each in vars(module).values() if inspect.isclass(each)):
             for parameter in inspect.signature(cls).parameters.values():
                 text = str(parameter.annotation)
-                stated = re.search(
-                    rf"^{parameter.name} : {{(.*)}}( or None)?, default", inspect.getdoc(cls), re.MULTILINE
-                )
+                stated = re.search(rf"^{parameter.name} : {{(.*)}}, default", inspect.getdoc(cls), re.MULTILINE)
                 if stated or text.startswith("Literal"):
                     yield pytest.param(text, stated, parameter.default, id=f"{cls.__name__}.{parameter.name}")
 
@@ -73,8 +71,8 @@ def options():
 @pytest.mark.parametrize(("text", "stated", "default"), options())
 def test_options_have_the_types_that_their_docstring_states(text, stated, default):
     values = ast.literal_eval(f"[{stated[1]}]")
-    assert text == f"Literal[{', '.join(map(repr, values))}]" + (" | None" if stated[2] else "")
-    assert default in ([*values, None] if stated[2] else values)
+    assert text == f"Literal[{', '.join(map(repr, values))}]"
+    assert default in values
 
 
 def test_a_certificate_completes_the_records_of_every_theorem():

@@ -32,7 +32,7 @@ class CrossValidatedSVM(BaseLinearSVM):
     Parameters
     ----------
     model : BaseLinearSVM, default=None
-        With a parameter C; None is `LibsvmSVM()`.
+        With a parameter C, and weights of classes not by name; None is `LibsvmSVM()`.
     grid : sequence of float, default=(0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
         Of equally good C the smallest is taken.
     relative : bool, default=False
@@ -114,6 +114,10 @@ class CrossValidatedSVM(BaseLinearSVM):
         numbers = all(isinstance(C, int | float | np.number) and not isinstance(C, bool) for C in self.grid)
         if len(self.grid) == 0 or not numbers or not all(0 < C < np.inf for C in self.grid):
             raise ValueError(f"CrossValidatedSVM: expected a grid of positive, finite numbers, got {self.grid!r:.80}.")
+        if not isinstance(weights := model.get_params(deep=False).get("class_weight"), str | None):
+            raise ValueError(
+                f"CrossValidatedSVM: expected a model with class_weight 'balanced' or None, got {weights}."
+            )
         if self.scoring not in SCORING:
             raise ValueError(f"CrossValidatedSVM: expected scoring in {SCORING}, got {self.scoring!r:.80}.")
         if isinstance(self.n_splits, bool) or not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2:
@@ -143,9 +147,8 @@ def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[flo
     gram = gram_matrix(X)
     for train, test in folds:
         inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
+        weights = model.class_weights(labels[train])
         for k, C in enumerate(grid):
-            found = fit_gram(
-                inner, labels[train], C=C, tol=model.tol, max_iter=model.max_iter, balanced=model.is_balanced
-            )
+            found = fit_gram(inner, labels[train], C=C, tol=model.tol, max_iter=model.max_iter, weights=weights)
             decision = outer[:, found.support] @ found.dual_coef[0] + found.intercept[0]
             yield k, test, (decision >= 0).astype(np.int64)  # LIBSVM takes the second class on the boundary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.svm import SVC
+from sklearn.utils import compute_class_weight
 
 from provsel.kernels.spectral import gram_matrix
 from provsel.models._base import BaseLinearSVM, warn_of_many_rows
@@ -16,7 +18,6 @@ from provsel.models._libsvm_library import (
     MAX_ITER,
     GramSolution,
     checked_max_iter,
-    class_weights,
     fit_gram,
     fit_svc,
     warn_early,
@@ -36,8 +37,9 @@ class LibsvmSVM(BaseLinearSVM):
     ----------
     C : float, default=1.0
         Weight of the sum of slacks.
-    class_weight : {"balanced"} or None, default=None
-        With "balanced" C is multiplied by n / (k n_class) for the rows of a class, of k classes, as in scikit-learn.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C by class, those left out 1. With "balanced" n / (k n_class) for the n_class rows of each of k
+        classes. As in scikit-learn.
     tol : float, default=1e-3
         LIBSVM's stopping tolerance, in units of y f(x).
     max_iter : int, default=1_000_000_000
@@ -84,7 +86,7 @@ class LibsvmSVM(BaseLinearSVM):
         self,
         C: float = 1.0,
         *,
-        class_weight: Literal["balanced"] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         tol: float = 1e-3,
         max_iter: int = MAX_ITER,
     ) -> None:
@@ -93,21 +95,19 @@ class LibsvmSVM(BaseLinearSVM):
         self.tol = tol
         self.max_iter = max_iter
 
-    @property
-    def is_balanced(self) -> bool:
-        """Whether each class has the same weight, or raise for another `class_weight`."""
-        if self.class_weight not in (None, "balanced"):
-            raise ValueError(f"LibsvmSVM: expected class_weight None or 'balanced', got {self.class_weight!r:.80}.")
-        return self.class_weight is not None
+    def class_weights(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the factor of C of each class, numbered as in `labels`; a mapping is by the names of `fit`."""
+        classes = getattr(self, "classes_", np.unique(labels))
+        return compute_class_weight(self.class_weight, classes=classes, y=classes[labels])
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
-        max_iter, balanced = checked_max_iter(self.max_iter), self.is_balanced
+        max_iter, weights = checked_max_iter(self.max_iter), self.class_weights(labels)
         warn_of_many_rows("LibsvmSVM", X.shape[0], "scikit-learn's LinearSVC(dual=False) is for many rows")
         if self.classes_.size == 2 and X.shape[0] < X.shape[1]:
-            found = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol, max_iter=max_iter, balanced=balanced)
+            found = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol, max_iter=max_iter, weights=weights)
             self.coef_ = np.asarray(found.dual_coef @ X[found.support], dtype=np.float64).reshape(1, -1)
         else:
-            of_class = dict(enumerate(class_weights(labels, balanced=balanced).tolist()))
+            of_class = dict(enumerate(weights.tolist()))
             svc = SVC(kernel="linear", C=self.C, tol=self.tol, max_iter=max_iter, class_weight=of_class)
             fit_svc(svc, X, labels)
             self.coef_ = _dense(svc.coef_)
