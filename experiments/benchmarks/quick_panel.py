@@ -37,11 +37,12 @@ class Choice:
         self.names = found.index.get_level_values("dataset")
         self.domains = pd.factorize(found.index.get_level_values("domain"))[0]
         self.ranks = found.to_numpy()
+        self.whole = self._average(slice(None))
 
     def agreement(self, chosen, methods=slice(None)):
         """Return Spearman's correlation of the methods' average ranks on some sets with those on all."""
-        few, whole = (self._average(rows, methods) for rows in (list(chosen), slice(None)))
-        return float(np.corrcoef(rankdata(few), rankdata(whole))[0, 1])
+        few = self._average(list(chosen))[methods]
+        return float(np.corrcoef(rankdata(few), rankdata(self.whole[methods]))[0, 1])
 
     def best(self, count, methods=slice(None)):
         """Return the sets with the largest agreement, as far as steps and exchanges of one set find them."""
@@ -74,8 +75,8 @@ class Choice:
         fresh = others[~np.isin(self.domains[others], [*there])]
         return fresh if len(fresh) else others
 
-    def _average(self, rows, methods):
-        of_sets, domains = self.ranks[rows][:, methods], self.domains[rows]
+    def _average(self, rows):
+        of_sets, domains = self.ranks[rows], self.domains[rows]
         return np.mean([of_sets[domains == each].mean(axis=0) for each in np.unique(domains)], axis=0)
 
 

@@ -188,8 +188,8 @@ def standing(
     beside = stored["method"].isin([*others]) | (stored["size"] == ALL_FEATURES)
     lines = scores(pd.concat([stored[beside & stored["dataset"].isin([*datasets])], own], ignore_index=True))
     size = OWN_SIZE if method.sizes == "own" else None
-    board, pairs = leaderboard(lines, size=size), pairs_of(of_slice(lines, size=size), name)
-    return Standing(name, board, pairs, sets_of(lines, name, size=size), lines)
+    board, errors = leaderboard(lines, size=size), of_slice(lines, size=size)
+    return Standing(name, board, pairs_of(errors, name), sets_of(errors, name), lines)
 
 
 def computed(

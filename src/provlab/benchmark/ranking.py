@@ -10,7 +10,7 @@ docs/measured/panel_rules.csv has how often this errs on simulated panels, besid
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -296,7 +296,8 @@ def leaderboard(
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
         and the measures: medians of seconds and memory over sets, means over domains of the others.
     """
-    errors, values = (of_slice(lines, name, size=size, model=model) for name in (HEADLINE, measure))
+    slices = {name: of_slice(lines, name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
+    errors, values = slices[HEADLINE], slices[measure]
     found = interval(ranks(values, measure)).rename(columns={"mean": "rank"}).rename_axis(None)
     whole, n = filled(errors), len(found)
     found["win_rate"] = (n - found["rank"]) / (n - 1 or 1)
@@ -305,15 +306,13 @@ def leaderboard(
     found["sets"] = errors.index.get_level_values("dataset").nunique() - found["failed"] - found["missing"]
     found["loss"] = over_domains(whole.sub(whole[ALL], axis=0)).mean() if ALL in whole else np.nan
     for name in shown:
-        own = of_slice(lines, name, size=size, model=model)
-        own = whole if name == HEADLINE else own.where(np.isfinite(own))
+        own = whole if name == HEADLINE else slices[name].where(np.isfinite(slices[name]))
         found[name] = over_sets(own).median() if name in ("seconds", "memory") else over_domains(own).mean()
     return found.sort_values("rank", kind="stable")
 
 
-def sets_of(lines: pd.DataFrame, method: str, **of: Any) -> pd.DataFrame:
-    """Return a line a data set of a method, the best first: its mean rank over sizes and models, and its loss."""
-    errors = of_slice(lines, **of)
+def sets_of(errors: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Return a line a data set of a method in `of_slice`, the best first: its mean rank there, and its loss."""
     whole = filled(errors)
     found = over_sets(pd.DataFrame({"rank": ranks(errors)[method], "loss": whole[method] - whole[ALL]}))
     return found.sort_values(["rank", "loss"], kind="stable").reset_index()

@@ -67,7 +67,7 @@ def write_benchmark(
     index : str
         Where the leaderboard goes, by default benchmark/index.html.
     """
-    board, beside = leaderboard(lines), against_all(lines)
+    board, beside, errors = leaderboard(lines), against_all(lines), of_slice(lines)
     ordered = [*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)]
     sizes = sizes_of(lines)
     domains = lines.groupby("domain")["dataset"].nunique().sort_values(ascending=False)
@@ -94,7 +94,7 @@ def write_benchmark(
         "leaderboard.csv": (board.rename_axis("method").reset_index(), "all numbers of the leaderboard"),
         "slices.csv": (slices, "leaderboards by domain, size and model"),
         "against_all.csv": (beside.reset_index(), "each method beside all features at each size, with p-values"),
-        "win_rates.csv": (win_rates(of_slice(lines)).rename_axis("method").reset_index(), "of each pair of methods"),
+        "win_rates.csv": (win_rates(errors).rename_axis("method").reset_index(), "of each pair of methods"),
     }
     for name, (frame, _) in files.items():
         write_frame(frame, folder / name)
@@ -111,7 +111,7 @@ def write_benchmark(
         figures=[path.relative_to(site.folder).as_posix() for path in figures], **shared,
     )  # fmt: skip
     for name, own in lines.groupby("method", sort=False):
-        sets = sets_of(lines, str(name)) if name in board.index else pd.DataFrame()
+        sets = sets_of(errors, str(name)) if name in board.index else pd.DataFrame()
         site.write(
             hrefs[name], "benchmark_method.html", str(name), "benchmark", str(name), above=[(title, href)], own=own,
             name=name, sets=sets, **shared,
