@@ -21,7 +21,7 @@ import provlab.benchmark.methods
 import provsel.certificates
 from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import stored_folder
-from provlab.benchmark.ranking import ALL, against_all, front, leaderboard, of_slice, pairs_of, scores
+from provlab.benchmark.ranking import ALL, against_all, decidable, front, leaderboard, of_slice, pairs_of, scores
 from provlab.benchmark.stored import read_panel
 from provlab.claims import table
 from provlab.claims.rules import VERDICTS
@@ -214,39 +214,55 @@ def leaderboard_lines() -> tuple[list[str], list[Path]]:
 
 
 def advice_lines() -> tuple[list[str], list[Path]]:
-    """Return what survives of the comparisons with all features, and of those with the method of the best rank."""
+    """Return what survives of comparisons with all features and with the best method, of all domains and of each."""
     files = sorted(stored_folder().glob("*.parquet"))
     if not len(panel()):
         return [NOT_MEASURED, ""], files
-    beside_all, board = against_all(panel()), leaderboard(panel())
+    said = [
+        "Each of the words *better*, *same* (within 1 point) and *worse* is wrong somewhere in a table with a "
+        "probability of at most 5 %. *Least error*: of the methods that were run on all data sets. *Seen*: the "
+        "difference in points that a table shows nine times in ten, the median of its comparisons; a smaller one is "
+        "mostly *inconclusive*.",
+        "",
+        *compared_lines(panel()),
+    ]
+    board = leaderboard(panel())
+    for column, text in (("seconds", "faster"), ("stability", "more stable")):
+        names = front(board, column)
+        said += [f"No other method is {text} and has a smaller error than one of these: {', '.join(names)}.", ""]
+    for domain in decidable(panel()):
+        own = panel()[panel()["domain"] == domain]
+        said += [f"### On {domain}", "", *compared_lines(own)]
+    return said, files
+
+
+def compared_lines(lines: pd.DataFrame) -> list[str]:
+    """Return a line a size, with the methods that are better than all features; then how the best method stands."""
+    beside_all, board = against_all(lines), leaderboard(lines)
     rows = []
     for size, found in beside_all.groupby(level="size", sort=False):
         of = {word: [*found.index[found["verdict"] == word].get_level_values("method")] for word in PAIR_VERDICTS}
         named = [", ".join(of[word]) or "none" for word in ("better", "same")]
-        least = f"{found['difference'].idxmin()[1]}, {found['difference'].min():+.1f}"
+        everywhere = found["difference"][found["sets"] == found["sets"].max()]
+        least = f"{everywhere.idxmin()[1]}, {everywhere.min():+.1f}"
         counts = [str(len(of[word])) for word in ("worse", "inconclusive")]
         rows.append([size_text(size), *named, *counts, least, f"{found['detectable'].median():.1f}"])
-    header = ["features", "better", "same within 1 point", "worse", "inconclusive", "least error, points", "seen"]
+    header = ["features", "better", "same", "worse", "inconclusive", "least error, points", "seen"]
     best = next(name for name in board.index if name != ALL)
     low, high = board.loc[best, ["low", "high"]]
-    of_best = pairs_of(of_slice(panel()), best)
-    alike = [*of_best.index[~of_best["verdict"].isin(["better", "worse"])]]
-    said = [
-        f"{len(beside_all)} comparisons over {panel()['domain'].nunique()} domains; each of the words *better*, *same* "
-        "and *worse* is wrong somewhere in the table with a probability of at most 5 %. *Seen*: the difference in "
-        "points that the panel shows nine times in ten; a smaller one is mostly *inconclusive*.",
+    verdicts = pairs_of(of_slice(lines), best)["verdict"]
+    alike = [*verdicts.index[~verdicts.isin(["better", "worse"])]]
+    domains = lines["domain"].unique()
+    over = f"{len(domains)} domains" if len(domains) > 1 else f"{lines['dataset'].nunique()} data sets"
+    return [
+        f"{len(beside_all)} comparisons with all features over {over}:",
         "",
         *table_lines(header, rows),
         f"Of the methods, {best} has the best mean rank, {board.loc[best, 'rank']:.1f} ({low:.1f} to {high:.1f}) of "
-        f"{len(board)}. Neither better nor worse than it: {', '.join(alike) or 'none'}.",
+        f"{len(board)}. Its error is smaller than that of {(verdicts == 'better').sum()} methods, random features "
+        f"{'not ' if 'random' in alike else ''}among them. Not told apart from it: {', '.join(alike) or 'none'}.",
         "",
     ]
-    if "random" in alike:
-        said += ["Random features are among these: the panel does not tell the best from chance.", ""]
-    for column, text in (("seconds", "faster"), ("stability", "more stable")):
-        names = front(board, column)
-        said += [f"No other method is {text} and has a smaller error than one of these: {', '.join(names)}.", ""]
-    return said, files
 
 
 def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:

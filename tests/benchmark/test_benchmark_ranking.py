@@ -1,21 +1,27 @@
 """Ranks, pairs, win rates and fronts, beside the same numbers by pandas and SciPy from the Parquet file alone."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from made_panel import DOMAINS, made_panel
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from provlab.benchmark.ranking import (
     ALL,
     MEASURES,
+    adjusted,
+    against_all,
+    decidable,
     front,
     interval,
     leaderboard,
     of_slice,
+    over_domains,
     pairs,
     ranks,
     scores,
@@ -63,30 +69,93 @@ def test_ranks_follow_from_the_file_alone(file, lines):
     assert (board["rank"] <= board["high"]).all()
 
 
+def by_textbook(values):
+    """Return the p-values of `adjusted` and its level, a sign and a step at a time."""
+    values = np.asarray(values, float)
+
+    def p_of(signed):
+        tests = [stats.ttest_1samp(column[np.isfinite(column)], 0, alternative="less") for column in signed.T]
+        return np.array([test.pvalue for test in tests])
+
+    by_signs = np.array([p_of(values * np.array(signs)[:, None]) for signs in product([1, -1], repeat=len(values))])
+    left, found, previous = [*range(values.shape[1])], np.empty(values.shape[1]), 0.0
+    while left:
+        least = min(left, key=by_signs[0].__getitem__)
+        previous = max(previous, np.mean(by_signs[:, left].min(axis=1) <= by_signs[0, least] * (1 + 1e-9)))
+        found[least] = previous
+        left.remove(least)
+    smallest = np.sort(by_signs.min(axis=1))
+    return found, max((each for each in smallest if np.mean(smallest <= each) <= 0.05), default=0)
+
+
 def test_tests_follow_from_the_file_alone(file, lines):
     found = pairs(of_slice(lines, size=5, model="linear"))
     errors = errors_of(file, 5, "linear")
     errors["slow"] = errors["slow"].fillna(errors.max(axis=1))  # failed; "two classes" has no trial on images
-    p_better = []
+    means = errors.drop(columns=ALL).sub(errors[ALL], axis=0).groupby(level="domain").mean()
+    level = by_textbook(means)[1]
     for method, line in found.iterrows():
-        means = (errors[method] - errors[ALL]).groupby(level="domain").mean().dropna()
-        test = stats.ttest_1samp(means, 0, alternative="less")
-        low, high = stats.ttest_1samp(means, 0).confidence_interval(0.95)
-        same = max(stats.ttest_1samp(means, 1, alternative="less").pvalue,
-                   stats.ttest_1samp(means, -1, alternative="greater").pvalue)  # fmt: skip
-        expected = [means.mean(), low, high, test.pvalue, 1 - test.pvalue, same, len(means)]
-        names = ["difference", "low", "high", "p_better", "p_worse", "p_same", "domains"]
-        np.testing.assert_allclose(line[names].astype(float), expected, rtol=1e-9, atol=1e-12)
-        p_better.append(test.pvalue)
-    better = multipletests(p_better, 0.05, "holm")[0]
-    assert [*(found["verdict"] == "better")] == [*better]
+        own = means[method].dropna()
+        ends = stats.ttest_1samp(own, 0).confidence_interval(0.95)
+        np.testing.assert_allclose(line[["difference", "low", "high"]].astype(float), [own.mean(), *ends])
+        for shift, power in ((1.0, 0.9), (0.8, 0.8)):
+            df, error = len(own) - 1, own.sem()
+            chance = stats.nct.sf(stats.t.isf(level, df), df, shift * line["detectable"] / error)
+            assert chance == pytest.approx(0.9, abs=1e-6) if shift == 1 else chance < power
+    sides = {"p_better": [means], "p_worse": [-means], "p_same": [means - 1, -means - 1]}
+    for name, of in sides.items():
+        p_values, _ = by_textbook(pd.concat(of, axis=1))
+        np.testing.assert_allclose(found[name], np.max(np.split(p_values, len(of)), axis=0))
     assert found["domains"].to_dict() == {"good": 5, "random": 5, "slow": 5, "two classes": 4}
     assert found.loc["random", "verdict"] == "worse"
-    for shift, power in ((1.0, 0.9), (0.8, 0.75)):  # by the noncentral t, at the first step of Holm
-        line, df = found.loc["good"], 4
-        error = (line["high"] - line["low"]) / 2 / stats.t.ppf(0.975, df)
-        chance = stats.nct.sf(stats.t.isf(0.05 / 4, df), df, shift * line["detectable"] / error)
-        assert chance == pytest.approx(0.9, abs=1e-6) if shift == 1 else chance < power
+
+
+def test_all_sizes_are_one_family(lines):
+    found = against_all(lines)
+    errors = [of_slice(lines, size=size) for size in (5, 20)]
+    means = [over_domains(each.drop(columns=ALL).sub(each[ALL], axis=0).mask(np.isinf)) for each in errors]
+    chosen = [name for name in means[0] if name != "slow"]  # has the largest error of others where it failed
+    together = pd.concat([each[chosen] for each in means], axis=1)
+    alone, _ = adjusted(together.to_numpy())
+    assert (found.loc[pd.IndexSlice[:, chosen], "p_better"].to_numpy() >= alone - 1e-12).all()
+    of_one = pairs(errors[0])
+    assert (found.loc[5]["p_better"] >= of_one["p_better"][found.loc[5].index] - 1e-12).all()
+    assert found.loc[5]["difference"].to_dict() == pytest.approx(of_one["difference"].to_dict())
+
+
+def test_data_sets_of_a_single_domain_are_its_witnesses(lines):
+    own = lines[lines["domain"] == "text"]
+    found, errors = pairs(of_slice(own, size=20)), of_slice(own, size=20)
+    sets = errors.groupby(level="dataset").mean()
+    assert found.loc["random", "domains"] == found.loc["random", "sets"] == 4
+    assert found.loc["random", "p_worse"] == pytest.approx(by_textbook(-(sets[["random"]].sub(sets[ALL], axis=0)))[0])
+    assert decidable(lines) == []  # four signs alike are no 5 %
+    five = pd.concat([lines, own[own["dataset"] == "text 0"].assign(dataset="text 4")])
+    assert decidable(five) == ["text"]
+
+
+matrices = st.integers(2, 7).flatmap(
+    lambda n: arrays(float, st.tuples(st.just(n), st.integers(1, 4)), elements=st.integers(-8, 8).map(float))
+)
+
+
+@given(matrices, st.integers(-40, 40))
+def test_p_values_keep_with_units_orders_and_copies(values, exponent):
+    found, _ = adjusted(values)
+    assert ((found > 0) & (found <= 1)).all()
+    assert found.min() >= 2.0 ** -len(values) - 1e-12
+    np.testing.assert_array_equal(adjusted(np.ldexp(values, exponent))[0], found)
+    np.testing.assert_allclose(adjusted(values[::-1])[0], found)
+    np.testing.assert_array_equal(adjusted(np.hstack([values, values]))[0], np.hstack([found, found]))
+    alone = np.hstack([adjusted(column[:, None])[0] for column in values.T])
+    assert (found >= alone - 1e-12).all()
+
+
+def test_one_row_or_column_without_values_is_never_significant():
+    assert adjusted(np.array([[-5.0, 3.0]]))[0].tolist() == [1, 1]
+    values = np.column_stack([[-1.0, -1.1, -0.9, -1.05, -1.0, -0.95], np.full(6, np.nan), [-3.0] + [np.nan] * 5])
+    found, _ = adjusted(values)
+    assert found.tolist() == [1 / 64, 1, 1]
 
 
 def test_what_failed_or_was_not_computed_is_last(lines):

@@ -203,6 +203,7 @@ def test_the_number_that_is_needed_by_statsmodels():
     assert needed == math.ceil(TTestPower().solve_power(effect, None, 0.025, 0.9, alternative="larger"))
     detectable = TTestPower().solve_power(None, 40, 0.025, 0.9, alternative="larger") * values.std(ddof=1)
     assert test.detectable(0.025, "greater") == pytest.approx(detectable, rel=1e-4)
+    assert test.detectable(0.0, "greater") == math.inf  # a level that nothing reaches
 
     # more folds of the same data do not decide everything
     folds = CorrectedT(sample(15, 10, 0.3), ratio=1 / 9)

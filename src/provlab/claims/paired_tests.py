@@ -226,6 +226,8 @@ class AbstractStudentT(AbstractPairedTest):
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
         """See the base class: by the noncentral t, the same on both sides."""
         error, df = self.spread(n)
+        if level <= 0:
+            return 0.0
         if self.variance == 0:
             return float(distance > 0 and 2.0**-n < level)
         if df > NORMAL_FROM:

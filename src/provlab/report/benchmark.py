@@ -16,6 +16,7 @@ from provlab.benchmark.ranking import (
     MARGIN,
     MEASURES,
     against_all,
+    decidable,
     front,
     leaderboard,
     of_slice,
@@ -67,7 +68,10 @@ def write_benchmark(
     index : str
         Where the leaderboard goes, by default benchmark/index.html.
     """
-    board, beside, errors = leaderboard(lines), against_all(lines), of_slice(lines)
+    board, errors = leaderboard(lines), of_slice(lines)
+    compared = {EVERY["domain"]: against_all(lines)}
+    compared |= {name: against_all(lines[lines["domain"] == name]) for name in decidable(lines)}
+    beside, all_compared = compared[EVERY["domain"]], pd.concat(compared, names=["domain"]).reset_index()
     ordered = [*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)]
     sizes = sizes_of(lines)
     domains = lines.groupby("domain")["dataset"].nunique().sort_values(ascending=False)
@@ -93,7 +97,7 @@ def write_benchmark(
     files = {
         "leaderboard.csv": (board.rename_axis("method").reset_index(), "all numbers of the leaderboard"),
         "slices.csv": (slices, "leaderboards by domain, size and model"),
-        "against_all.csv": (beside.reset_index(), "each method beside all features at each size, with p-values"),
+        "against_all.csv": (all_compared, "each method beside all features at each size, with p-values"),
         "win_rates.csv": (win_rates(errors).rename_axis("method").reset_index(), "of each pair of methods"),
     }
     for name, (frame, _) in files.items():
@@ -104,9 +108,9 @@ def write_benchmark(
     }  # fmt: skip
     href = index or "benchmark/index.html"
     site.write(
-        href, "benchmark.html", title, "benchmark", "" if index else title, board=board, beside=beside, pairs=pairs,
-        sets=sets, ordered=ordered, sizes=sizes, domains=domains, verdicts=VERDICTS, slices=slices, margin=MARGIN,
-        by={name: table.reindex(board.index) for name, table in by.items()},
+        href, "benchmark.html", title, "benchmark", "" if index else title, board=board, compared=compared,
+        pairs=pairs, sets=sets, ordered=ordered, sizes=sizes, domains=domains, verdicts=VERDICTS, slices=slices,
+        margin=MARGIN, by={name: table.reindex(board.index) for name, table in by.items()},
         n_trials=int(lines["trials"].sum()), files={f"benchmark/{name}": text for name, (_, text) in files.items()},
         figures=[path.relative_to(site.folder).as_posix() for path in figures], **shared,
     )  # fmt: skip
