@@ -75,6 +75,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "capture_repr": (),  # what the last line of a figure returns says nothing
     "show_signature": False,
+    "write_computation_times": False,
     "min_reported_time": 1e6,
     "doc_module": ("provsel", "provlab"),
     "reference_url": {"provsel": None},
