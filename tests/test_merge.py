@@ -123,7 +123,8 @@ def test_an_export_names_the_features_of_its_trials(here, capsys):
     data = load_breast_cancer(as_frame=True)
     data.frame.rename(columns={"mean area": "=mean, area"}).to_csv("mine.csv", index=False)
     run = ["run", "dataset=file", f"dataset.path={here / 'mine.csv'}", "selector=uniform", "protocol.n_splits=3",
-           "protocol.repeats=2", "protocol.setting=unsupervised", "selector.n_features_to_select=20"]  # fmt: skip
+           "protocol.repeats=2", "protocol.setting=unsupervised", "selector.n_features_to_select=20",
+           "model=libsvm", "model.C=1e-6", "executor=serial"]  # fmt: skip
     assert main(["run", "dataset=digits", *run[3:]]) == 0
     for preparation in ("none", "standardise"):
         assert main([*run, f"preparation={preparation}"]) == 0

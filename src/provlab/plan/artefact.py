@@ -15,7 +15,7 @@ from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json
 from provlab.plan.composition import Composer, Parts, compose_config, read_config, resolve_references
 from provlab.plan.overrides import check_names, nearest_setting, setting
-from provlab.plan.plan import cells_of, files_missing, identity_of
+from provlab.plan.plan import cells_of, data_of, files_missing
 from provlab.project import artefact_file, paper_of
 from provlab.project.components import UNSET
 
@@ -139,17 +139,17 @@ def compose_artefact(
     """
     paper_of(name)  # which it must be of
     base = [f"+experiment={name}", *overrides]
-    compose, identities = Composer(), dict[str, str]()
+    compose, seen = Composer(), dict[str, list[tuple[dict[str, Any], str]]]()
     config = compose(base)
     layout = resolve_references(config, ["artefact"])["artefact"]
     columns = _read_columns(name, layout)
 
-    def identify(dataset: Mapping[str, Any]) -> str:
+    def look(dataset: Mapping[str, Any]) -> list[tuple[dict[str, Any], str]]:
         """Look at each data set once: all rows and columns have the same ones."""
         text = canonical_json(dataset)
-        if text not in identities:
-            identities[text] = identity_of(dataset)
-        return identities[text]
+        if text not in seen:
+            seen[text] = data_of(dataset)
+        return seen[text]
 
     entries, plain, taken = [], [], set()
     for label, part in _read_datasets(name, layout).items():
@@ -165,7 +165,7 @@ def compose_artefact(
                 taken |= _effective(overrides, [*before, *settings])
                 alone = (*base, *before, *settings)
                 composed = compose(alone)
-                for cell in cells_of(composed, identify):
+                for cell in cells_of(composed, look):
                     member = _member_override(composed["dataset"], cell.dataset)
                     entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):

@@ -109,14 +109,23 @@ def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in config.items() if name != "name"}
 
 
-def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = identity_of) -> list[Cell]:
+def data_of(dataset: Mapping[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """Return name, keyed parameters and identity of a config's data set, or of each member of a collection."""
+    members = [(str(each["name"]), _parameters(each)) for each in _members(dataset)]
+    keyed = [{"name": name, **keyed_parameters(name, **parameters)} for name, parameters in members]
+    return [(each, identity_of(each)) for each in keyed]
+
+
+def cells_of(
+    config: Parts, look: Callable[[Mapping[str, Any]], list[tuple[dict[str, Any], str]]] = data_of
+) -> list[Cell]:
     """Return the cells of a composed config: one, or one for each member of a collection of data sets.
 
     Parameters
     ----------
     config : mapping
-    identify : callable, optional
-        Gives the identity of a data set's config; no data are loaded, but for the number of the folds that they state.
+    look : callable, optional
+        Does what `data_of` does; no data are loaded, but for the number of the folds that they state.
     """
     check_names("config", config, [*CELL_GROUPS, "preparation", *ELSEWHERE, "fail_fast", "artefact"])
     parts = resolve_references(config, [*CELL_GROUPS, "preparation"])
@@ -130,22 +139,19 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
     parts["protocol"] = measured.complete_settings(protocol)
     if preparation.get("_target_") is not None:
         parts["protocol"]["preparation"] = preparation
-    first, *others = members = [
-        {"name": each["name"], **keyed_parameters(each["name"], **_parameters(each))} for each in _members(dataset)
-    ]
+    (first, data), *others = members = look(dataset)
     if parts["model"].keys() == {*TASKS}:
         # data sets that are registered have classes
-        asked = is_place(first["name"], "path") and _asked(canonical_json(first), identify(first), IS_REGRESSION)
+        asked = is_place(first["name"], "path") and _asked(canonical_json(first), data, IS_REGRESSION)
         parts["model"] = parts["model"][TASKS[asked]]
     if isinstance(measured, AbstractStatedFolds):  # each data set has as many folds as it says
-        counted = ((each, identify(each)) for each in members)
-        of_each = ((each, data, _asked(canonical_json(each), data, measured.count_folds)) for each, data in counted)
+        of_each = [(each, own, _asked(canonical_json(each), own, measured.count_folds)) for each, own in members]
         return [
-            Cell(dataset=each, data=data, **{**parts, "protocol": {**parts["protocol"], "n_splits": number}})
-            for each, data, number in of_each
+            Cell(dataset=each, data=own, **{**parts, "protocol": {**parts["protocol"], "n_splits": number}})
+            for each, own, number in of_each
         ]
-    cell = Cell(dataset=first, data=identify(first), **parts)
-    return [cell, *(cell.on(each, identify(each)) for each in others)]
+    cell = Cell(dataset=first, data=data, **parts)
+    return [cell, *(cell.on(each, own) for each, own in others)]
 
 
 @lru_cache(maxsize=64)
