@@ -12,7 +12,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
-from provlab.claims.comparison import near
+from provlab.claims.location import near
 from provlab.claims.paired_tests import (
     CorrectedT,
     DisjointT,

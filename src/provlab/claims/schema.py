@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from provlab.claims import bounds, comparison, features, growth
+from provlab.claims import bounds, comparison, features, growth, location
 from provlab.claims.evidence import Layout
 from provlab.claims.rules import AbstractRule, check_one_of
 from provlab.claims.stored import FOLD_COLUMNS, artefact_layout
@@ -43,7 +43,7 @@ from provlab.project import current_project, papers
 
 RULES: dict[str, type[AbstractRule]] = {
     re.sub("(?!^)([A-Z])", r"_\1", name).lower(): rule
-    for module in (bounds, comparison, features, growth)
+    for module in (bounds, comparison, features, growth, location)
     for name, rule in sorted(vars(module).items())
     if isinstance(rule, type) and issubclass(rule, AbstractRule) and not name.startswith("Abstract")
 }
