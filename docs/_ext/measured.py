@@ -21,7 +21,7 @@ import provlab.benchmark.methods
 import provsel.certificates
 from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import stored_folder
-from provlab.benchmark.ranking import ALL, against_all, decidable, front, leaderboard, of_slice, pairs_of, scores
+from provlab.benchmark.ranking import ALL, Scores, against_all, front, leaderboard, pairs_of
 from provlab.benchmark.stored import read_panel
 from provlab.claims import table
 from provlab.claims.rules import VERDICTS
@@ -178,10 +178,10 @@ def verdict_counts() -> tuple[list[str], list[Path]]:
 
 
 @cache
-def panel() -> pd.DataFrame:
-    """Return the scores of the stored panel; none where it is not computed."""
+def panel() -> Scores | None:
+    """Return the scores of the stored panel; None where it is not computed."""
     found = read_panel()
-    return scores(found) if len(found) else found
+    return Scores.of(found) if len(found) else None
 
 
 NOT_MEASURED = (
@@ -191,10 +191,10 @@ NOT_MEASURED = (
 
 def leaderboard_lines() -> tuple[list[str], list[Path]]:
     """Return the leaderboard of the stored panel."""
-    files = sorted(stored_folder().glob("*.parquet"))
-    if not len(panel()):
+    files, found = sorted(stored_folder().glob("*.parquet")), panel()
+    if found is None:
         return [NOT_MEASURED, ""], files
-    board = leaderboard(panel())
+    board = leaderboard(found)
     shown = {
         "rank": ("rank", ".1f"), "from": ("low", ".1f"), "to": ("high", ".1f"), "wins": ("win_rate", ".0%"),
         "loss": ("loss", "+.1f"), "stability": ("stability", ".2f"), "F1 of the support": ("support_f1", ".2f"),
@@ -204,19 +204,18 @@ def leaderboard_lines() -> tuple[list[str], list[Path]]:
         [str(name), *("" if pd.isna(row[column]) else format(row[column], form) for column, form in shown.values())]
         for name, row in board.iterrows()
     ]
-    n_sets, n_domains = panel()["dataset"].nunique(), panel()["domain"].nunique()
     said = (
-        f"{len(board)} methods on {n_sets} data sets of {n_domains} domains, all sizes, both models. Rank of balanced "
-        "error with its 95 % interval; wins over the other methods; loss, points of balanced error more than all "
-        "features; data sets where a method failed, and where it has no number."
+        f"{len(board)} methods on {found.domains.sum()} data sets of {len(found.domains)} domains, all sizes, both "
+        "models. Rank of balanced error with its 95 % interval; wins over the other methods; loss, points of balanced "
+        "error more than all features; data sets where a method failed, and where it has no number."
     )
     return [said, "", *table_lines(["method", *shown], rows)], files
 
 
 def advice_lines() -> tuple[list[str], list[Path]]:
     """Return what survives of comparisons with all features and with the best method, of all domains and of each."""
-    files = sorted(stored_folder().glob("*.parquet"))
-    if not len(panel()):
+    files, found = sorted(stored_folder().glob("*.parquet")), panel()
+    if found is None:
         return [NOT_MEASURED, ""], files
     said = [
         "Each of the words *better*, *same* (within 1 point) and *worse* is wrong somewhere in a table with a "
@@ -224,21 +223,20 @@ def advice_lines() -> tuple[list[str], list[Path]]:
         "difference in points that a table shows nine times in ten, the median of its comparisons; a smaller one is "
         "mostly *inconclusive*.",
         "",
-        *compared_lines(panel()),
+        *compared_lines(found),
     ]
-    board = leaderboard(panel())
+    board = leaderboard(found)
     for column, text in (("seconds", "faster"), ("stability", "more stable")):
         names = front(board, column)
         said += [f"No other method is {text} and has a smaller error than one of these: {', '.join(names)}.", ""]
-    for domain in decidable(panel()):
-        own = panel()[panel()["domain"] == domain]
-        said += [f"### On {domain}", "", *compared_lines(own)]
+    for domain in found.decidable:
+        said += [f"### On {domain}", "", *compared_lines(found.on(domain))]
     return said, files
 
 
-def compared_lines(lines: pd.DataFrame) -> list[str]:
+def compared_lines(scores: Scores) -> list[str]:
     """Return a line a size, with the methods that are better than all features; then how the best method stands."""
-    beside_all, board = against_all(lines), leaderboard(lines)
+    beside_all, board = against_all(scores), leaderboard(scores)
     rows = []
     for size, found in beside_all.groupby(level="size", sort=False):
         of = {word: [*found.index[found["verdict"] == word].get_level_values("method")] for word in PAIR_VERDICTS}
@@ -250,10 +248,10 @@ def compared_lines(lines: pd.DataFrame) -> list[str]:
     header = ["features", "better", "same", "worse", "inconclusive", "least error, points", "seen"]
     best = next(name for name in board.index if name != ALL)
     low, high = board.loc[best, ["low", "high"]]
-    verdicts = pairs_of(of_slice(lines), best)["verdict"]
+    verdicts = pairs_of(scores.of_slice(), best)["verdict"]
     alike = [*verdicts.index[~verdicts.isin(["better", "worse"])]]
-    domains = lines["domain"].unique()
-    over = f"{len(domains)} domains" if len(domains) > 1 else f"{lines['dataset'].nunique()} data sets"
+    n = len(scores.domains)
+    over = f"{n} domains" if n > 1 else f"{scores.domains.sum()} data sets"
     return [
         f"{len(beside_all)} comparisons with all features over {over}:",
         "",

@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from timing import report, rules_table
 
 from provlab.benchmark.panel import panel_protocol
-from provlab.benchmark.ranking import of_slice, over_sets, ranks, scores
+from provlab.benchmark.ranking import Scores, over_sets, ranks
 from provlab.benchmark.stored import read_panel
 
 BENCH = {"bench": [], "quick": ["--halves", "1"], "left_out": "19 of 20 halves", "seconds": 60}
@@ -95,7 +95,10 @@ def main():
     parser.add_argument("--halves", type=int, default=20, help="halves of the methods")
     parser.add_argument("--csv", type=Path, help="write the table there too")
     options = parser.parse_args()
-    choice, rng = Choice(over_sets(ranks(of_slice(scores(read_panel(options.panel)))))), np.random.default_rng(20261126)
+    choice, rng = (
+        Choice(over_sets(ranks(Scores.of(read_panel(options.panel)).of_slice()))),
+        np.random.default_rng(20261126),
+    )
     quick = np.flatnonzero(choice.names.isin(panel_protocol().quick))
     counts = [count for count in (5, 8, 10, 15, 20) if count < len(choice.names)]
     rows = []

@@ -25,7 +25,7 @@ from provlab.benchmark.panel import (
     panel_protocol,
     some,
 )
-from provlab.benchmark.ranking import ALL, leaderboard, of_slice, pairs_of, scores, sets_of
+from provlab.benchmark.ranking import ALL, Scores, leaderboard, pairs_of, sets_of
 from provlab.benchmark.stored import read_panel
 from provlab.claims.paired_tests import CorrectedT
 from provlab.own_runs import SIZES
@@ -63,20 +63,20 @@ class Standing(NamedTuple):
     leaderboard, pairs, sets : DataFrame
         See `provlab.benchmark.ranking`: of all methods on the data sets of the panel; the selector beside each other
         one; and its data sets, the strongest first.
-    lines : DataFrame
-        Scores of all, of which these are made.
+    scores : Scores
+        Of all, of which these are made.
     """
 
     name: str
     leaderboard: pd.DataFrame
     pairs: pd.DataFrame
     sets: pd.DataFrame
-    lines: pd.DataFrame
+    scores: Scores
 
     def write(self, results: Path) -> Path:
         """Write the pages below a results folder, with the selector's row marked, and return the first."""
-        return _pages(results, self.name, self.lines, lambda site: write_benchmark(
-            site, self.lines, [self.name], title=f"{self.name} among the selectors of the benchmark",
+        return _pages(results, self.name, self.scores.lines, lambda site: write_benchmark(
+            site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
             pairs=self.pairs, sets=self.sets, index="index.html",
         ))  # fmt: skip
 
@@ -186,10 +186,10 @@ def standing(
     datasets = some("data set", found, panel_datasets())
     own = computed(panel_cells({name: method}, datasets), datasets, store, executor, console)
     beside = stored["method"].isin([*others]) | (stored["size"] == ALL_FEATURES)
-    lines = scores(pd.concat([stored[beside & stored["dataset"].isin([*datasets])], own], ignore_index=True))
+    scores = Scores.of(pd.concat([stored[beside & stored["dataset"].isin([*datasets])], own], ignore_index=True))
     size = OWN_SIZE if method.sizes == "own" else None
-    board, errors = leaderboard(lines, size=size), of_slice(lines, size=size)
-    return Standing(name, board, pairs_of(errors, name), sets_of(errors, name), lines)
+    board, errors = leaderboard(scores, size=size), scores.of_slice(size=size)
+    return Standing(name, board, pairs_of(errors, name), sets_of(errors, name), scores)
 
 
 def computed(
@@ -253,13 +253,13 @@ def on_data(
     """Return how some methods stand on a data set, after computing what the store lacks."""
     cells = panel_cells(methods, {name: dataset})
     panel, stored = computed(cells, {name: dataset}, store, executor), read_panel()
-    lines = scores(panel)
-    board = leaderboard(lines)[["rank", "balanced_error", "stability", "seconds"]]
+    found = Scores.of(panel)
+    lines, board = found.lines, leaderboard(found)[["rank", "balanced_error", "stability", "seconds"]]
     d = int(lines["n_features"].iloc[0])
     columns = stored.groupby("dataset")["n_features"].first()
     alike = columns.index[(columns <= ALIKE * d) & (columns >= d / ALIKE)]
     alike = alike if len(alike) >= 3 else columns.index
-    known = leaderboard(scores(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
+    known = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
     board = board.join(_differences(panel)).assign(panel=known.reindex(board.index))
     of_sizes = lines[lines["size"] > 0].pivot_table("balanced_error", "method", "size").reindex(board.index)
     return OnData(board, of_sizes, len(alike), len(columns), cells, lines)

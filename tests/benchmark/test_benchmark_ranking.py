@@ -14,17 +14,15 @@ from scipy import stats
 from provlab.benchmark.ranking import (
     ALL,
     MEASURES,
+    Scores,
     adjusted,
     against_all,
-    decidable,
     front,
     interval,
     leaderboard,
-    of_slice,
     over_domains,
     pairs,
     ranks,
-    scores,
     win_rates,
 )
 
@@ -35,8 +33,8 @@ def panel():
 
 
 @pytest.fixture(scope="module")
-def lines(panel):
-    return scores(panel)
+def scores(panel):
+    return Scores.of(panel)
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +53,13 @@ def errors_of(path, size, model):
     return 100 * (1 - accuracy.where(ok)).unstack()
 
 
-def test_ranks_follow_from_the_file_alone(file, lines):
+def test_ranks_follow_from_the_file_alone(file, scores):
     errors = errors_of(file, 20, "forest")
     last = errors.fillna(np.inf).to_numpy()
     expected = pd.DataFrame(stats.rankdata(last, axis=1), errors.index, errors.columns)
-    found = ranks(of_slice(lines, size=20, model="forest")).droplevel(["size", "model"])
+    found = ranks(scores.of_slice(size=20, model="forest")).droplevel(["size", "model"])
     np.testing.assert_array_equal(found.loc[[*expected.index], expected.columns], expected)
-    board = leaderboard(lines, size=20, model="forest")
+    board = leaderboard(scores, size=20, model="forest")
     means = expected.groupby(level="domain").mean().mean()
     np.testing.assert_allclose(board["rank"], means[board.index])
     assert board.index[0] == "good"
@@ -88,8 +86,8 @@ def by_textbook(values):
     return found, max((each for each in smallest if np.mean(smallest <= each) <= 0.05), default=0)
 
 
-def test_tests_follow_from_the_file_alone(file, lines):
-    found = pairs(of_slice(lines, size=5, model="linear"))
+def test_tests_follow_from_the_file_alone(file, scores):
+    found = pairs(scores.of_slice(size=5, model="linear"))
     errors = errors_of(file, 5, "linear")
     errors["slow"] = errors["slow"].fillna(errors.max(axis=1))  # failed; "two classes" has no trial on images
     means = errors.drop(columns=ALL).sub(errors[ALL], axis=0).groupby(level="domain").mean()
@@ -110,9 +108,9 @@ def test_tests_follow_from_the_file_alone(file, lines):
     assert found.loc["random", "verdict"] == "worse"
 
 
-def test_all_sizes_are_one_family(lines):
-    found = against_all(lines)
-    errors = [of_slice(lines, size=size) for size in (5, 20)]
+def test_all_sizes_are_one_family(scores):
+    found = against_all(scores)
+    errors = [scores.of_slice(size=size) for size in (5, 20)]
     means = [over_domains(each.drop(columns=ALL).sub(each[ALL], axis=0).mask(np.isinf)) for each in errors]
     chosen = [name for name in means[0] if name != "slow"]  # has the largest error of others where it failed
     together = pd.concat([each[chosen] for each in means], axis=1)
@@ -123,15 +121,15 @@ def test_all_sizes_are_one_family(lines):
     assert found.loc[5]["difference"].to_dict() == pytest.approx(of_one["difference"].to_dict())
 
 
-def test_data_sets_of_a_single_domain_are_its_witnesses(lines):
-    own = lines[lines["domain"] == "text"]
-    found, errors = pairs(of_slice(own, size=20)), of_slice(own, size=20)
+def test_data_sets_of_a_single_domain_are_its_witnesses(panel, scores):
+    errors = scores.on("text").of_slice(size=20)
+    found = pairs(errors)
     sets = errors.groupby(level="dataset").mean()
     assert found.loc["random", "domains"] == found.loc["random", "sets"] == 4
     assert found.loc["random", "p_worse"] == pytest.approx(by_textbook(-(sets[["random"]].sub(sets[ALL], axis=0)))[0])
-    assert decidable(lines) == []  # four signs alike are no 5 %
-    five = pd.concat([lines, own[own["dataset"] == "text 0"].assign(dataset="text 4")])
-    assert decidable(five) == ["text"]
+    assert scores.decidable == []  # four signs alike are no 5 %
+    five = pd.concat([panel, panel[panel["dataset"] == "text 0"].assign(dataset="text 4")])
+    assert Scores.of(five).decidable == ["text"]
 
 
 matrices = st.integers(2, 7).flatmap(
@@ -158,31 +156,31 @@ def test_one_row_or_column_without_values_is_never_significant():
     assert found.tolist() == [1 / 64, 1, 1]
 
 
-def test_what_failed_or_was_not_computed_is_last(lines):
-    found = ranks(of_slice(lines))
+def test_what_failed_or_was_not_computed_is_last(scores):
+    found = ranks(scores.of_slice())
     n = found.shape[1]
     assert (found.xs("text 0", level="dataset")["slow"] == n).all()
     assert (found.loc["images"]["two classes"] == n).all()
-    board = leaderboard(lines)
+    board = leaderboard(scores)
     assert board.loc["slow", ["sets", "failed", "missing"]].tolist() == [11, 1, 0]
     assert board.loc["two classes", ["sets", "failed", "missing"]].tolist() == [10, 0, 2]
-    assert lines.loc[lines["failed"] > 0, "reason"].unique().tolist() == ["took 301 s"]
+    assert scores.lines.query("failed > 0")["reason"].unique().tolist() == ["took 301 s"]
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_every_measure_has_a_leaderboard(lines, measure):
-    board = leaderboard(lines, measure)
+def test_every_measure_has_a_leaderboard(scores, measure):
+    board = leaderboard(scores, measure)
     assert board["rank"].is_monotonic_increasing
     assert board["win_rate"].between(0, 1).all()
     assert (ALL in board.index) == (measure not in ("stability", "support_f1", "false_discovery"))
     if measure == "log_loss":  # of the model that has probabilities
-        assert of_slice(lines, measure).index.unique("model").tolist() == ["forest"]
+        assert scores.of_slice(measure).index.unique("model").tolist() == ["forest"]
     best = board[measure].idxmin() if MEASURES[measure].lower else board[measure].idxmax()
     assert board.loc[best, "rank"] < board["rank"].median() + 1
 
 
-def test_resampling_is_that_of_domains_then_sets(lines):
-    frame = of_slice(lines, size=20, model="linear")[["good", "random"]]
+def test_resampling_is_that_of_domains_then_sets(scores):
+    frame = scores.of_slice(size=20, model="linear")[["good", "random"]]
     found, rng, means = interval(frame), np.random.default_rng(1), []
     for _ in range(3000):
         drawn = []
@@ -195,11 +193,11 @@ def test_resampling_is_that_of_domains_then_sets(lines):
         assert (np.abs(found[side] - np.quantile(means, share, axis=0)) < 0.2 * spread).all()
 
 
-def test_win_rates_of_a_pair_add_up_to_one(lines):
-    rates = win_rates(of_slice(lines))
+def test_win_rates_of_a_pair_add_up_to_one(scores):
+    rates = win_rates(scores.of_slice())
     np.testing.assert_allclose(rates + rates.T, 1)
     assert rates.loc["good", "random"] > 0.9
-    board = leaderboard(lines)
+    board = leaderboard(scores)
     np.testing.assert_allclose(board["win_rate"], (rates.sum(axis=1) - 0.5)[board.index] / (len(board) - 1))
 
 

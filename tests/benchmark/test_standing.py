@@ -58,7 +58,7 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
     store = TrialStore(results / "store")
     assert len(store.keys()) == 2 * 2 * 2 * 3  # data sets, sizes, models, folds
     assert {*found.leaderboard.index} == {*STORED, "mine"}
-    kept = found.lines[found.lines["method"] == "mine"]
+    kept = found.scores.lines.query("method == 'mine'")
     assert (kept["n_selected"] == kept["size"]).all()  # and not 7
     own = panel_cells({"mine": standing.method_of(["selector=any", f"selector._target_={RRQR}"])}, SETS)
     trials = pd.concat([small, standing.panel_frame(own, store, SETS)])

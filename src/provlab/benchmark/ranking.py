@@ -11,6 +11,7 @@ docs/measured/panel_rules.csv has how often this errs on simulated panels, besid
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -65,63 +66,100 @@ HEADLINE = next(iter(MEASURES))
 PLACE = ["domain", "dataset", "size", "model"]
 
 
-def scores(panel: pd.DataFrame) -> pd.DataFrame:
-    """Return a line for each method, data set, size and model of the panel.
+class Scores:
+    """What the trials of a panel come to.
 
-    Returns
-    -------
-    DataFrame
-        method and `PLACE`; cell; trials and failed, their numbers; reason, the first failure; n_selected; and
-        `MEASURES`, means over the trials, NaN where one trial failed: means over the others would be of easier folds.
-    """
-    failed, texts = panel["failure"] != "", ["method", "dataset", "domain", "model"]
-    found = panel.assign(
-        method=panel["method"].where(panel["size"] != ALL_FEATURES, ALL), failed=failed,
-        reason=panel["failure"].where(failed),
-    ).astype(dict.fromkeys(texts, "category"))  # a tenth of the time  # fmt: skip
-    columns = {name: (each.column, "mean") for name, each in MEASURES.items()}
-    by = found.groupby(["method", *PLACE], sort=False, observed=True)
-    lines = by.agg(
-        cell=("cell", "first"), trials=("failed", "size"), failed=("failed", "sum"),
-        n_selected=("n_selected", "mean"), n_features=("n_features", "first"), **columns, reason=("reason", "first"),
-    ).reset_index().astype(dict.fromkeys(texts, object)).fillna({"reason": ""})  # fmt: skip
-    for name, each in MEASURES.items():
-        lines[name] = (each.factor * lines[name]).where(lines["failed"] == 0)
-    lines["balanced_error"] += 100
-    return lines
-
-
-def of_slice(
-    lines: pd.DataFrame, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None
-) -> pd.DataFrame:
-    """Return a measure of all methods at some sizes and models.
-
-    Parameters
+    Attributes
     ----------
     lines : DataFrame
-        See `scores`.
-    measure : str
-        Of `MEASURES`.
-    size : int, optional
-        -1 for what methods choose themselves; by default all fixed sizes.
-    model : str, optional
-        By default all.
-
-    Returns
-    -------
-    DataFrame
-        Index `PLACE`; a column a method, `ALL` at each size among them. Infinite, the worst, where a trial failed, and
-        NaN where none was planned or the measure is not defined. Data sets without any value are left out.
+        A line for each method and place: method and `PLACE`; cell; trials and failed, their numbers; reason, the first
+        failure; n_selected; and `MEASURES`, means over the trials, NaN where one trial failed: means over the others
+        would be of easier folds.
+    tables : mapping
+        Of each measure a table of places x methods, `ALL` at each size among them. Infinite, the worst, where a trial
+        failed, and NaN where none was planned or the measure is not defined.
     """
-    lines = lines if model is None else lines[lines["model"] == model]
-    chosen = lines[(lines["size"] > 0 if size is None else lines["size"] == size) & (lines["method"] != ALL)]
-    shown = chosen[measure].mask(chosen["failed"] > 0, MEASURES[measure].worst)
-    values = chosen.assign(shown=shown).set_index([*PLACE, "method"])["shown"].unstack("method")
+
+    def __init__(self, lines: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> None:
+        self.lines, self.tables = lines, tables
+
+    @classmethod
+    def of(cls, panel: pd.DataFrame) -> Scores:
+        """Return the scores of the frame of a panel."""
+        failed, texts = panel["failure"] != "", ["method", "dataset", "domain", "model"]
+        found = panel.assign(
+            method=panel["method"].where(panel["size"] != ALL_FEATURES, ALL), failed=failed,
+            reason=panel["failure"].where(failed),
+        ).astype(dict.fromkeys(texts, "category"))  # a tenth of the time  # fmt: skip
+        columns = {name: (each.column, "mean") for name, each in MEASURES.items()}
+        by = found.groupby(["method", *PLACE], sort=False, observed=True)
+        lines = by.agg(
+            cell=("cell", "first"), trials=("failed", "size"), failed=("failed", "sum"),
+            n_selected=("n_selected", "mean"), n_features=("n_features", "first"), **columns,
+            reason=("reason", "first"),
+        ).reset_index().astype(dict.fromkeys(texts, object)).fillna({"reason": ""})  # fmt: skip
+        for name, each in MEASURES.items():
+            lines[name] = (each.factor * lines[name]).where(lines["failed"] == 0)
+        lines["balanced_error"] += 100
+        return cls(lines, {name: _table(lines, name) for name in MEASURES})
+
+    def on(self, domain: str) -> Scores:
+        """Return the scores on the data sets of one domain."""
+        tables = {name: table[table.index.get_level_values("domain") == domain] for name, table in self.tables.items()}
+        return Scores(self.lines[self.lines["domain"] == domain], tables)
+
+    def of_slice(self, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None) -> pd.DataFrame:
+        """Return a measure of all methods at some sizes and models.
+
+        Parameters
+        ----------
+        measure : str
+            Of `MEASURES`.
+        size : int, optional
+            -1 for what methods choose themselves; by default all fixed sizes.
+        model : str, optional
+            By default all.
+
+        Returns
+        -------
+        DataFrame
+            As in `tables`; places and methods without any value are left out.
+        """
+        table = self.tables[measure]
+        sizes, models = (table.index.get_level_values(name) for name in ("size", "model"))
+        chosen = (sizes > 0 if size is None else sizes == size) & (model is None or models == model)
+        values = table[chosen]
+        values = values[np.isfinite(values).any(axis=1)]
+        return values.loc[:, values.notna().any()]
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The fixed sizes, and then `OWN_SIZE` where a method chooses its number."""
+        found = sorted({*self.lines["size"]} - {ALL_FEATURES})
+        return [size for size in found if size > 0] + [OWN_SIZE] * (OWN_SIZE in found)
+
+    @cached_property
+    def domains(self) -> pd.Series:
+        """The number of data sets of each domain, the largest first."""
+        numbers = self.lines.groupby("domain")["dataset"].nunique()
+        return numbers.sort_values(ascending=False, kind="stable")
+
+    @property
+    def decidable(self) -> list[str]:
+        """The domains with so many data sets that their signs alone can reach the level `ALPHA`, most sets first."""
+        return [str(name) for name, n in self.domains.items() if 2.0**-n < ALPHA]
+
+
+def _table(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Return a measure as a table of places x methods; see `Scores`."""
+    methods = lines[lines["method"] != ALL]
+    shown = methods[measure].mask(methods["failed"] > 0, MEASURES[measure].worst)
+    values = methods.assign(shown=shown).set_index([*PLACE, "method"])["shown"].unstack("method")
     whole = lines[lines["method"] == ALL].set_index(["dataset", "model"])[measure]
     if whole.notna().any():
         places = pd.MultiIndex.from_frame(values.index.to_frame()[["dataset", "model"]])
         values[ALL] = whole.reindex(places).to_numpy()
-    return values.loc[np.isfinite(values).any(axis=1), values.notna().any() | (values.columns == ALL)]
+    return values
 
 
 def over_sets(frame: pd.DataFrame) -> pd.DataFrame:
@@ -135,12 +173,12 @@ def over_domains(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
-    """Return the rank of each method at each place of `of_slice`; 1 is best, without a value is last."""
+    """Return the rank of each method at each place of `Scores.of_slice`; 1 is best, without a value is last."""
     return values.fillna(MEASURES[measure].worst).rank(axis=1, ascending=MEASURES[measure].lower)
 
 
 def filled(errors: pd.DataFrame) -> pd.DataFrame:
-    """Return `of_slice` of an error, with the largest of any method where one failed."""
+    """Return `Scores.of_slice` of an error, with the largest of any method where one failed."""
     return errors.mask(errors == np.inf, errors.where(errors < np.inf).max(axis=1), axis=0)
 
 
@@ -181,8 +219,8 @@ def pairs(errors: pd.DataFrame, reference: str = ALL, *, turned: bool = False) -
     Parameters
     ----------
     errors : DataFrame
-        See `of_slice`; data sets on which a method was not planned are left out for it. Of a single domain, its data
-        sets are compared in the place of domains.
+        See `Scores.of_slice`; data sets on which a method was not planned are left out for it. Of a single domain, its
+        data sets are compared in the place of domains.
     reference : str
         A column of these.
     turned : bool
@@ -199,29 +237,17 @@ def pairs(errors: pd.DataFrame, reference: str = ALL, *, turned: bool = False) -
     return _judged(*_differences(errors, reference, turned=turned))
 
 
-def against_all(lines: pd.DataFrame) -> pd.DataFrame:
+def against_all(scores: Scores) -> pd.DataFrame:
     """Return `pairs` with all features at each size, both models together, as one family; index size and method."""
-    parts = {size: _differences(of_slice(lines, size=size), ALL) for size in sizes_of(lines)}
+    parts = {size: _differences(scores.of_slice(size=size), ALL) for size in scores.sizes}
     together = [pd.concat([part[k] for part in parts.values()], axis=axis, keys=parts, names=["size", "method"])
                 for k, axis in enumerate((1, 0))]  # fmt: skip
     return _judged(*together)
 
 
-def sizes_of(lines: pd.DataFrame) -> list[int]:
-    """Return the fixed sizes of a panel, and then `OWN_SIZE` where a method chooses its number."""
-    found = sorted({*lines["size"]} - {ALL_FEATURES})
-    return [size for size in found if size > 0] + [OWN_SIZE] * (OWN_SIZE in found)
-
-
 def pairs_of(errors: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return `pairs` the other way: what one method is beside each other one, the strongest comparison first."""
     return pairs(errors, name, turned=True).sort_values("difference", kind="stable")
-
-
-def decidable(lines: pd.DataFrame) -> list[str]:
-    """Return the domains with so many data sets that their signs alone can reach the level `ALPHA`, most sets first."""
-    numbers = lines.groupby("domain")["dataset"].nunique().sort_values(ascending=False, kind="stable")
-    return [str(name) for name, n in numbers.items() if 2.0**-n < ALPHA]
 
 
 def adjusted(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
@@ -323,17 +349,16 @@ def front(board: pd.DataFrame, measure: str) -> list[str]:
 
 
 def leaderboard(
-    lines: pd.DataFrame, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None,
+    scores: Scores, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None,
     shown: Iterable[str] = MEASURES,
 ) -> pd.DataFrame:  # fmt: skip
     """Return a line a method, the best average rank first.
 
     Parameters
     ----------
-    lines : DataFrame
-        See `scores`.
+    scores : Scores
     measure, size, model
-        What is ranked, see `of_slice`.
+        What is ranked, see `Scores.of_slice`.
     shown : iterable of str
         Measures that have a column.
 
@@ -345,7 +370,7 @@ def leaderboard(
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
         and the measures: medians of seconds and memory over sets, means over domains of the others.
     """
-    slices = {name: of_slice(lines, name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
+    slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
     errors, values = slices[HEADLINE], slices[measure]
     found = interval(ranks(values, measure)).rename(columns={"mean": "rank"}).rename_axis(None)
     whole, n = filled(errors), len(found)
@@ -361,7 +386,7 @@ def leaderboard(
 
 
 def sets_of(errors: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Return a line a data set of a method in `of_slice`, the best first: its mean rank there, and its loss."""
+    """Return a line a data set of a method in `Scores.of_slice`, the best first: its mean rank there, and its loss."""
     whole = filled(errors)
     found = over_sets(pd.DataFrame({"rank": ranks(errors)[method], "loss": whole[method] - whole[ALL]}))
     return found.sort_values(["rank", "loss"], kind="stable").reset_index()

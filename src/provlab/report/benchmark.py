@@ -15,13 +15,11 @@ from provlab.benchmark.ranking import (
     HEADLINE,
     MARGIN,
     MEASURES,
+    Scores,
     against_all,
-    decidable,
     front,
     leaderboard,
-    of_slice,
     sets_of,
-    sizes_of,
     win_rates,
 )
 from provlab.figures.ranks import draw_front
@@ -50,7 +48,7 @@ VERDICTS = ("better", "same", "worse", "inconclusive")
 
 
 def write_benchmark(
-    site: Site, lines: pd.DataFrame, mine: Sequence[str] = (), *, title: str = "Selectors, ranked",
+    site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "Selectors, ranked",
     pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "",
 ) -> None:  # fmt: skip
     """Write the leaderboard of a panel with its figures and files, and a page for each method.
@@ -58,8 +56,7 @@ def write_benchmark(
     Parameters
     ----------
     site : Site
-    lines : DataFrame
-        See `provlab.benchmark.ranking.scores`.
+    scores : Scores
     mine : sequence of str
         Methods of the user, which are marked.
     title : str
@@ -68,13 +65,12 @@ def write_benchmark(
     index : str
         Where the leaderboard goes, by default benchmark/index.html.
     """
-    board, errors = leaderboard(lines), of_slice(lines)
-    compared = {EVERY["domain"]: against_all(lines)}
-    compared |= {name: against_all(lines[lines["domain"] == name]) for name in decidable(lines)}
+    board, errors, lines = leaderboard(scores), scores.of_slice(), scores.lines
+    compared = {EVERY["domain"]: against_all(scores)}
+    compared |= {name: against_all(scores.on(name)) for name in scores.decidable}
     beside, all_compared = compared[EVERY["domain"]], pd.concat(compared, names=["domain"]).reset_index()
     ordered = [*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)]
-    sizes = sizes_of(lines)
-    domains = lines.groupby("domain")["dataset"].nunique().sort_values(ascending=False)
+    sizes, domains = scores.sizes, scores.domains
     hrefs = {name: f"benchmark/{slug('m', name, digest(name)[:8])}.html" for name in [*board.index, *lines["method"]]}
     folder = site.folder / "benchmark"
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,13 +78,13 @@ def write_benchmark(
     with only_formats("svg"):
         for name, (stem, label) in FRONTS.items():
             figures += draw_front(board, name, front(board, name), folder / stem, label, log=name == "seconds")
-    slices = _slices(lines, [*domains.index], sizes)
+    slices = _slices(scores)
 
     def ranks_by(name: str, values: Iterable[str]) -> pd.DataFrame:
         chosen = [slices[other] == text for other, text in EVERY.items() if other != name]
         return slices[np.logical_and(*chosen)].pivot(index="method", columns=name, values="rank")[[*values]]
 
-    of_measures = {each.label: leaderboard(lines, name, shown=())["rank"] for name, each in MEASURES.items()}
+    of_measures = {each.label: leaderboard(scores, name, shown=())["rank"] for name, each in MEASURES.items()}
     by = {
         "measure": pd.DataFrame(of_measures),
         "size": ranks_by("size", map(size_text, sizes)),
@@ -128,17 +124,17 @@ def size_text(size: int) -> str:
     return {ALL_FEATURES: "all features", OWN_SIZE: "its own"}.get(size, str(size))
 
 
-def _slices(lines: pd.DataFrame, domains: Sequence[str], sizes: Sequence[int]) -> pd.DataFrame:
+def _slices(scores: Scores) -> pd.DataFrame:
     """Return leaderboards of everything, of each size and of each domain, with each model and with both."""
-    found, models = {}, {EVERY["model"]: None, **{name: name for name in lines["model"].unique()}}
+    found, models = {}, {EVERY["model"]: None, **{name: name for name in scores.lines["model"].unique()}}
     parts: list[tuple[str, int | None]] = [
         ("", None),
-        *(("", size) for size in sizes),
-        *((name, None) for name in domains),
+        *(("", size) for size in scores.sizes),
+        *((str(name), None) for name in scores.domains.index),
     ]
     for (domain, size), (model_text, model) in product(parts, models.items()):
-        own = lines[lines["domain"] == domain] if domain else lines
+        own = scores.on(domain) if domain else scores
         place = domain or EVERY["domain"], EVERY["size"] if size is None else size_text(size), model_text
-        if not of_slice(own, size=size, model=model).empty:
+        if not own.of_slice(size=size, model=model).empty:
             found[place] = leaderboard(own, size=size, model=model, shown=IN_SLICES)
     return pd.concat(found, names=[*EVERY, "method"]).reset_index()

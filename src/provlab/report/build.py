@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from provlab.audit import AuditRun, read_audits
 from provlab.benchmark.panel import stored_folder
-from provlab.benchmark.ranking import scores
+from provlab.benchmark.ranking import Scores
 from provlab.benchmark.stored import read_panel
 from provlab.claims.rules import NOT_RUN
 from provlab.claims.schema import all_claim_files
@@ -111,7 +111,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
             site.write("index.html", "overview_runs.html", "Comparison", "index", **own)
         _write_environment(site, store, audits)
         if ranked:
-            write_benchmark(site, scores(read_panel(panel)))
+            write_benchmark(site, Scores.of(read_panel(panel)))
         write_assets(folder / "assets")
     return target / "index.html"
 
