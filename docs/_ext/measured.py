@@ -230,7 +230,7 @@ def advice_lines() -> tuple[list[str], list[Path]]:
         names = front(board, column)
         said += [f"No other method is {text} and has a smaller error than one of these: {', '.join(names)}.", ""]
     for domain in found.decidable:
-        said += [f"### On {domain}", "", *compared_lines(found.on(domain))]
+        said += [f"```{{rubric}} On {domain}", ":heading-level: 3", "```", "", *compared_lines(found.on(domain))]
     return said, files
 
 
