@@ -21,7 +21,7 @@ import provlab.benchmark.methods
 import provsel.certificates
 from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import stored_folder
-from provlab.benchmark.ranking import ALL, Scores, against_all, front, leaderboard, pairs_of
+from provlab.benchmark.ranking import ALL, Scores, against_all, everywhere, front, leaderboard, pairs_of
 from provlab.benchmark.stored import read_panel
 from provlab.claims import table
 from provlab.claims.rules import VERDICTS
@@ -227,8 +227,11 @@ def advice_lines() -> tuple[list[str], list[Path]]:
     ]
     board = leaderboard(found)
     for column, text in (("seconds", "faster"), ("stability", "more stable")):
-        names = front(board, column)
-        said += [f"No other method is {text} and has a smaller error than one of these: {', '.join(names)}.", ""]
+        names = ", ".join(front(everywhere(board), column))
+        said += [
+            f"Of the selectors run on all data sets, no other is {text} and has less error than one of these: {names}.",
+            "",
+        ]
     for domain in found.decidable:
         said += [f"```{{rubric}} On {domain}", ":heading-level: 3", "```", "", *compared_lines(found.on(domain))]
     return said, files

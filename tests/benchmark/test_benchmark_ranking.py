@@ -17,6 +17,7 @@ from provlab.benchmark.ranking import (
     Scores,
     adjusted,
     against_all,
+    everywhere,
     front,
     interval,
     leaderboard,
@@ -164,6 +165,7 @@ def test_what_failed_or_was_not_computed_is_last(scores):
     board = leaderboard(scores)
     assert board.loc["slow", ["sets", "failed", "missing"]].tolist() == [11, 1, 0]
     assert board.loc["two classes", ["sets", "failed", "missing"]].tolist() == [10, 0, 2]
+    assert sorted(everywhere(board).index) == ["good", "random", "slow"]
     assert scores.lines.query("failed > 0")["reason"].unique().tolist() == ["took 301 s"]
 
 

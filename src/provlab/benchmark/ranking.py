@@ -337,6 +337,11 @@ def win_rates(errors: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: over_domains(each).mean() for name, each in won.items()})
 
 
+def everywhere(board: pd.DataFrame) -> pd.DataFrame:
+    """Return the selectors of a leaderboard that were run on all data sets, whose means can be compared."""
+    return board[(board["missing"] == 0) & (board.index != ALL)]
+
+
 def front(board: pd.DataFrame, measure: str) -> list[str]:
     """Return the methods of a leaderboard that no other one beats in a measure or the loss without losing the other."""
     known = board[[measure, "loss"]].dropna() * [1 if MEASURES[measure].lower else -1, 1]

@@ -117,10 +117,15 @@ def draw_front(
         axes = figure.subplots()
         axes.plot(known[measure], known["loss"], "o", color=GREY, markersize=3, alpha=0.7)
         axes.plot(chosen[measure], chosen["loss"], color="0.6", zorder=0)
+        rises = len(chosen) > 0 and chosen["loss"].iloc[-1] > chosen["loss"].iloc[0]
         for turn, (name, (across, up)) in enumerate(chosen.iterrows()):
             axes.plot(across, up, "o", color=PALETTE[0], markersize=4)
-            above = 5 if turn % 2 else -9  # neighbours on the line are near each other
-            axes.annotate(str(name), (across, up), (4, above), textcoords="offset points", fontsize=7)
+            above = turn % 2 == 1  # neighbours on the line are near each other, and the line needs its room
+            side = -1 if above == rises else 1
+            axes.annotate(
+                str(name), (across, up), (4 * side, 5 if above else -9), textcoords="offset points", fontsize=7,
+                horizontalalignment="right" if side < 0 else "left",
+            )  # fmt: skip
         if log:
             axes.set_xscale("log")
         axes.margins(x=0.15)

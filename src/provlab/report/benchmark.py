@@ -17,6 +17,7 @@ from provlab.benchmark.ranking import (
     MEASURES,
     Scores,
     against_all,
+    everywhere,
     front,
     leaderboard,
     sets_of,
@@ -74,10 +75,10 @@ def write_benchmark(
     hrefs = {name: f"benchmark/{slug('m', name, digest(name)[:8])}.html" for name in [*board.index, *lines["method"]]}
     folder = site.folder / "benchmark"
     folder.mkdir(parents=True, exist_ok=True)
-    figures = []
+    figures, whole = [], everywhere(board)
     with only_formats("svg"):
         for name, (stem, label) in FRONTS.items():
-            figures += draw_front(board, name, front(board, name), folder / stem, label, log=name == "seconds")
+            figures += draw_front(whole, name, front(whole, name), folder / stem, label, log=name == "seconds")
     slices = _slices(scores)
 
     def ranks_by(name: str, values: Iterable[str]) -> pd.DataFrame:
