@@ -11,7 +11,7 @@ from scipy import sparse
 
 from provlab.datasets import dataset_identity, load_dataset
 from provlab.identity.keys import split_seed
-from provlab.plan import cells_of, compose_config, identity_of, load_from, make_tasks
+from provlab.plan import cells_of, compose_config, load_from, make_tasks
 from provlab.run.task import run_task
 
 X = np.array([[1.0, 2.5, -3.0], [0.0, 1.5, 2.0], [4.0, 0.0, 0.5], [2.0, 2.0, 2.0]])
@@ -55,7 +55,7 @@ NAMES = ["wing", "bill", "ring", "tail", "Label"]
 
 def chosen(dataset):
     parts = {**compose_config(["selector=uniform"]), "dataset": dataset}
-    [cell] = cells_of(parts, identity_of)
+    [cell] = cells_of(parts)
     return cell
 
 
