@@ -244,8 +244,8 @@ def compared_lines(scores: Scores) -> list[str]:
     for size, found in beside_all.groupby(level="size", sort=False):
         of = {word: [*found.index[found["verdict"] == word].get_level_values("method")] for word in PAIR_VERDICTS}
         named = [", ".join(of[word]) or "none" for word in ("better", "same")]
-        everywhere = found["difference"][found["sets"] == found["sets"].max()]
-        least = f"{everywhere.idxmin()[1]}, {everywhere.min():+.1f}"
+        whole = found["difference"][found["sets"] == found["sets"].max()]
+        least = f"{whole.idxmin()[1]}, {whole.min():+.1f}"
         counts = [str(len(of[word])) for word in ("worse", "inconclusive")]
         rows.append([size_text(size), *named, *counts, least, f"{found['detectable'].median():.1f}"])
     header = ["features", "better", "same", "worse", "inconclusive", "least error, points", "seen"]

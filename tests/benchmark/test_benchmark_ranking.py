@@ -128,6 +128,9 @@ def test_data_sets_of_a_single_domain_are_its_witnesses(panel, scores):
     sets = errors.groupby(level="dataset").mean()
     assert found.loc["random", "domains"] == found.loc["random", "sets"] == 4
     assert found.loc["random", "p_worse"] == pytest.approx(by_textbook(-(sets[["random"]].sub(sets[ALL], axis=0)))[0])
+    alone = pairs(errors.loc[(slice(None), ["text 0"]), :])
+    assert alone[["low", "high", "detectable"]].isna().all(axis=None)
+    assert (alone["verdict"] == "inconclusive").all()
     assert scores.decidable == []  # four signs alike are no 5 %
     five = pd.concat([panel, panel[panel["dataset"] == "text 0"].assign(dataset="text 4")])
     assert Scores.of(five).decidable == ["text"]

@@ -323,7 +323,8 @@ def _judged(means: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
 def _by_t(means: NDArray[np.float64], level: float) -> dict[str, float]:
     """Return mean, interval and what a test at a level shows; NaN of fewer than two."""
     if len(means) < 2:
-        return {"difference": float(np.mean(means)) if len(means) else np.nan, "domains": len(means)}
+        unknown = dict.fromkeys(("low", "high", "detectable"), np.nan)
+        return {"difference": float(np.mean(means)) if len(means) else np.nan, **unknown, "domains": len(means)}
     test = CorrectedT(means, ratio=0.0)
     low, high = test.interval(0.95)
     return {"difference": test.estimate, "low": low, "high": high, "detectable": test.detectable(level, "less"),
