@@ -15,7 +15,7 @@ from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json
 from provlab.plan.composition import Composer, Parts, compose_config, read_config, resolve_references
 from provlab.plan.overrides import check_names, nearest_setting, setting
-from provlab.plan.plan import cells_of, data_of, files_missing
+from provlab.plan.plan import KeyedData, cells_of, data_of, files_missing
 from provlab.project import artefact_file, paper_of
 from provlab.project.components import UNSET
 
@@ -139,12 +139,12 @@ def compose_artefact(
     """
     paper_of(name)  # which it must be of
     base = [f"+experiment={name}", *overrides]
-    compose, seen = Composer(), dict[str, list[tuple[dict[str, Any], str]]]()
+    compose, seen = Composer(), dict[str, KeyedData]()
     config = compose(base)
     layout = resolve_references(config, ["artefact"])["artefact"]
     columns = _read_columns(name, layout)
 
-    def look(dataset: Mapping[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    def look(dataset: Mapping[str, Any]) -> KeyedData:
         """Look at each data set once: all rows and columns have the same ones."""
         text = canonical_json(dataset)
         if text not in seen:

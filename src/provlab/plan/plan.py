@@ -109,16 +109,18 @@ def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in config.items() if name != "name"}
 
 
-def data_of(dataset: Mapping[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """Return name, keyed parameters and identity of a config's data set, or of each member of a collection."""
+KeyedData = list[tuple[dict[str, Any], str]]
+"""Of each of some data sets its name and parameters as keys have them, and its identity."""
+
+
+def data_of(dataset: Mapping[str, Any]) -> KeyedData:
+    """Return the data set of a config, or each member of a collection."""
     members = [(str(each["name"]), _parameters(each)) for each in _members(dataset)]
     keyed = [{"name": name, **keyed_parameters(name, **parameters)} for name, parameters in members]
     return [(each, identity_of(each)) for each in keyed]
 
 
-def cells_of(
-    config: Parts, look: Callable[[Mapping[str, Any]], list[tuple[dict[str, Any], str]]] = data_of
-) -> list[Cell]:
+def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = data_of) -> list[Cell]:
     """Return the cells of a composed config: one, or one for each member of a collection of data sets.
 
     Parameters
