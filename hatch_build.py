@@ -16,11 +16,14 @@ class OwnerHook(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Change the metadata in place."""
         root = Path(self.root)
-        address = tomllib.loads((root / "owner.toml").read_text(encoding="utf-8"))["repository"].rstrip("/")
+        owner = tomllib.loads((root / "owner.toml").read_text(encoding="utf-8"))
+        address = owner["repository"].rstrip("/")
         text = (root / "README.md").read_text(encoding="utf-8")
         if address:
             metadata["urls"] = {"Repository": address, "Changelog": f"{address}/blob/HEAD/CHANGELOG.md"}
             text = RELATIVE.sub(lambda link: f"]({_absolute(address, link[1])})", text)
+        if owner["documentation"]:
+            metadata.setdefault("urls", {})["Documentation"] = owner["documentation"]
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 

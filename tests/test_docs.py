@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import os
 import pkgutil
 import re
@@ -11,11 +12,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 
 import provsel
 from forking import run_forked, run_forked_text
 from provlab.benchmark.methods import panel_methods
+from provsel import models, selectors
 from provsel.certificates import THEOREMS
+from provsel.documented import documentation
 from small_runs import PROVSEL, REPO, run_python
 
 DOCS = REPO / "docs"
@@ -48,6 +53,30 @@ def listed(package):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_reference_lists_every_public_name_once(package):
     assert listed(package) == sorted(public_names(importlib.import_module(package)))
+
+
+def test_the_question_mark_of_a_notebook_leads_to_the_page_of_a_class(tmp_path, monkeypatch):
+    estimators = [value for each in (models, selectors) for value in vars(each).values() if is_ours(value)]
+    assert len(estimators) > 30
+    documentation.cache_clear()
+    assert {cls.__new__(cls)._get_doc_link() for cls in estimators} == {""}, "nobody has said where the pages are"
+    (tmp_path / "provsel-9.dist-info").mkdir()
+    address = "Name: provsel\nVersion: 9\nProject-URL: Documentation, https://docs.example.org/stable/\n"
+    (tmp_path / "provsel-9.dist-info" / "METADATA").write_text(address)
+    monkeypatch.syspath_prepend(tmp_path)
+    documentation.cache_clear()
+    for cls in estimators:
+        package, name = cls.__module__.rpartition(".")[0], cls.__name__
+        assert name in listed(package)
+        page = f"https://docs.example.org/stable/reference/generated/{package}.{name}.html"
+        assert cls.__new__(cls)._get_doc_link() == page
+    assert "generated/provsel.selectors.BSSSelector.html" in estimator_html_repr(selectors.BSSSelector(2))
+    documentation.cache_clear()
+
+
+def is_ours(value):
+    ours = isinstance(value, type) and value.__module__.startswith("provsel.") and issubclass(value, BaseEstimator)
+    return ours and not inspect.isabstract(value)
 
 
 def public_names(module):

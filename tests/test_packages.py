@@ -87,9 +87,10 @@ def test_the_readme_of_an_index_has_no_relative_links(tmp_path):
     (tmp_path / "README.md").write_text((REPO / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
     links = {}
     for address in ("", "https://example.org/provsel/"):
-        (tmp_path / "owner.toml").write_text(f'repository = "{address}"')
+        (tmp_path / "owner.toml").write_text(f'repository = "{address}"\ndocumentation = "{address}"')
         metadata = {}
         module.OwnerHook(str(tmp_path), {}).update(metadata)
+        assert metadata.get("urls", {}).get("Documentation", "") == address
         links[address] = re.findall(r"\]\((?!#)([^)\s]+)\)", metadata["readme"]["text"])
     before, after = links.values()
     assert len(before) == len(after) > 10

@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from provsel.documented import DocumentedMixin
 from provsel.labels import check_several
 from provsel.validation import validated
 
 
-class BaseLinearSVM(ClassifierMixin, BaseEstimator, ABC):
+class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
     """A linear classifier with `coef_` and `intercept_`; a back end writes `_solve` and, if needed, `_combine`.
 
     Use it for a linear SVM of your own, and to ask whether a model is one.

@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_consistent_length
 
+from provsel.documented import DocumentedMixin
 from provsel.validation import validated
 
 
-class KMeansClustering(ClusterMixin, BaseEstimator):
+class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
     """k-means by scikit-learn, with the defaults of MATLAB's `kmeans`; Wang, Shen, Li (2018) state none of theirs.
 
     Use it to cluster as MATLAB's `kmeans` would, which papers use without saying how.

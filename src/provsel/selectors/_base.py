@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from provsel.documented import DocumentedMixin
 from provsel.kernels.spectral import SpectralBasis
 from provsel.kernels.ties import number_tied
 from provsel.sparse_input import check_sparse
@@ -57,7 +58,7 @@ class Selection:
         return cls(np.asarray(indices, dtype=np.int64), np.ones(len(indices)), attributes)
 
 
-class BaseSelector(CheckedSelectorMixin, BaseEstimator, ABC):
+class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
     """Selects columns; what is common to all methods.
 
     Use it for a selector of your own: scikit-learn's API, checks, weights and certificates come with it.

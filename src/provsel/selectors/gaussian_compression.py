@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from provsel.documented import DocumentedMixin
 from provsel.kernels.compression_bounds import loss_components, norm_components
 from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
 from provsel.selectors._base import as_generator
@@ -23,7 +24,7 @@ FORMS = ("csr", "csc")
 VARIANCES = ("1/m", "1/l")
 
 
-class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DocumentedMixin, BaseEstimator):
     r"""Replace the m features by l combinations of them with independent Gaussian coefficients, X Lambda^T.
 
     Use it before a linear model where single features do not matter, and rows come from a file that does not fit

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from provsel.documented import DocumentedMixin
 from provsel.kernels.sparse_embedding import embed, random_buckets
 from provsel.selectors._base import as_generator
 from provsel.validation import validated
@@ -15,7 +16,7 @@ from provsel.validation import validated
 FORMS = ("csr", "csc")
 
 
-class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DocumentedMixin, BaseEstimator):
     r"""Add each feature, with a random sign, to one random column of the result.
 
     Use it before a linear model or a clustering of sparse rows, where single features do not matter.
