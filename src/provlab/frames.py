@@ -1,7 +1,7 @@
 """The frame: stored trials beside what is planned of them, and from these one line for each number of an artefact.
 
-`planned_trials` puts the stored trials that a plan asks for into one long frame, and `artefact_frame` makes the numbers
-of a table or figure of it. Claims, tables, figures and pages read these frames.
+`planned_trials` puts the stored trials that a plan asks for into one long frame. `artefact_frame` makes the numbers of
+a table or figure from it. Claims, tables, figures and pages read these frames.
 """
 
 from __future__ import annotations

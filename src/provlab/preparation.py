@@ -134,8 +134,8 @@ def prepared_rows(
 ) -> tuple[Any, Any, NDArray[np.object_]]:
     """Return training rows, test rows and names of columns after a transformer that has seen the training rows only.
 
-    `config` is that of the transformer, `train` and `test` are numbers of rows, and `seed` is for a transformer that
-    draws and has none of its own. What is returned is float64, dense or CSR.
+    `config` is that of the transformer. `train` and `test` are numbers of rows. `seed` is for a transformer that draws
+    and has no seed of its own. What is returned is float64, dense or CSR.
 
     Raises
     ------

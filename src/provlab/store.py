@@ -1,9 +1,9 @@
 """Trial records on disk: a folder of Parquet files with one row a trial, which is read while others write it.
 
 A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It appears by an atomic rename of a complete,
-synced temporary file, so that a reader, a second writer, or a run after a crash only ever sees whole files. Each file
-is compared with its name before anything of it is believed. One that is damaged is set aside, and its trials count as
-not run. Files with other names, of earlier versions and of other programs, are read as far as Parquet can check them.
+synced temporary file. So a reader, a second writer, or a run after a crash sees whole files only. Each file is compared
+with its name before anything of it is believed. One that is damaged is set aside, and its trials count as not run.
+Files with other names, of earlier versions and of other programs, are read as far as Parquet can check them.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ A template asks a folder of reference results for what it says, so that a new re
     {{ summary.trials | form(",d") }}                                  what summary.json has
     {% for each in lines("benchmark/_datasets") %}                     the lines of any CSV file there
 
-A query is a statistic and a format of Python's. The statistic `value` is of the one number that there is, `printed` of
-the one printed number, `times` the one over the other, `sd` the mean standard deviation; the others are `STATISTICS`.
+A query is a statistic and a format of Python's. The statistic `value` is the one number that there is, `printed` the
+one printed number, and `times` the one over the other; `sd` is the mean standard deviation; the others are
+`STATISTICS`.
 """
 
 from __future__ import annotations

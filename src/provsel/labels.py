@@ -66,9 +66,9 @@ def _warn_of_many_classes(subject: str, y: NDArray[Any], advice: str) -> None:
 def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Return the classes of y, sorted, and their numbers, int64, shape (n,); None and y as float64 to be regressed on.
 
-    `task` is "classification", "regression", or "auto": numbers that are not all whole are regressed on. Warns of
-    whole numbers that "auto" takes for very many classes, as from `fit` of `subject`, and raises for another task, for
-    what `task` cannot be of, for one class, and for numbers that are all equal, or whose squares are no numbers.
+    `task` is "classification", "regression", or "auto": numbers that are not all whole are regressed on. Warns of whole
+    numbers that "auto" takes for very many classes, as from `fit` of `subject`. Raises for another task, for labels
+    that `task` cannot have, for one class, and for numbers that are all equal or have no finite squares.
 
     Examples
     --------

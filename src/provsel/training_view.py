@@ -47,9 +47,9 @@ class TrainingView:
 
     Use it to fit several selectors on the same rows by `fit_view`, and in `_select` of a selector of your own.
 
-    Selectors that are fitted on the same view share what they derive from it: a cross-validation fold computes
-    its basis once for all methods and all r. The cost of each shared part is kept, so that a method can be
-    charged for the parts that it used, even when another method computed them.
+    Selectors that are fitted on the same view share what they derive from it: a cross-validation fold computes its
+    basis once for all methods and all r. The cost of each shared part is kept. So a method can be charged for the parts
+    that it used, even when another method computed them.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ class PanelMethod:
     ----------
     kind : {"filter", "embedded", "wrapper", "subset", "control"}
     choose : tuple of str
-        Overrides that choose the selector. SIZE in them stands for the number of features that is asked for, and HALF
-        for half of it, which is the rank of methods that approximate.
+        Overrides that choose the selector. SIZE in them stands for the number of features that is asked for. HALF
+        stands for half of it, the rank of methods that approximate.
     adapter : str
         Class of `provlab.benchmark.selectors`; `choose` then has further overrides.
     sizes : {"fixed", "at most", "own"}

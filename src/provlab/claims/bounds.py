@@ -118,8 +118,8 @@ class Certificates(AbstractRule):
     def _most_violated(self, states: pd.DataFrame) -> tuple[str, float]:
         """Return where the bound is violated most clearly, and the corrected p-value of more than the share allowed.
 
-        Each data set is tested by itself, as one on which the theorem always fails would drown among many on which it
-        never does, and all of them together, as each may be a little above.
+        Each data set is tested by itself: one on which the theorem always fails would drown among many on which it
+        never does. All of them are tested together as well, as each may be a little above.
         """
         if len(states) > 1:
             states = pd.concat([states, states.sum().to_frame("all together").T])

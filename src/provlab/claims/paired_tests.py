@@ -317,12 +317,12 @@ class DisjointT(AbstractStudentT):
 class DyadicT(AbstractStudentT):
     """Dyadic-robust t-test: differences of two pairs may be correlated where the pairs share a member.
 
-    With residuals u of the mean and A_ij = 1 where pairs i and j share a member (or are the same), the variance of the
-    mean is u' A u / n^2. Residuals are smaller than errors, and few members are in many pairs, so that in small samples
-    this is too small and varies much. Both are corrected as Bell and McCaffrey do for clusters: with B = M A M, M the
-    projection that takes the mean away, it is scaled by n / tr(B), which makes it unbiased for independent errors, and
-    t has tr(B)^2 / tr(B^2) degrees of freedom. A is no covariance matrix, so that the sum can be below that of
-    independent pairs, s^2 / n, or even negative: the larger of the two counts.
+    Let u be the residuals of the mean, and A_ij = 1 where pairs i and j share a member or are the same. The variance of
+    the mean is u' A u / n^2. Residuals are smaller than errors, and few members are in many pairs, so that in small
+    samples this is too small and varies much. Both are corrected as Bell and McCaffrey do for clusters: with B = M A M,
+    M the projection that takes the mean away, it is scaled by n / tr(B), which makes it unbiased for independent
+    errors, and t has tr(B)^2 / tr(B^2) degrees of freedom. A is no covariance matrix, so that the sum can be below that
+    of independent pairs, s^2 / n, or even negative: the larger of the two counts.
 
     Parameters
     ----------

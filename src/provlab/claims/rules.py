@@ -6,14 +6,14 @@ alpha after the correction for the family that the comparison belongs to:
 - The **family** is all comparisons of the claims of one kind about the same artefacts, data set and sample: every pair
   of methods in every column (number of features) of theirs. One that is planned and could not be made counts with p =
   1.
-- A criterion that **one column suffices** for, such as a contradiction of "in every column", is corrected by Holm's
-  method over that whole family, methods and columns.
-- A criterion that **all columns** must meet needs no correction over them, as the largest of their p-values is that of
-  the claim (intersection-union test, Berger 1982); Holm's method then goes over the claims of the family.
+- Where **one column suffices**, as to contradict "in every column", p-values are corrected by Holm's method over that
+  whole family, methods and columns.
+- A criterion that **all columns** must meet needs no correction over them: the largest of their p-values is that of the
+  claim (intersection-union test, Berger 1982); Holm's method then goes over the claims of the family.
 
 So for each verdict the probability that any claim of a family gets it wrongly is at most alpha. Intervals are of one
-comparison: an equivalence test at level alpha is the same as the 1 - 2 alpha interval lying inside the margin, so that
-this one is reported with it.
+comparison: an equivalence test at level alpha asks that the 1 - 2 alpha interval lies inside the margin, so this
+interval is reported with it.
 
 References
 ----------
@@ -220,9 +220,9 @@ def decide(
 ) -> Finding:
     """Return the verdict of a list of criteria, with the interval that belongs to it.
 
-    An inconclusive finding says with which number of observations the test has a power of 0.9, were their location
-    and spread those observed, and which distance from the first bound this number can show with that power. The level
-    is that which Holm's method gives the comparison in its family now.
+    An inconclusive finding says with which number of observations the test has a power of 0.9, were their location and
+    spread those observed. It also says which distance from the first bound this number can show with that power. The
+    level is that which Holm's method gives the comparison in its family now.
 
     Parameters
     ----------

@@ -51,8 +51,8 @@ def fetch(
 ) -> dict[str, list[Obtained]]:
     """Fetch several data sets into `$PROVSEL_DATA`, and continue after a file that cannot be had.
 
-    `keep_raw` keeps the downloads that other files are made from, `progress` shows on the standard error output what is
-    going on, and `retries` are attempts after the first, for each address.
+    `keep_raw` keeps the downloads that other files are made from. `progress` shows what is going on, on the standard
+    error output. `retries` are attempts after the first, for each address.
 
     Returns
     -------

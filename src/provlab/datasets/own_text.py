@@ -53,11 +53,11 @@ class TableError(ValueError):
 class Reading:
     """How a file is read, in the words of `pandas.read_csv` and of `load_svmlight_file`.
 
-    See `provlab.datasets.loaders.file.load` for what a user can say. Of formats that keep variables apart, `vectors`
-    are pairs of a role, such as "target", and the name of the variable that has it, None for the usual one. Of text
-    `layout_of` finds what the user has not said, and the rest: `skip` lines stand before the table, such as attributes
-    of ARFF, whose `names` they tell; of `width` columns none at the end is empty; `row_names` tells whether rows have
-    one field more than there are names, as R writes them.
+    See `provlab.datasets.loaders.file.load` for what a user can say. For formats that keep variables apart, `vectors`
+    are pairs of a role, such as "target", and the name of its variable. None means the usual name. Of text `layout_of`
+    finds what the user has not said, and the rest: `skip` lines stand before the table, such as attributes of ARFF,
+    whose `names` they tell; of `width` columns none at the end is empty; `row_names` tells whether rows have one field
+    more than there are names, as R writes them.
     """
 
     sep: str | None = None

@@ -59,7 +59,7 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
     """Return how each method of a figure is drawn.
 
     As `methods` of the project's file says; a method without an entry takes, in its order, a colour that no method of
-    the figure has, and no look that the file gives to another.
+    the figure has. It never takes a look that the file gives to another.
 
     Raises
     ------

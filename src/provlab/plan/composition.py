@@ -1,8 +1,8 @@
 """Compose the config of a cell: files of conf/, an artefact's file, and overrides.
 
 The rules are Hydra's, and a test compares entries of each artefact with what Hydra composes. Hydra itself is not asked:
-it takes a twentieth of a second a config, of which an artefact has hundreds, and it makes any object and writes any
-file that a config tells it to. Files of a project may be a stranger's, so they are read here, within limits.
+it takes a twentieth of a second a config, and an artefact has hundreds. It also makes any object and writes any file
+that a config tells it to. Files of a project may be a stranger's, so they are read here, within limits.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class BenchmarkFolds(KFold):
     """As `KFold`; what fails is recorded and not tried again, and the memory of each selection is measured.
 
     `protocol.limit` are the CPU seconds of a selection with all that it shares. One that was cut off is not tried with
-    other numbers in the same fold. As a panel has hundreds of thousands of trials, numbers are of single precision, and
-    the kept features stand in the record without names and coefficients.
+    other numbers in the same fold. A panel has hundreds of thousands of trials. So numbers have single precision, and
+    records list the kept features without names and coefficients.
     """
 
     name = "benchmark"

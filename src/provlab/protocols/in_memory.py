@@ -312,7 +312,7 @@ def partition_scores(y: Any, labels: Any) -> dict[str, float]:
     -------
     dict
         error, the fraction of rows that are not in the cluster of their class, for the best matching of the two: a
-        cluster is matched with one class at most, and a class with one cluster, so that the rows of those left over
+        cluster is matched with one class at most, and a class with one cluster. Rows of clusters that are left over
         count as wrong. nmi, the mutual information over the mean of both entropies, and ari, the Rand index adjusted
         for chance: both scikit-learn's.
     """

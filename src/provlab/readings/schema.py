@@ -127,8 +127,8 @@ class Place:
     options : tuple of Option
         The default first.
     alone : bool, default=False
-        Ask the others only with the defaults of all places that touch the same rows, where a full crossing is too dear
-        or would count one reading many times.
+        Ask the others only with the defaults of all places that touch the same rows. Use it where a full crossing is
+        too dear, or would count one reading many times.
     """
 
     id: str

@@ -141,10 +141,10 @@ def is_compressed(model: Any) -> bool:
 def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     r"""Measure Theorem 5, or for a feature-selective model Theorem 7, on the rows that a model was fitted on.
 
-    With f the objective of the problem without compression, both say that f(recovered) is at least the optimum, which
-    is optimality and tests the solvers only, and not much more: (1 + delta)^-2 f(recovered) - delta <= optimum, in
-    Theorem 7 with (1 - delta)^2. delta is left open together with the constant of the l that it asks for, so that
-    the certificate is the smallest delta that would do.
+    Let f be the objective of the problem without compression. Both say that f(recovered) is at least the optimum, which
+    tests the solvers only, and not much more: (1 + delta)^-2 f(recovered) - delta <= optimum, in Theorem 7 with (1 -
+    delta)^2. delta is left open, and so is the constant of the l that it asks for. So the certificate is the smallest
+    delta that would do.
 
     Parameters
     ----------

@@ -72,9 +72,9 @@ class RidgeRegressionCost(Theorem):
 class RidgeRegressionRisk(Theorem):
     r"""In the fixed design the variance of ridge regression is kept within a factor, and the bias within a bound.
 
-    With y = z + noise of variance sigma^2 the risk of predicting z is the sum of the bias
-    alpha^2 ||(K + alpha I)^{-1} z||^2 / n and the variance sigma^2 tr(K^2 (K + alpha I)^{-2}) / n. With a and b as in
-    `RidgeRegressionCost`, on the selection
+    Let y = z + noise of variance sigma^2. The risk of predicting z is the sum of the bias alpha^2 ||(K + alpha I)^{-1}
+    z||^2 / n and the variance sigma^2 tr(K^2 (K + alpha I)^{-2}) / n. With a and b as in `RidgeRegressionCost`, on the
+    selection
 
     - the variance is within [min(1, a)^2, max(1, b)^2] of that on all features, whatever sigma is;
     - the bias is at most the least ridge objective at z on all features over n min(1, a).

@@ -19,12 +19,12 @@ IN_EXPECTATION = "in expectation"
 class SubsetApproximation(Theorem):
     r"""The selected columns C approximate X almost as well as anything of rank k does.
 
-    X_k is the best approximation of rank k, E = X - X_k, V_S the selected rows of the k leading right singular
-    vectors. For every selection with V_S of rank k, ||X - C C^+ X||^2 / ||X - X_k||^2 <= 1 / sigma_min(V_S)^2,
-    Frobenius and spectral, and the Frobenius one is at most `oblique_bound`, which is smaller where the columns are
-    unweighted: bounds that a method without a theorem has too. What a method promises comes from its
-    `subset_promise`. The state is about both; "no bound" where the method promises nothing, "in expectation" where it
-    promises a mean only, "rank undecided" where the tail is made of singular values that rounding may have made.
+    X_k is the best approximation of rank k, E = X - X_k, V_S the selected rows of the k leading right singular vectors.
+    For every selection with V_S of rank k, ||X - C C^+ X||^2 / ||X - X_k||^2 <= 1 / sigma_min(V_S)^2, Frobenius and
+    spectral, and the Frobenius one is at most `oblique_bound`, which is smaller where the columns are unweighted:
+    bounds that a method without a theorem has too. What a method promises comes from its `subset_promise`. The state is
+    about both; "no bound" where the method promises nothing, "in expectation" where it promises a mean only, "rank
+    undecided" where rounding may have made the tail's singular values.
 
     Attributes
     ----------

@@ -193,9 +193,9 @@ class Theorem(Measure):
     source : str
         The paper, and the number that it has there.
     state : str
-        "held"; "violated"; "vacuous", where the bound says nothing; "no bound", where the method promises none;
-        "not separable"; "not measured"; or "rank undecided", where double precision does not tell the numerical rank
-        of the rows, or errs by more than what decides between held and violated.
+        "held"; "violated"; "vacuous", where the bound says nothing; "no bound", where the method promises none; "not
+        separable"; "not measured"; or "rank undecided". There double precision does not tell the numerical rank of the
+        rows, or errs by more than what decides between held and violated.
 
     Examples
     --------

@@ -5,15 +5,15 @@ Observations, none of which changes an index or, beyond rounding, a weight, remo
 
 1. The rule asks for the feasible column of *largest norm*, so columns are scored lazily, in decreasing
    norm, until the first feasible one; most of them are left out by a bound in single precision (`bss_search`).
-2. In the eigenbasis of an earlier A = Q diag(lam) Q^T, the current matrix is diag(lam) + W^T W with the few
-   rows W accepted since. Both shifted inverses, at *any* shift, follow from j x j systems (Woodbury), so
-   the eigenproblem is solved once in `MAX_UPDATES` steps instead of once a step.
+2. In the eigenbasis of an earlier A = Q diag(lam) Q^T, the current matrix is diag(lam) + W^T W with the few rows W
+   accepted since. Both shifted inverses, at *any* shift, follow from j x j systems (Woodbury). So the eigenproblem is
+   solved once in `MAX_UPDATES` steps instead of once a step.
 3. The potentials at a step's old shifts are the previous step's at its new shifts after one rank-one
    change: Sherman-Morrison, from numbers that the scores of the accepted column already gave.
 
 What is left are some eighty operations a step on matrices of about 100 x 12, and half of the time goes into calling
-them. So both barriers are stacked, all that depends on the barriers only is computed once an eigenbasis, and what
-depends on V only (`bss_columns`) once for all r.
+them. So both barriers are stacked. What depends on the barriers only is computed once an eigenbasis, what depends on V
+only (`bss_columns`) once for all r.
 """
 
 from __future__ import annotations

@@ -79,8 +79,8 @@ class ExplicitSpan:
 class SparseSpan:
     """The span held as X_S and the triangular T = R^-1 with Q = X_S T: O(k^2 + nnz) a step, and no Q.
 
-    Its Q loses orthogonality with the square of the condition of X_S, which a second pass repairs
-    ("corrected seminormal equations") while that condition stays below `WORST`; ask `worn` before each step.
+    Its Q loses orthogonality with the square of the condition of X_S. A second pass repairs that ("corrected seminormal
+    equations") while the condition stays below `WORST`; ask `worn` before each step.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """How many Gaussian combinations compressed support vector machines ask for, with the constants of the proofs.
 
-Giesen, Laue, Mueller (2013), section 3. Its Theorem 5 rests on four lemmas. For an l x m matrix Lambda of independent
-Gaussians, Lemma 1 (loss) and Lemma 2 (norm of an s-sparse w) ask for many rows l, Lemma 4 (norm of Lambda^T w) for
-few, and Lemma 3 asks for nothing. Lemmas 1 and 2 are about variance 1/l, Lemma 4 is about variance 1/m.
+Giesen, Laue, Mueller (2013), section 3. Its Theorem 5 rests on four lemmas. Lambda is an l x m matrix of independent
+Gaussians. Lemma 1 (loss) and Lemma 2 (norm of an s-sparse w) ask for many rows l, Lemma 4 (norm of Lambda^T w) for few,
+Lemma 3 for nothing. Lemmas 1 and 2 are about variance 1/l, Lemma 4 is about variance 1/m.
 """
 
 from __future__ import annotations

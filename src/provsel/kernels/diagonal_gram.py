@@ -30,9 +30,9 @@ def gram_columns(A: Any, columns: NDArray[np.int64]) -> Any:
 def diagonal_gram_solver(A: Any, D: Array, F: Array) -> Callable[[Array], Array]:
     """Return the function r -> (A D A^T + F)^-1 r, with positive diagonals D and F.
 
-    One system of all rows; or, where the columns are much fewer, one of their order and one of the rows where F is
-    small beside the diagonal of A D A^T. Only the other rows are eliminated, because dividing by a small F magnifies
-    rounding; the first system then has a condition number of at most n + 1.
+    One system of all rows; or, with much fewer columns, one of their order and one of the rows where F is small beside
+    the diagonal of A D A^T. Only the other rows are eliminated, because dividing by a small F magnifies rounding; the
+    first system then has a condition number of at most n + 1.
 
     Parameters
     ----------

@@ -94,8 +94,8 @@ class RemainingColumns:
     def only(self, kept: NDArray[np.int64]) -> RemainingColumns:
         """Return the columns `kept`, increasing numbers below m; the Gram matrix is downdated where that is good.
 
-        Counts downdate without error. Otherwise the error is that of `fresh_trace`, so the matrix is computed
-        from the columns when its trace has become a small part of that, and when the kept columns are the fewer.
+        Counts downdate without error. Otherwise the error is that of `fresh_trace`. So the matrix is computed from the
+        columns when its trace has become a small part of that, and when fewer columns are kept than not.
         """
         mask = np.ones(self.positions.size, dtype=bool)
         mask[kept] = False

@@ -66,8 +66,8 @@ def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
 def enclosing_ball_of_rows(X: Matrix, *, tol: float = 1e-10) -> EnclosingBall:
     """Return the smallest ball around the rows of X, shape (n, d), for n >> d: without their n x n Gram matrix.
 
-    The ball of a few candidates grows: the farthest rows outside of it join them, and those that it does not touch
-    leave, until no row is outside or rounding stops its growth. At most d + 1 rows need to touch it.
+    The ball of a few candidates grows: the farthest rows outside join them, and those that the ball does not touch
+    leave. It ends when no row is outside or rounding stops the growth. At most d + 1 rows need to touch it.
     """
     norms = column_squares(X.T)
     candidates, reached = np.unique([np.argmin(norms), np.argmax(norms)]), -1.0

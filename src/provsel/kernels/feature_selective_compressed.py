@@ -4,11 +4,11 @@ r"""The compressed feature-selective SVM, in either form, by alternating minimis
 
     (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) Lambda^T w_bar>) + c2 ||w_bar||^2 + c1 ||mu||_1
 
-with factors f = mu as printed, or f = sqrt(mu) for weights mu on the kernels. Neither is convex: the kernel
-Phi D(f) Lambda^T Lambda D(f) Phi^T has cross terms f_j f_k, and is no weighted sum of kernels any more. Both are convex
-in w_bar, and in f: with q = Lambda^T w_bar fixed, Phi D(f) q = Phi D(q) f. As printed this is a linear program in f,
-with sparse solutions. With f = sqrt(mu) the price c1 ||f||^2 is flat at 0, so that every feature that q turns the right
-way gets some weight, about half of them. Giesen, Laue, Mueller (2013), section 4.
+with factors f = mu as printed, or f = sqrt(mu) for weights mu on the kernels. Neither is convex: the kernel Phi D(f)
+Lambda^T Lambda D(f) Phi^T has cross terms f_j f_k, and is no weighted sum of kernels any more. Both are convex in
+w_bar, and in f: with q = Lambda^T w_bar fixed, Phi D(f) q = Phi D(q) f. As printed this is a linear program in f, with
+sparse solutions. With f = sqrt(mu) the price c1 ||f||^2 is flat at 0. So every feature that q turns the right way gets
+some weight: about half of them. Giesen, Laue, Mueller (2013), section 4.
 """
 
 from __future__ import annotations

@@ -60,12 +60,12 @@ class GaussianBlocks:
 
     Notes
     -----
-    A normal takes about 8 ns, as long as a core's matrix product takes for some 350 floating point operations. A
-    chunk of n dense rows needs 2 n for each, so that chunks of n = 1,024 rows run at about 0.8 of the rate of a plain
-    product on one core, of 4,096 rows at 0.9 or more. A sparse chunk takes less than three times its product with a
-    matrix at hand from about 10 non-zeros a feature on; below that nearly all the time goes into normals: take larger
-    chunks or `store`, with which it takes about as long as that product. The memory needed beside the result is its
-    size, at least 8 MB, 16 MB for products, and twice that of sparse rows. Threads can share an object.
+    A normal takes about 8 ns, as long as a core's matrix product takes for some 350 floating point operations. A chunk
+    of n dense rows needs 2 n for each. So chunks of n = 1,024 rows run at about 0.8 of the rate of a plain product on
+    one core, of 4,096 rows at 0.9 or more. A sparse chunk takes less than three times its product with a matrix at hand
+    from about 10 non-zeros a feature on; below that nearly all the time goes into normals: take larger chunks or
+    `store`, with which it takes about as long as that product. The memory needed beside the result is its size, at
+    least 8 MB, 16 MB for products, and twice that of sparse rows. Threads can share an object.
     """
 
     def __init__(self, n_components: int, n_features: int, *, variance: float, key: int, store: bool = False) -> None:

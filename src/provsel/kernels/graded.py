@@ -61,12 +61,11 @@ def scaled(X: Any, exponent: int) -> Any:
 def graded_basis(X: Any) -> tuple[Array, Array, bool, float]:
     r"""Return V, sigma, whether the rank is certain, and the error of the span of V.
 
-    With Z = D_r X D_c, whose rows and columns have lengths near one, the rank of X is that of Z, whose small singular
-    values are not hidden by the scales of rows and columns. Z = Q R or R^T Q^T by Householder transformations of
-    blocks of its longer side, so no Gram matrix squares the condition number. The row space of X is that of U^T D_r X,
-    with the left singular vectors U of Z, or of W^T D_c^-1, with the right ones. Its basis comes from a QR
-    factorisation with sorted rows and pivoted columns, stable row by row. A last SVD, of X times that basis, rotates
-    it to singular vectors.
+    The rows and columns of Z = D_r X D_c have lengths near one. X has the rank of Z, whose small singular values are
+    not hidden by the scales of rows and columns. Z = Q R or R^T Q^T by Householder transformations of blocks of its
+    longer side, so no Gram matrix squares the condition number. The row space of X is that of U^T D_r X, with the left
+    singular vectors U of Z, or of W^T D_c^-1, with the right ones. Its basis comes from a QR factorisation with sorted
+    rows and pivoted columns, stable row by row. A last SVD, of X times that basis, rotates it to singular vectors.
 
     Parameters
     ----------

@@ -65,12 +65,12 @@ class HingeDual(NamedTuple):
 def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int = 500) -> HingeDual:
     r"""Minimise f(w) = (1/n) sum_i max(0, 1 - y_i <z_i, w>) + c ||w||^2.
 
-    In units of 2 c this is ||w||^2 / 2 + C sum_i max(0, 1 - y_i <z_i, w>) with C = 1 / (2 c n), and its dual is
-    max sum_i alpha_i - ||Z^T (y alpha)||^2 / 2 over 0 <= alpha <= C. Solved by the proximal point method on the
-    dual: the next alpha is clip(alpha + sigma (1 - y Z w), 0, C) where w is such that w = Z^T (y alpha). That
-    is a smooth problem, solved by Newton steps with line search. Only rows strictly inside the box enter the
-    Newton matrix, about as many as lie on the margin. Memory beside Z: O(n), a copy of these rows (or, where they
-    are more than l, of `BLOCK` of them) and the square of the smaller side.
+    In units of 2 c this is ||w||^2 / 2 + C sum_i max(0, 1 - y_i <z_i, w>) with C = 1 / (2 c n). Its dual is max sum_i
+    alpha_i - ||Z^T (y alpha)||^2 / 2 over 0 <= alpha <= C. Solved by the proximal point method on the dual: the next
+    alpha is clip(alpha + sigma (1 - y Z w), 0, C) where w is such that w = Z^T (y alpha). That is a smooth problem,
+    solved by Newton steps with line search. Only rows strictly inside the box enter the Newton matrix, about as many as
+    lie on the margin. Memory beside Z: O(n), a copy of these rows (or, where they are more than l, of `BLOCK` of them)
+    and the square of the smaller side.
 
     Parameters
     ----------

@@ -62,12 +62,12 @@ def refine(
 ) -> Refined:
     r"""Approach min_w f(w) = (1/n) sum_i max(0, 1 - y_i <x_i, w>) + c ||w||^2 by SVMs in a growing subspace.
 
-    A step adds the image w_k = X^T (y alpha_k) of the last dual variables to the subspace and solves the SVM there,
-    an exact SVM on rows with one more feature; its dual variables are alpha_{k+1}. As the basis is orthonormal, the
-    objective of the restricted problem is f itself, so f(coef) never rises. When the image lies in the subspace,
-    the restricted optimum is the optimum. All alpha_k are feasible for the original dual, and an exact line
-    search between the best one so far and the newest never lowers its objective: a duality gap of the *original*
-    problem that was not solved.
+    A step adds the image w_k = X^T (y alpha_k) of the last dual variables to the subspace. It solves the SVM there, an
+    exact SVM on rows with one more feature; its dual variables are alpha_{k+1}. As the basis is orthonormal, the
+    objective of the restricted problem is f itself, so f(coef) never rises. When the image lies in the subspace, the
+    restricted optimum is the optimum. All alpha_k are feasible for the original dual. An exact line search between the
+    best one so far and the newest never lowers its objective: a duality gap of the *original* problem that was not
+    solved.
 
     Parameters
     ----------

@@ -24,9 +24,9 @@ TIE = 4e-12
 def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]:
     """Return the nearest other rows of each row and the mean distance of two rows, with one look at each pair.
 
-    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: n x n is never formed. Of rows at
-    the same distance (`TIE`) those of lower number are taken, so that the graph depends on neither the order of
-    floating-point sums nor the form of X.
+    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: n x n is never formed. Of rows at the
+    same distance (`TIE`) those of lower number are taken. So the graph depends on neither the order of floating-point
+    sums nor the form of X.
 
     Parameters
     ----------

@@ -193,10 +193,10 @@ def _is_saturated(tried: Pass) -> bool:
 def compressed_rows(X: Matrix) -> Matrix:
     """Return a triangular matrix, shape (d, d), with the inner products of the columns of X, when that is smaller.
 
-    Online leverage scores depend on inner products only. X, shape (n, d), dense or sparse, is returned as it is
-    unless n > 2 d, and where it is float32. The factor of the Gram matrix is taken where columns are far from
-    dependent. Else sparse rows are made dense a chunk at a time, and Householder QR of a triangle on top of the next
-    chunk keeps each column to a relative 1e-15 or so, as the Gram matrix would not.
+    Online leverage scores depend on inner products only. X, shape (n, d), dense or sparse, is returned as it is unless
+    n > 2 d, and where it is float32. The factor of the Gram matrix is taken where columns are far from dependent. Else
+    sparse rows are made dense a chunk at a time. Householder QR of a triangle on top of the next chunk keeps each
+    column to a relative 1e-15 or so, as the Gram matrix would not.
     """
     if not _is_compressible(X):
         return X

@@ -71,8 +71,8 @@ def theory_rate(n: int, epsilon: float) -> float:
 def uniforms(key: NDArray[np.uint64], start: int, count: int) -> Array:
     """Return the uniform numbers of the stream positions start, ..., start + count - 1.
 
-    Philox is a counter-based generator: the number of a position depends on `key`, shape (2,), and the position
-    only, so neither blocks nor interruptions nor the kept columns before change it.
+    Philox is a counter-based generator: the number of a position depends on `key`, shape (2,), and the position only.
+    Neither blocks nor interruptions nor the kept columns before change it.
     """
     counter, skip = divmod(start, 4)  # a counter gives four numbers
     return np.random.Generator(np.random.Philox(key=key, counter=counter)).random(skip + count)[skip:]
@@ -146,10 +146,10 @@ class OnlineLeverage:
     ) -> list[tuple[int, float]]:
         """Score and keep the columns of a panel, filling `scores`, shape (b,), in place.
 
-        Scores are taken ahead for a window of columns, which a kept column makes stale: the window starts anew at
-        one column and doubles while none is kept. So a score is always solved for with the present factor, never
-        corrected by a subtraction, which loses all digits after a column much longer than those before; and at
-        most half of the work is in vain.
+        Scores are taken ahead for a window of columns, which a kept column makes stale: the window starts anew at one
+        column and doubles while none is kept. So a score is always solved for with the present factor. A correction by
+        a subtraction loses all digits after a column much longer than those before. At most half of the work is in
+        vain.
         """
         rule, b = self.rule, draws.size
         nonzero = panel.lengths > 0

@@ -138,9 +138,9 @@ class KeptSpan:
 class Panel:
     """Columns B, shape (n, b), with their coordinates in the basis of `span`, which `keep` extends in place.
 
-    Scores need the coordinates only. Residuals B - Q Q^T B cost twice as much again, and are computed together,
-    by matrix products, for the columns that are foreseen to be kept (`hold`, `sharpen`), and one by one for the
-    others that are. Which ones were foreseen changes nothing beyond rounding.
+    Scores need the coordinates only. Residuals B - Q Q^T B cost twice as much again. They are computed together, by
+    matrix products, for the columns that are foreseen to be kept (`hold`, `sharpen`). For others that are kept they are
+    computed one by one. Which ones were foreseen changes nothing beyond rounding.
 
     Attributes
     ----------

@@ -51,8 +51,8 @@ class PivotedQR:
     Attributes
     ----------
     pivots : ndarray of shape (k,), int64
-        In order. Norms of residuals within a relative 1e-10 of the largest count as equal and the lowest index
-        is taken, so that the result does not depend on rounding.
+        In order. Norms of residuals within a relative 1e-10 of the largest count as equal, and the lowest index is
+        taken. So the result does not depend on rounding.
     exhausted : bool
         No residual norm exceeds 8 max(n, d) eps times the norm of its column: k is the numerical rank.
 

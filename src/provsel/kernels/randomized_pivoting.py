@@ -30,7 +30,7 @@ BLOCK = 2**20
 def volume_sample(V: Array, rng: np.random.Generator) -> Columns:
     """Draw k rows S of V with probability det(V_S)^2: one pass of adaptive randomized pivoting.
 
-    Row after row is drawn with probability proportional to its squared residual outside the rows drawn before, which is
+    Row after row is drawn with probability proportional to its squared residual outside the rows drawn before. This is
     the projection determinantal point process with kernel V V^T. O(d k) a draw.
 
     Parameters

@@ -126,9 +126,9 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
     Returns
     -------
     SpectralBasis
-        V^T V = I to 1e-12 or better. The fast routes are an SVD (dense, sides within a factor of 2) and the
-        eigenvectors of the smaller Gram matrix, which squares the condition number. Where their small singular values
-        are not certain, `accurate_basis` computes them again.
+        V^T V = I to 1e-12 or better. The fast routes are an SVD (dense, sides within a factor of 2), or the
+        eigenvectors of the smaller Gram matrix. The latter squares the condition number. Where their small singular
+        values are not certain, `accurate_basis` computes them again.
     """
     exponent = scale_exponent(X)
     if exponent:

@@ -44,9 +44,10 @@ class Exchanged:
 def exchanged_columns(X: Any, start: Columns, f: float) -> Exchanged:
     r"""Exchange columns while one exchange multiplies the volume sqrt(det(C^T C)) by more than f.
 
-    With C = X_S = Q R, M = R^-1 Q^T X, gamma_j the norm of column j outside of C and omega_i that of row i of R^-1, the
-    factor of exchanging S_i for j is rho_ij = sqrt(M_ij^2 + gamma_j^2 omega_i^2). O(n d k) an exchange; the pivots of a
-    column-pivoted QR, as a start, need few: at most log_f sqrt(k!), which is what they can miss of the largest volume.
+    Let C = X_S = Q R, M = R^-1 Q^T X, gamma_j the norm of column j outside of C, and omega_i that of row i of R^-1.
+    Exchanging S_i for j has the factor rho_ij = sqrt(M_ij^2 + gamma_j^2 omega_i^2). O(n d k) an exchange; the pivots of
+    a column-pivoted QR, as a start, need few: at most log_f sqrt(k!), which is what they can miss of the largest
+    volume.
 
     Parameters
     ----------

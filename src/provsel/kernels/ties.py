@@ -17,10 +17,10 @@ ZERO = 1e-20
 def rank_descending(scores: Array, *, noise: float = 0.0) -> NDArray[np.int64]:
     """Return the order, shape (d,), of scores of shape (d,), finite or -inf, from the largest; ties by index.
 
-    Copies of a column have equal scores, but computed ones differ in their last digits by the order of the sums:
-    dense and sparse forms of the same data would be ranked differently. Neighbours in the sorted order are ties when
-    they differ by at most `TIED` of the first of them, or by at most `noise` of the largest score. As gaps decide, and
-    no grid, equal scores are never split by where a boundary happens to fall.
+    Copies of a column have equal scores, but computed ones differ in their last digits by the order of the sums: dense
+    and sparse forms of the same data would be ranked differently. Neighbours in the sorted order are ties when they
+    differ by at most `TIED` of the first one, or by `noise` of the largest score. As gaps decide, and no grid, equal
+    scores are never split by where a boundary happens to fall.
     """
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]

@@ -29,10 +29,10 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     - `form="as_printed"`: f = mu, so that the kernels' weights are mu_j^2. The penalty grows like |v_j|^(2/3); not
       convex. Alternating minimisation from several starts: a local optimum, at best.
 
-    Compressed, with `n_components` = l, D(f) w is D(f) Lambda^T w_bar with a Gaussian Lambda, shape (l, m), and
-    the penalty is c2 ||w_bar||^2. Neither form is convex then; both are solved by alternating between w_bar, an
-    SVM, and f. As printed, that is a linear program, with sparse solutions; with weights on the kernels it is a
-    quadratic program with the price c1 ||f||^2, which is flat at 0, so that only about half of the mu become zero.
+    Compressed, with `n_components` = l, D(f) w is D(f) Lambda^T w_bar with a Gaussian Lambda, shape (l, m), and the
+    penalty is c2 ||w_bar||^2. Neither form is convex then; both are solved by alternating between w_bar, an SVM, and f.
+    As printed, that is a linear program, with sparse solutions; with weights on the kernels it is a quadratic program
+    with the price c1 ||f||^2. That price is flat at 0, so that only about half of the mu become zero.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ class LibsvmSVM(BaseLinearSVM):
 
     Use it for a few thousand rows of many features.
 
-    The solver of the medium-scale experiments of Paul et al. (2016). For two classes and n < d it works on the
-    n x n Gram matrix, computed once by BLAS instead of row by row in LIBSVM's kernel cache. With several classes, equal
+    The solver of the medium-scale experiments of Paul et al. (2016). For two classes and n < d it works on the n x n
+    Gram matrix. BLAS computes it once, instead of row by row in LIBSVM's kernel cache. With several classes, equal
     votes go to the larger sum of decision values (scikit-learn's `break_ties=True`), not to the first class.
 
     Parameters

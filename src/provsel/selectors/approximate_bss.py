@@ -20,9 +20,9 @@ class ApproximateBSSSelector(BaseSelector):
     Use it instead of `BSSSelector` for many rows, where the basis of X is expensive or its rank exceeds r. `transform`
     multiplies the kept columns by `weights_` and keeps their names; `rescale=False` leaves their values unchanged.
 
-    The sketch G X has rank l = min(t, rank X), so that BSS needs only r > l, where `BSSSelector` needs
-    r > rank X, and works with vectors of l entries. For t >= rank X, G X has the row space of X: the guarantees
-    of BSS hold for V of X itself. For t < rank X they hold for that of the sketch only.
+    The sketch G X has rank l = min(t, rank X). So BSS needs only r > l, where `BSSSelector` needs r > rank X, and works
+    with vectors of l entries. For t >= rank X, G X has the row space of X: the guarantees of BSS hold for V of X
+    itself. For t < rank X they hold for that of the sketch only.
 
     Parameters
     ----------

@@ -44,8 +44,8 @@ class BSSSelector(BaseSelector):
         Weight of a pick: 1/t is the mean of its scores L and U, as in Algorithm 1, or t is. With "mean" there is no
         guarantee: soon no column is feasible, and the longest one is picked.
     shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
-        The barriers are L = tau - s and U = delta_U (tau + s) in step tau, with s = sqrt(r rank) as in Algorithm 1, or
-        s = sqrt(tau rank) as section 4.1 displays it, in both or in one. Only the first has a guarantee.
+        The barriers are L = tau - s and U = delta_U (tau + s) in step tau. Algorithm 1 has s = sqrt(r rank); section
+        4.1 displays s = sqrt(tau rank), in both or in one. Only the first has a guarantee.
     no_candidate : {"repeat", "longest", "skip"}, default="repeat"
         Where no unselected column is feasible, a selected one gains weight; the longest unselected one is taken; or the
         step is skipped, and fewer features are kept. Only the first keeps the guarantee.

@@ -18,14 +18,15 @@ class DualSetSelector(BaseSelector):
     r"""Select r > k columns with ||X - C C^+ X||_F^2 <= (1 + 1 / (1 - sqrt(k / r))^2) ||X - X_k||_F^2.
 
     For a bound that grows neither with the rank k nor with the number of features: 12.7 at r = 2 k, and towards 2 for
-    more. The columns are chosen so that, weighted, their rows of V, the k leading right singular vectors, have a Gram
-    matrix away from zero while their parts in X - X_k stay small. Deterministic; sparse X is read by products only.
+    more. Let V be the k leading right singular vectors. The columns are chosen so that, weighted, their rows of V have
+    a Gram matrix away from zero, while their parts in X - X_k stay small. Deterministic; sparse X is read by products
+    only.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features r, at least 2. Where a column is taken again, and so fewer are, the pivots of QR on what they
-        leave of X follow, which lowers the error further; beyond the rank of X, the columns of largest norm.
+        Number of features r, at least 2. A column may be taken again, so that there are fewer. Then the pivots of QR on
+        what they leave of X follow, which lowers the error further; beyond the rank of X, the columns of largest norm.
     rank : int, default=None
         Rank k of the approximation that the bound is about, below r; None takes r // 2. It is cut to the rank of X.
 

@@ -30,8 +30,8 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     Use it before a linear model where single features do not matter, and rows come from a file that does not fit
     in memory.
 
-    Lambda, shape (l, m), is determined by m and the seed. It is made in blocks of columns when it is needed, so that
-    rows can be compressed chunk by chunk, in memory for one chunk and its compressed rows::
+    Lambda, shape (l, m), is determined by m and the seed. It is made in blocks of columns when it is needed. So rows
+    can be compressed chunk by chunk, in memory for one chunk and its compressed rows::
 
         compression = GaussianCompression(400, random_state=0)
         compressed = np.vstack([compression.partial_compress(X) for X, _ in row_chunks("counts.parquet")])

@@ -47,8 +47,8 @@ class L1SVMSelector(BaseSelector):
         Weight of the sum of losses. More features are kept as it grows.
     tol : float, default=1e-2
         Relative duality gap asked for. LIBLINEAR's own measure is another one: it is run with `-e` 0.01, its default,
-        then 0.001, and so on down to 1e-5 until the gap is met. For large C, from some 100 times the least that keeps
-        a feature, its 1,000 rounds may not be enough, and too many features are kept: see the warning.
+        then 0.001, and so on down to 1e-5 until the gap is met. For large C, from some 100 times the least that keeps a
+        feature, 1,000 rounds may be too few. Then too many features are kept: see the warning.
 
     Attributes
     ----------

@@ -27,8 +27,8 @@ class LeverageScoreSelector(BaseSelector):
     that of `BSSSelector` always. `transform` multiplies drawn columns by `weights_` and keeps their names;
     `rescale=False` leaves their values unchanged.
 
-    With V, shape (d, rank), the right singular vectors of X, feature i is drawn with p_i = ||V_i||^2 / rank, r
-    times with replacement, and scaled by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.
+    Let V, shape (d, rank), be the right singular vectors of X. Feature i is drawn with p_i = ||V_i||^2 / rank, r times
+    with replacement, and scaled by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.
 
     Parameters
     ----------

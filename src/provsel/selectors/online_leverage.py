@@ -32,11 +32,11 @@ class OnlineLeverageSelector(BaseSelector):
     linear model. The kept columns come out of `transform` under their names, but multiplied by `weights_`; with
     `rescale=False` they are as they were.
 
-    With W the kept and rescaled columns, column a_i scores l_i = min((1 + epsilon) a_i^T (W W^T)^+ a_i, 1), is
-    kept with probability p_i = min(c l_i, 1), and joins W as a_i / sqrt(p_i). With c = 8 ln(n) / epsilon^2 and
-    `outside_span="one"`, (1 - epsilon) X X^T <= X S S^T X^T <= (1 + epsilon) X X^T with probability at least
-    1 - 1/n (Theorem 1), and any k-means clustering costs the same on X S up to a factor 1 +- epsilon (Lemma 3).
-    O(n k) operations a column and O(n k) memory; nothing of size n x n.
+    Let W be the kept and rescaled columns. Column a_i scores l_i = min((1 + epsilon) a_i^T (W W^T)^+ a_i, 1). It is
+    kept with probability p_i = min(c l_i, 1), and joins W as a_i / sqrt(p_i). Let c = 8 ln(n) / epsilon^2 and
+    `outside_span="one"`. With probability at least 1 - 1/n, (1 - epsilon) X X^T <= X S S^T X^T <= (1 + epsilon) X X^T
+    (Theorem 1). Then any k-means clustering costs the same on X S up to a factor 1 +- epsilon (Lemma 3). O(n k)
+    operations a column and O(n k) memory; nothing of size n x n.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ class OnlineLeverageSelector(BaseSelector):
         Algorithm 1 is printed: then Theorem 1 does not hold. "ridge" scores a_i^T (W W^T + ridge I)^-1 a_i, with which
         columns outside are worth no more than they are long: Algorithm 1 as Cohen, Musco and Pachocki have it.
     ridge : float, default=None
-        In units of X squared; with outside_span="ridge", and only then. With ridge = delta / epsilon and the
-        theorem's c, with probability at least 1 - 1/n, W W^T + ridge I is X X^T + ridge I up to a factor 1 +-
-        epsilon, so that the kept columns C leave ||X - C C^+ X||_2^2 <= delta / (1 - epsilon), and for every k in the
-        Frobenius norm at most ||X - X_k||_F^2 + k delta / (1 - epsilon).
+        In units of X squared; with outside_span="ridge", and only then. Let ridge = delta / epsilon, with the theorem's
+        c. With probability at least 1 - 1/n, W W^T + ridge I is X X^T + ridge I up to a factor 1 +- epsilon. Then the
+        kept columns C leave ||X - C C^+ X||_2^2 <= delta / (1 - epsilon). In the Frobenius norm they leave at most ||X
+        - X_k||_F^2 + k delta / (1 - epsilon) for every k.
     n_initial : int, default=1
         Non-zero columns kept with probability 1 at the start: A_0 of Algorithm 1, which the paper leaves open. With
         none, "project" never keeps anything.
@@ -93,8 +93,8 @@ class OnlineLeverageSelector(BaseSelector):
 
     Notes
     -----
-    There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2) with high probability, and its proof
-    mixes in a ridge that Algorithm 1 does not have; `score_sum_bound` is its last line.
+    There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2) with high probability. Its proof mixes in
+    a ridge that Algorithm 1 does not have; `score_sum_bound` is its last line.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
 
     For large X, dense or sparse, and any r: no SVD, O(r nnz + (n + d) r^2). The expectation of ||X - C C^+ X||_F^2 is
     at most (1 + eps) ||X - X_k||_F^2 for r >= `budget(k, eps, tail_share=...)`. Columns are proposed in blocks by the
-    residuals at the block's start and accepted by the current ones, which changes the time but not the distribution.
+    residuals at the block's start and accepted by the current ones. This changes the time but not the distribution.
 
     Parameters
     ----------

@@ -34,10 +34,9 @@ class RidgeLeverageSelector(BaseSelector):
     n_features_to_select : int or float
         r; number of draws for "sample", where repeated draws merge, so that at most r features are kept.
     ridge : float, default=None
-        In the units of X squared. None is the mean of the squared singular values, ||X||_F^2 / min(n, d): it
-        follows the units of X, does not depend on r, so that the features of "top" for small r are among those
-        for large r, and bounds the effective dimension, the sum of the scores, by min(n, d) / 2. Wang, Shen, Li
-        do not state theirs.
+        In the units of X squared. None is the mean of the squared singular values, ||X||_F^2 / min(n, d): it follows
+        the units of X, and bounds the effective dimension, the sum of the scores, by min(n, d) / 2. It does not depend
+        on r, so that the features of "top" for small r are among those for large r. Wang, Shen, Li do not state theirs.
     strategy : {"top", "sample"}, default="top"
         "top" keeps the r largest scores with unit weights. "sample" draws r times with replacement by
         p_i = l_i / sum(l) and scales by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.

@@ -32,7 +32,7 @@ class RRQRSelector(BaseSelector):
     completion : {"lapack", "norm"}, default="lapack"
         What follows beyond the rank. "lapack": the columns in the order in which LAPACK's dgeqp3 leaves them, which
         MATLAB's `qr` and `scipy.linalg.qr(pivoting=True)` show: each pivot changes places with the column that stands
-        at its step, and the others stay, so that it is mostly the first columns of X. "norm": by decreasing norm.
+        at its step, and the others stay. So it is mostly the first columns of X. "norm": by decreasing norm.
 
     Attributes
     ----------

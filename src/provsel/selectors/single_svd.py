@@ -22,7 +22,7 @@ class SingleSVDSelector(BaseSelector):
     The first choice for approximating X by its own columns: deterministic, unsupervised, one SVD, and no method has a
     better constant. X_r is the best approximation of rank r. Sparse X is read by products only. With V, shape (d, r),
     the leading right singular vectors, columns are taken one by one where ||f_j||^2 / ||q_j||^2 is least: f_j is what
-    the oblique projection so far leaves of column j of X - X_r, q_j what the rows of V chosen so far leave of row j.
+    the oblique projection so far leaves of column j of X - X_r; q_j is what the chosen rows of V leave of row j.
 
     Parameters
     ----------

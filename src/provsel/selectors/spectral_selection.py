@@ -18,8 +18,8 @@ class SpectralSelectionSelector(BaseSelector):
     r"""Select exactly r unweighted columns that keep the k leading singular vectors independent, r >= k.
 
     Use it for more columns than the rank of the approximation: with V_S the selected rows of V, shape (d, k),
-    sigma_min(V_S)^2 is at least (k / d) ((r - a) / (a - 1))^2, a = sqrt((r - 1) k + 1), and the error, Frobenius and
-    spectral, at most the inverse times that of X_k: about 4 k d at r = k, and 5.8 d / k at r = 2 k. For r = k
+    sigma_min(V_S)^2 is at least (k / d) ((r - a) / (a - 1))^2, a = sqrt((r - 1) k + 1). The error, Frobenius and
+    spectral, is at most the inverse times that of X_k: about 4 k d at r = k, and 5.8 d / k at r = 2 k. For r = k
     `SingleSVDSelector` is cheaper, and its bound better.
 
     Parameters

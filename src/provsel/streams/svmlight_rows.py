@@ -32,7 +32,7 @@ _MAX_LINE = 1 << 26
 class SvmlightRows(RowSource):
     """Labels and rows of a file of lines "label index:value ...", packed or not.
 
-    Without `n_features` a first pass finds it, together with the number of rows and, unless `zero_based` says it,
+    Without `n_features` a first pass finds it, and the number of rows. Unless `zero_based` says it, the pass also finds
     whether indices start at 0 or, as usual, at 1. With it there is no such pass, and they start at 1 by default.
     """
 
