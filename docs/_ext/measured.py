@@ -195,9 +195,12 @@ def leaderboard_lines() -> tuple[list[str], list[Path]]:
     if found is None:
         return [NOT_MEASURED, ""], files
     board = leaderboard(found)
+    largest = zip(board["worst"], board["worst_domain"], strict=True)
+    board["largest"] = [f"{points:+.1f}, {name}" if points else "" for points, name in largest]
     shown = {
         "rank": ("rank", ".1f"), "from": ("low", ".1f"), "to": ("high", ".1f"), "wins": ("win_rate", ".0%"),
-        "loss": ("loss", "+.1f"), "stability": ("stability", ".2f"), "F1 of the support": ("support_f1", ".2f"),
+        "loss": ("loss", "+.1f"), "largest loss": ("largest", ""),
+        "stability": ("stability", ".2f"), "F1 of the support": ("support_f1", ".2f"),
         "CPU seconds": ("seconds", ".2g"), "failed": ("failed", ".0f"), "not run": ("missing", ".0f"),
     }  # fmt: skip
     rows = [
@@ -207,7 +210,8 @@ def leaderboard_lines() -> tuple[list[str], list[Path]]:
     said = (
         f"{len(board)} methods on {found.domains.sum()} data sets of {len(found.domains)} domains, all sizes, both "
         "models. Rank of balanced error with its 95 % interval; wins over the other methods; loss, points of balanced "
-        "error more than all features; data sets where a method failed, and where it has no number."
+        "error more than all features, and in the domain where it is largest; data sets where a method failed, and "
+        "where it has no number."
     )
     return [said, "", *table_lines(["method", *shown], rows)], files
 

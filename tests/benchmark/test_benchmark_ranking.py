@@ -172,6 +172,14 @@ def test_what_failed_or_was_not_computed_is_last(scores):
     assert scores.lines.query("failed > 0")["reason"].unique().tolist() == ["took 301 s"]
 
 
+def test_the_worst_domain_is_that_of_the_largest_loss(file, scores):
+    errors = pd.concat({size: errors_of(file, size, "linear") for size in (5, 20)})
+    loss = errors.sub(errors[ALL], axis=0).groupby(["domain", "dataset"]).mean().groupby("domain").mean()["random"]
+    found = leaderboard(scores, model="linear").loc["random"]
+    assert found["worst"] == pytest.approx(loss.max())
+    assert (found["worst_domain"], found["worst"] > found["loss"]) == (loss.idxmax(), True)
+
+
 @pytest.mark.parametrize("measure", MEASURES)
 def test_every_measure_has_a_leaderboard(scores, measure):
     board = leaderboard(scores, measure)

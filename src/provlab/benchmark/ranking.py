@@ -374,7 +374,8 @@ def leaderboard(
         Index: the methods. rank, its mean, from low to high, its 95 % interval, see `interval`; win_rate, the mean over
         the other methods; sets, failed and missing, data sets with all values, with a failure and without a trial;
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
-        and the measures: medians of seconds and memory over sets, means over domains of the others.
+        worst, the loss in the domain where it is largest, and worst_domain, its name; and the measures: medians of
+        seconds and memory over sets, means over domains of the others.
     """
     slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
     errors, values = slices[HEADLINE], slices[measure]
@@ -384,7 +385,8 @@ def leaderboard(
     found["failed"] = (errors == np.inf).groupby(level="dataset").any().sum()
     found["missing"] = errors.isna().groupby(level="dataset").all().sum()
     found["sets"] = errors.index.get_level_values("dataset").nunique() - found["failed"] - found["missing"]
-    found["loss"] = over_domains(whole.sub(whole[ALL], axis=0)).mean() if ALL in whole else np.nan
+    loss = over_domains(whole.sub(whole.get(ALL, np.nan), axis=0))
+    found["loss"], found["worst"], found["worst_domain"] = loss.mean(), loss.max(), loss.fillna(-np.inf).idxmax()
     for name in shown:
         own = whole if name == HEADLINE else slices[name].where(np.isfinite(slices[name]))
         found[name] = over_sets(own).median() if name in ("seconds", "memory") else over_domains(own).mean()
