@@ -172,6 +172,12 @@ def test_what_failed_or_was_not_computed_is_last(scores):
     assert scores.lines.query("failed > 0")["reason"].unique().tolist() == ["took 301 s"]
 
 
+def test_memory_is_the_largest_of_any_trial(panel):
+    large = panel.assign(peak_bytes=1e6)
+    large.loc[large.query("method == 'good' and dataset == 'genes 1'").index[0], "peak_bytes"] = 7e6
+    assert leaderboard(Scores.of(large))["memory"].to_dict() == {**dict.fromkeys(panel["method"], 1.0), "good": 7.0}
+
+
 def test_the_worst_domain_is_that_of_the_largest_loss(file, scores):
     errors = pd.concat({size: errors_of(file, size, "linear") for size in (5, 20)})
     loss = errors.sub(errors[ALL], axis=0).groupby(["domain", "dataset"]).mean().groupby("domain").mean()["random"]

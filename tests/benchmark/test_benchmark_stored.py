@@ -11,10 +11,12 @@ import pytest
 
 from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import panel_cells, panel_datasets, panel_frame
+from provlab.benchmark.ranking import Scores, against_all, leaderboard
 from provlab.benchmark.stored import read_panel, read_table, write_table
 from provlab.cli import main
 from provlab.plan import trials_of
 from provlab.store import TrialStore
+from small_runs import REPO
 
 NAMES = ("all features", "F-test", "random")
 PANEL = Path("results/reference/benchmark")
@@ -54,6 +56,24 @@ def test_anybodys_pandas_reads_what_the_frame_has(computed):
     assert means.loc[("F-test", 10), "nunique"] == 1
     assert means.loc[("F-test", 10), "mean"] > means.loc[("random", 10), "mean"]
     assert stored.loc[stored["method"] == "all features", "stability"].isna().all()
+
+
+def test_what_the_trials_come_to_stands_beside_them(computed):
+    board, compared = (pd.read_csv(computed / PANEL / f"_{name}.csv") for name in ("leaderboard", "against_all"))
+    scores = Scores.of(read_panel(computed / PANEL))
+    assert board["method"].tolist() == [*leaderboard(scores).index]
+    np.testing.assert_allclose(board["loss"], leaderboard(scores)["loss"], rtol=1e-5)
+    assert {*compared["method"]} == {"F-test", "random"}
+    assert (compared["domain"] == "all domains").all(), "a single data set is no domain"
+    np.testing.assert_allclose(compared["difference"], against_all(scores)["difference"], rtol=1e-5)
+
+
+def test_the_stored_tables_are_those_of_the_stored_trials():
+    folder = REPO / PANEL
+    board = pd.read_csv(folder / "_leaderboard.csv").set_index("method")
+    expected = leaderboard(Scores.of(read_panel(folder)))
+    assert [*board.index] == [*expected.index], "run: provsel reference --panel"
+    np.testing.assert_allclose(board["rank"], expected["rank"], rtol=1e-5)
 
 
 def test_keys_follow_from_cells_and_numbers(computed):

@@ -73,8 +73,8 @@ class Scores:
     ----------
     lines : DataFrame
         A line for each method and place: method and `PLACE`; cell; trials and failed, their numbers; reason, the first
-        failure; n_selected; and `MEASURES`, means over the trials, NaN where one trial failed: means over the others
-        would be of easier folds.
+        failure; n_selected; and `MEASURES`, means over the trials, of memory the largest, NaN where one trial failed:
+        means over the others would be of easier folds.
     tables : mapping
         Of each measure a table of places x methods, `ALL` at each size among them. Infinite, the worst, where a trial
         failed, and NaN where none was planned or the measure is not defined.
@@ -91,7 +91,7 @@ class Scores:
             method=panel["method"].where(panel["size"] != ALL_FEATURES, ALL), failed=failed,
             reason=panel["failure"].where(failed),
         ).astype(dict.fromkeys(texts, "category"))  # a tenth of the time  # fmt: skip
-        columns = {name: (each.column, "mean") for name, each in MEASURES.items()}
+        columns = {name: (each.column, "max" if name == "memory" else "mean") for name, each in MEASURES.items()}
         by = found.groupby(["method", *PLACE], sort=False, observed=True)
         lines = by.agg(
             cell=("cell", "first"), trials=("failed", "size"), failed=("failed", "sum"),
@@ -245,6 +245,14 @@ def against_all(scores: Scores) -> pd.DataFrame:
     return _judged(*together)
 
 
+EVERYWHERE = "all domains"
+
+
+def compared_with_all(scores: Scores) -> dict[str, pd.DataFrame]:
+    """Return `against_all` of all domains together, and of each one that can be judged by itself."""
+    return {EVERYWHERE: against_all(scores), **{name: against_all(scores.on(name)) for name in scores.decidable}}
+
+
 def pairs_of(errors: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return `pairs` the other way: what one method is beside each other one, the strongest comparison first."""
     return pairs(errors, name, turned=True).sort_values("difference", kind="stable")
@@ -374,8 +382,9 @@ def leaderboard(
         Index: the methods. rank, its mean, from low to high, its 95 % interval, see `interval`; win_rate, the mean over
         the other methods; sets, failed and missing, data sets with all values, with a failure and without a trial;
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
-        worst, the loss in the domain where it is largest, and worst_domain, its name; and the measures: medians of
-        seconds and memory over sets, means over domains of the others.
+        worst, the loss in the domain where it is largest, and worst_domain, its name; and the measures: the median of
+        seconds over sets, the largest memory, as most selections fit into what the process had and show none, and means
+        over domains of the others.
     """
     slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
     errors, values = slices[HEADLINE], slices[measure]
@@ -389,7 +398,10 @@ def leaderboard(
     found["loss"], found["worst"], found["worst_domain"] = loss.mean(), loss.max(), loss.fillna(-np.inf).idxmax()
     for name in shown:
         own = whole if name == HEADLINE else slices[name].where(np.isfinite(slices[name]))
-        found[name] = over_sets(own).median() if name in ("seconds", "memory") else over_domains(own).mean()
+        if name == "memory":
+            found[name] = own.max()
+        else:
+            found[name] = over_sets(own).median() if name == "seconds" else over_domains(own).mean()
     return found.sort_values("rank", kind="stable")
 
 

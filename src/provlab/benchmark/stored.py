@@ -28,9 +28,11 @@ from provlab.benchmark.panel import (
     some,
     stored_folder,
 )
+from provlab.benchmark.ranking import ALL, Scores, compared_with_all, leaderboard
 from provlab.frames import planned_trials
 from provlab.identity.keys import trial_key
 from provlab.store import NUMBERS, SCHEMA, TrialStore
+from provlab.tables import write_frame
 from provsel.files import replacing
 
 VERSION = 1
@@ -140,6 +142,24 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
     write_table(table, folder)
     n_stored = len(table[["method", "dataset"]].drop_duplicates())
     return {"written": len(whole), "partial": len(begun - whole), "stored": n_stored}
+
+
+def write_results(folder: Path) -> None:
+    """Write what the trials of a stored panel come to, as tables of six digits that anybody can open.
+
+    `_leaderboard.csv` has a line a method, see `provlab.benchmark.ranking.leaderboard`. `_against_all.csv` compares
+    each method with all features at each size, for all domains and for each that is judged by itself, see `pairs`.
+    Nothing is written without the trials of all features.
+    """
+    panel = read_panel(folder)
+    if not (panel["method"] == ALL).any():
+        return
+    scores = Scores.of(panel)
+    compared = pd.concat(compared_with_all(scores), names=["domain"]).reset_index()
+    for name, frame in (("leaderboard", leaderboard(scores).rename_axis("method").reset_index()),
+                        ("against_all", compared)):  # fmt: skip
+        numbers = frame.select_dtypes("float").map(lambda value: float(f"{value:.6g}"))
+        write_frame(frame.assign(**numbers), folder / f"_{name}.csv")
 
 
 def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:

@@ -12,11 +12,12 @@ import pandas as pd
 from provlab.benchmark.frame import ALL_FEATURES, OWN_SIZE
 from provlab.benchmark.ranking import (
     ALL,
+    EVERYWHERE,
     HEADLINE,
     MARGIN,
     MEASURES,
     Scores,
-    against_all,
+    compared_with_all,
     everywhere,
     front,
     leaderboard,
@@ -29,7 +30,7 @@ from provlab.identity.keys import digest
 from provlab.report.templating import Site, slug
 from provlab.tables import write_frame
 
-EVERY = {"domain": "all domains", "size": "all sizes", "model": "both models"}
+EVERY = {"domain": EVERYWHERE, "size": "all sizes", "model": "both models"}
 
 IN_SLICES = (HEADLINE, "stability", "support_f1", "seconds")
 
@@ -67,9 +68,8 @@ def write_benchmark(
         Where the leaderboard goes, by default benchmark/index.html.
     """
     board, errors, lines = leaderboard(scores), scores.of_slice(), scores.lines
-    compared = {EVERY["domain"]: against_all(scores)}
-    compared |= {name: against_all(scores.on(name)) for name in scores.decidable}
-    beside, all_compared = compared[EVERY["domain"]], pd.concat(compared, names=["domain"]).reset_index()
+    compared = compared_with_all(scores)
+    beside, all_compared = compared[EVERYWHERE], pd.concat(compared, names=["domain"]).reset_index()
     ordered = [*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)]
     sizes, domains = scores.sizes, scores.domains
     hrefs = {name: f"benchmark/{slug('m', name, digest(name)[:8])}.html" for name in [*board.index, *lines["method"]]}
