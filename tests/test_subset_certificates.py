@@ -177,7 +177,7 @@ def test_states():
 def test_no_residual_of_the_size_of_x_is_formed(monkeypatch):
     """Twenty thousand columns and rows, by products; and the residual in blocks where a difference has no digits."""
     rng = np.random.default_rng(8)
-    X = sparse.random_array((20_000, 20_000), density=1e-4, rng=rng, format="csr")
+    X = sparse.random_array((20_000, 20_000), density=1e-4, random_state=rng, format="csr")
     selector = selectors.RandomlyPivotedQRSelector(6, random_state=0).fit(X)
     found = certify_subset(selector, X)
     assert found.state == IN_EXPECTATION

@@ -89,7 +89,7 @@ def test_a_text_that_no_training_row_has_gives_zeros():
 
 
 def test_sparse_rows_stay_sparse():
-    X = sparse.random_array((30, 8), density=0.3, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((30, 8), density=0.3, random_state=np.random.default_rng(0), format="csr")
     dataset = make_dataset(X, np.where(np.arange(30) % 2, 1, -1), name="made", source="test")
     for name in READY:
         found = fold(dataset, name)

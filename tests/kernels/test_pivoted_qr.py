@@ -130,7 +130,7 @@ def test_ties_go_to_the_lowest_index_whatever_the_rounding():
 
 
 def test_memory_stays_far_below_a_dense_copy(peak_memory):
-    X = sparse.random_array((2_000, 5_000), density=0.005, rng=np.random.default_rng(7), format="csr")
+    X = sparse.random_array((2_000, 5_000), density=0.005, random_state=np.random.default_rng(7), format="csr")
     state = PivotedQR(X)
     assert peak_memory(lambda: state.extend(200)) < 0.1 * 8 * 2_000 * 5_000
     assert isinstance(state._span, SparseSpan)

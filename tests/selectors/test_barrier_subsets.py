@@ -134,7 +134,7 @@ def test_a_column_that_made_room_stands_in_the_pivot_s_place():
 
 
 def test_a_view_shares_the_pivots_and_charges_them_by_use():
-    X = sparse.random_array((300, 500), density=0.05, rng=np.random.default_rng(2), format="csr")
+    X = sparse.random_array((300, 500), density=0.05, random_state=np.random.default_rng(2), format="csr")
     counts = (200, 64, 65, 300, 10, 450)
     alone = {r: RRQRSelector(r).fit(X) for r in counts}
     view, charged = TrainingView(X), {}

@@ -295,7 +295,7 @@ def test_ties_go_to_the_lowest_index(method, form):
 @pytest.fixture(scope="module")
 def twenty_thousand():
     """Rows and columns: a dense X would have 3.2 GB."""
-    X = sparse.random_array((20_000, 20_000), density=1e-4, rng=np.random.default_rng(8), format="csr")
+    X = sparse.random_array((20_000, 20_000), density=1e-4, random_state=np.random.default_rng(8), format="csr")
     return sparse.csr_array(X + sparse.csr_array((np.full(60, 5.0), (np.arange(60), np.arange(60) % 6)), X.shape))
 
 

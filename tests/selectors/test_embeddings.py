@@ -108,7 +108,7 @@ def test_store_changes_no_bit_and_auto_keeps_what_is_small(monkeypatch):
 
 def test_memory_is_far_below_that_of_the_matrix_and_of_dense_rows(peak_memory):
     """Lambda would take 80 MB; `store` shows that the measure sees it."""
-    X = sparse.random_array((200, 50_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((200, 50_000), density=1e-3, random_state=np.random.default_rng(0), format="csr")
     kept, again, embedding = (
         peak_memory(lambda made=made: made.fit_transform(X))
         for made in (

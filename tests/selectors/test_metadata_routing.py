@@ -5,6 +5,7 @@ import pytest
 import sklearn
 from sklearn.feature_selection import SelectFromModel, SequentialFeatureSelector
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
@@ -79,7 +80,9 @@ def test_in_a_pipeline_and_a_grid_search(data):
     pipeline = Pipeline([("select", weighted()), ("svm", final)])
     alone = weighted().fit(X, y, sample_weight=FIRST_HALF)
     np.testing.assert_array_equal(pipeline.fit(X, y, sample_weight=FIRST_HALF)[0].indices_, alone.indices_)
-    search = GridSearchCV(pipeline, {"select__svm__C": [0.1, 10.0]}, cv=3).fit(X, y, sample_weight=FIRST_HALF)
+    scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+    search = GridSearchCV(pipeline, {"select__svm__C": [0.1, 10.0]}, cv=3, scoring=scorer)
+    search.fit(X, y, sample_weight=FIRST_HALF)
     best = weighted().set_params(svm__C=search.best_params_["select__svm__C"])
     best.fit(X, y, sample_weight=FIRST_HALF)
     np.testing.assert_array_equal(search.best_estimator_[0].support_rows_, best.support_rows_)
