@@ -265,7 +265,7 @@ def compared_lines(scores: Scores) -> list[str]:
         *table_lines(header, rows),
         f"Of the methods, {best} has the best mean rank, {board.loc[best, 'rank']:.1f} ({low:.1f} to {high:.1f}) of "
         f"{len(board)}. Its error is smaller than that of {(verdicts == 'better').sum()} methods, random features "
-        f"{'not ' if 'random' in alike else ''}among them. Not told apart from it: {', '.join(alike) or 'none'}.",
+        f"{'not ' if 'random' in alike else ''}among them. Inconclusive beside it: {', '.join(alike) or 'none'}.",
         "",
     ]
 

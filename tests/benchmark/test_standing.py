@@ -1,6 +1,8 @@
 """provlab.rank and provsel rank, on a panel of three methods, two data sets and three folds that is computed here."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -88,6 +90,12 @@ def test_the_command_line_shows_where_a_selector_stands(small, results, capsys):
     said = capsys.readouterr()
     assert "mine among 3 methods" in said.out
     assert "strongest: " in said.out
+    assert main(["rank", "selector=rrqr", f"results={results}", "--name", "mine", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN is no JSON
+    assert {line["method"] for line in found["leaderboard"]} == {*STORED, "mine"}
+    assert {line["method"]: line["verdict"] for line in found["pairs"]}["F-test"] == "inconclusive"
+    assert {line["dataset"] for line in found["sets"]} == {*SETS}
+    assert Path(found["page"]).is_file()
 
 
 def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
@@ -99,6 +107,9 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     assert main(["rank", *data, f"results={results}", "--against", "F-test", "--against", "random"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "3 methods on own" in said
+    assert main(["rank", *data, f"results={results}", "--against", "F-test", "--against", "random", "--json"]) == 0
+    lines = json.loads(capsys.readouterr().out)["leaderboard"]
+    assert [(line["method"], line["difference"]) for line in lines if line["difference"] == 0] == [("all features", 0)]
     page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
     assert not page.problems
     assert page.text.index("F-test") < page.text.index("random")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from provlab.cli.commands import add_settings
-from provlab.terminal import PlainConsole, table
+from provlab.cli.commands import add_json, add_settings
+from provlab.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +50,7 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--panel", choices=["quick", "full"], default="quick", help="ten data sets, or all")
     parser.add_argument("--against", action="append", default=[], metavar="METHOD", help="only this one, or several")
     parser.add_argument("--name", default="", help="in tables and pages (default: as the settings say)")
+    add_json(parser)
     add_settings(parser, "selector=rrqr")
 
 
@@ -76,13 +77,18 @@ def call_rank(options: argparse.Namespace) -> int:
     results, executor = results_folder(config), executor_settings(config)
     store, start, console = TrialStore(results / "store"), time.perf_counter(), PlainConsole()
     if data:
-        page = _on_data(options.name, options.against, data, store, executor, results, console)
+        shown, frames, page = _on_data(options.name, options.against, data, store, executor, results)
     else:
         name = options.name or next(text for text in asked if setting(text).startswith("selector")).partition("=")[2]
         found = standing(name, method_of(asked), options.panel, options.against, store, executor)
-        for part in described(found):
-            console.print(part)
-        page = found.write(results)
+        boards = {"leaderboard": found.leaderboard, "pairs": found.pairs}
+        frames = {"sets": found.sets, **{name: _with_method(board) for name, board in boards.items()}}
+        shown, page = [*described(found)], found.write(results)
+    if options.json:
+        print_json({**{name: frame.to_dict("records") for name, frame in frames.items()}, "page": str(page)})
+        return 0
+    for part in shown:
+        console.print(part)
     console.print(f"{time.perf_counter() - start:.0f} s; the page: {page}", soft_wrap=True)
     return 0
 
@@ -120,11 +126,14 @@ def _lines(board: pd.DataFrame, shown: Mapping[str, tuple[str, ...]]) -> list[di
     ]
 
 
+def _with_method(board: pd.DataFrame) -> pd.DataFrame:
+    return board.rename_axis("method").reset_index()
+
+
 def _on_data(
-    name: str, against: list[str], data: list[str], store: TrialStore, executor: Mapping[str, Any], results: Path,
-    console: PlainConsole,
-) -> Path:  # fmt: skip
-    """Rank methods on a data set, print the board, write the page and what `provsel report` shows; return the page."""
+    name: str, against: list[str], data: list[str], store: TrialStore, executor: Mapping[str, Any], results: Path
+) -> tuple[list[RenderableType], dict[str, pd.DataFrame], Path]:
+    """Rank methods on a data set, write the page and what `provsel report` shows; return board, frame and page."""
     from provlab.benchmark.panel import PanelDataset, base_cell
     from provlab.own_runs import FOLDER, RunTable, dataset_names, own_run
     from provlab.standing import YOURS, chosen_methods, on_data
@@ -133,13 +142,13 @@ def _on_data(
     name = name or dataset_names([base_cell(dataset).dataset])[0]
     found = on_data(name, dataset, chosen_methods(against), store, executor)
     alike = " with about as many columns" if found.n_alike < found.n_panel else ""
-    console.print(table(_lines(found.board, ON_DATA), f"{len(found.board)} methods on {name}", (
+    board = table(_lines(found.board, ON_DATA), f"{len(found.board)} methods on {name}", (
         f"Difference: points of balanced error more than all features, with the 95 % interval of one method alone over "
         f"the folds. In the panel: mean rank on {found.n_alike} of its data sets{alike}."
-    )))  # fmt: skip
+    ))  # fmt: skip
     arguments = [*(f"--against={each}" for each in against), *data, f"results={results}"]
     command = shlex.join(["provsel", "rank", *arguments])
     methods = [f"{each.method}, {each.model}" for each in found.cells]
     run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
     RunTable.of(run, store).write(results / FOLDER / run.name, formats=("svg",))
-    return found.write(results, name, command)
+    return [board], {"leaderboard": _with_method(found.board)}, found.write(results, name, command)
