@@ -226,6 +226,13 @@ def test_a_specification_curve_says_which_universes_it_cannot_show():
     assert specification_curve(by_effect(universes.assign(effect=np.nan)), PLACES) == ""
 
 
+def test_a_specification_curve_leaves_out_places_that_came_after_it():
+    universes = by_effect(made_universes().assign(later=""))
+    assert specification_curve(universes, {**PLACES, "later": ["x"]}) == specification_curve(universes, PLACES)
+    universes.loc[3, "C"] = ""
+    assert '<g data-row="3"><title>replicated, 3; a<' in specification_curve(universes, PLACES)
+
+
 def test_kinds_of_verdicts_differ_without_colours():
     marks = set()
     for verdict in ("replicated", "contradicted", "inconclusive", "no difference"):

@@ -60,7 +60,7 @@ def specification_curve(
         See `by_effect`: `verdict`, `effect`, `low`, `high`, `is_default`, and a column a place. What belongs to line k
         is one group with `data-row` k, so that a filter of a table of the same lines hides it too.
     places : mapping
-        Place and its options, the default first.
+        Place and its options, the default first. Universes that are older than a place have no option of it, "".
     unit : str
         Of the effects.
     margins : sequence of float
@@ -88,16 +88,16 @@ def specification_curve(
         legend.append((verdict, words := f"{verdict} {n}", x))
         x += 32 + 6.6 * len(words)
     rows, heights, end = [], dict[tuple[str, str], float](), bottom + 18
-    for place, options in places.items():
+    known = {place: options for place, options in places.items() if (shown[place] != "").any()}
+    for place, options in known.items():
         heights |= {(place, option): end + k * LINE for k, option in enumerate(options, 1)}
         rows += [("row place", place, end), *(("row", option, heights[place, option]) for option in options)]
         end += LINE * (len(options) + 1) + 4
     lines = []
     for k, line in enumerate(shown.to_dict("records")):
-        options = [str(line[place]) for place in places]
-        marks = [heights[each] for each in zip(places, options, strict=True)]
-        at = LEFT + (k + 0.5) * step
-        lines.append({**line, "number": shown.index[k], "x": at, "options": options, "heights": marks})
+        of_places = {place: str(line[place]) for place in known if line[place] != ""}
+        marks, at = [heights[each] for each in of_places.items()], LEFT + (k + 0.5) * step
+        lines.append({**line, "number": shown.index[k], "x": at, "options": of_places.values(), "heights": marks})
     n, others = len(shown), universes.loc[~universes.index.isin(shown.index), "verdict"].value_counts()
     said = f"{n} universes, sorted by effect"
     if n < len(universes):  # a universe of a bound that says nothing has no effect, and would be missed without a word
