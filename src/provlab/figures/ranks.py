@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from provlab.figures.looks import GREY, PALETTE, looks
 from provlab.figures.style import ONE_COLUMN, TWO_COLUMNS, save_figure, style
@@ -125,6 +126,7 @@ def draw_front(
             axes.annotate(
                 str(name), (across, up), (4 * side, 5 if above else -9), textcoords="offset points", fontsize=7,
                 horizontalalignment="right" if side < 0 else "left",
+                path_effects=[withStroke(linewidth=2, foreground="white")],  # other methods' points lie below
             )  # fmt: skip
         if log:
             axes.set_xscale("log")

@@ -35,10 +35,11 @@ EVERY = {"domain": EVERYWHERE, "size": "all sizes", "model": "both models"}
 IN_SLICES = (HEADLINE, "stability", "support_f1", "seconds")
 
 COLUMNS = [
-    (f"{each.label} ({each.unit})" if each.unit not in ("", "s") else each.label, name, 3)
+    (f"{each.label} ({each.unit})" if each.unit not in ("", "s") else each.label, name,
+     {"": "0.00", "s": 3}.get(each.unit, "0.0"))
     for name, each in MEASURES.items()
-]
-"""Columns of tables: title, measure, digits."""
+]  # fmt: skip
+"""Columns of tables: title, measure, and a pattern of its numbers or how many digits."""
 
 FRONTS = {
     "seconds": ("time", "CPU seconds of a selection, median over data sets"),
