@@ -172,6 +172,18 @@ def test_what_failed_or_was_not_computed_is_last(scores):
     assert scores.lines.query("failed > 0")["reason"].unique().tolist() == ["took 301 s"]
 
 
+def test_equal_errors_tie_whatever_the_order_of_their_folds(panel):
+    own = panel[panel["method"] == "good"].copy()
+    right = np.random.default_rng(0).integers(20, 36, len(own))
+    own["balanced_accuracy"] = (right / 37).astype(np.float32).astype(float)
+    again = own.assign(method="again", fold=2 - own["fold"], balanced_accuracy=1 - np.float32((37 - right) / 37))
+    scores = Scores.of(pd.concat([panel[panel["method"] != "good"], own, again.sort_values("fold", kind="stable")]))
+    errors = scores.of_slice()
+    assert (errors["good"] != errors["again"]).any(), "rounding differs"
+    assert (ranks(errors)["good"] == ranks(errors)["again"]).all()
+    assert win_rates(errors).loc["good", "again"] == pairs(errors, "again").loc["good", "wins"] == 0.5
+
+
 def test_memory_is_the_largest_of_any_trial(panel):
     large = panel.assign(peak_bytes=1e6)
     large.loc[large.query("method == 'good' and dataset == 'genes 1'").index[0], "peak_bytes"] = 7e6

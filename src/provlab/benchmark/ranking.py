@@ -63,6 +63,9 @@ MEASURES: Mapping[str, Measure] = {
 
 HEADLINE = next(iter(MEASURES))
 
+DECIMALS = {"%": 4, "": 6}
+"""Of means, by unit, as far as the stored trials, of single precision, tell them."""
+
 PLACE = ["domain", "dataset", "size", "model"]
 
 
@@ -174,7 +177,13 @@ def over_domains(frame: pd.DataFrame) -> pd.DataFrame:
 
 def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
     """Return the rank of each method at each place of `Scores.of_slice`; 1 is best, without a value is last."""
-    return values.fillna(MEASURES[measure].worst).rank(axis=1, ascending=MEASURES[measure].lower)
+    return tying(values, measure).fillna(MEASURES[measure].worst).rank(axis=1, ascending=MEASURES[measure].lower)
+
+
+def tying(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
+    """Return values, or differences of them, in which those are equal that single precision cannot tell apart."""
+    unit = MEASURES[measure].unit
+    return values.round(DECIMALS[unit]) if unit in DECIMALS else values
 
 
 def filled(errors: pd.DataFrame) -> pd.DataFrame:
@@ -310,7 +319,8 @@ def _differences(errors: pd.DataFrame, reference: str, *, turned: bool = False) 
     """Return the mean differences of domains to a reference, a column a method, and wins and sets of each method."""
     whole = filled(errors)
     difference = whole.drop(columns=reference).sub(whole[reference], axis=0) * (-1 if turned else 1)
-    won = ((difference < 0) + 0.5 * (difference == 0)).where(difference.notna())
+    own = tying(difference)
+    won = ((own < 0) + 0.5 * (own == 0)).where(own.notna())
     alone = difference.index.get_level_values("domain").nunique() == 1
     numbers = {"wins": over_domains(won).mean(), "sets": over_sets(difference).notna().sum()}
     return (over_sets if alone else over_domains)(difference), pd.DataFrame(numbers)
@@ -341,7 +351,7 @@ def _by_t(means: NDArray[np.float64], level: float) -> dict[str, float]:
 
 def win_rates(errors: pd.DataFrame) -> pd.DataFrame:
     """Return how often the method of a row beats that of a column: mean over domains, ties a half, no value loses."""
-    own = errors.fillna(np.inf)
+    own = tying(errors).fillna(np.inf)
     won = {name: own.lt(each, axis=0) + 0.5 * own.eq(each, axis=0) for name, each in own.items()}
     return pd.DataFrame({name: over_domains(each).mean() for name, each in won.items()})
 
