@@ -28,6 +28,7 @@ from provlab.benchmark.panel import (
 from provlab.benchmark.ranking import ALL, Scores, leaderboard, pairs_of, sets_of
 from provlab.benchmark.stored import read_panel
 from provlab.claims.paired_tests import CorrectedT
+from provlab.messages import to_install
 from provlab.own_runs import SIZES
 from provlab.plan import compose_config
 from provlab.project.components import component_class
@@ -238,13 +239,28 @@ class OnData(NamedTuple):
         ))  # fmt: skip
 
 
-def chosen_methods(names: Iterable[str] = ()) -> dict[str, PanelMethod]:
-    """Return all features and some methods: by default those of `FAST` in the panel that did not fail there."""
+def chosen_methods(names: Iterable[str] = ()) -> tuple[dict[str, PanelMethod], list[str]]:
+    """Return all features and some methods, with the versions that are installed, and those whose packages are not.
+
+    By default they are the methods that were `FAST` in the panel and did not fail there.
+
+    Raises
+    ------
+    ValueError
+        A name that the panel does not have, or whose package is not installed.
+    """
     methods, trials = panel_methods(), read_panel()
     seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
     failed = trials[trials["failure"] != ""]["method"].unique()
     fast = [name for name in methods if seconds.get(name, np.inf) <= FAST and name not in failed]
-    return some("method", {ALL, *(names or fast)}, methods)
+    found = {name: each.installed() for name, each in some("method", {ALL, *(names or fast)}, methods).items()}
+    missing = [name for name, each in found.items() if each is None]
+    if names and missing:
+        raise ValueError(
+            f"rank: {missing[0]}: expected the package {methods[missing[0]].source}, got none; "
+            f"{to_install('benchmark')}, or leave this method out."
+        )
+    return {name: each for name, each in found.items() if each is not None}, missing
 
 
 def on_data(

@@ -1,5 +1,6 @@
 """provlab.rank and provsel rank, on a panel of three methods, two data sets and three folds that is computed here."""
 
+import importlib.metadata
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -115,6 +116,23 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     assert page.text.index("F-test") < page.text.index("random")
     assert "Rank in the panel" in page.text
     assert [path.parent.parent.name for path in (results / "runs").glob("*/run.json")] == ["runs"]
+
+
+def test_methods_on_other_data_are_of_the_versions_that_are_installed(small, monkeypatch):
+    whole, missing = standing.chosen_methods()
+    assert ({*whole}, missing) == ({*STORED}, [])
+    assert whole["F-test"].overrides(5)[-1] == "+selector.version='1.9'"  # of the panel, of which 1.9.1 is
+    monkeypatch.setattr(importlib.metadata, "version", lambda package: "99.1")
+    assert standing.chosen_methods()[0]["F-test"].overrides(5)[-1] == "+selector.version='99.1'"
+
+    def none(package):
+        raise importlib.metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(importlib.metadata, "version", none)
+    found, missing = standing.chosen_methods()
+    assert ({*found}, missing) == ({"all features", "random"}, ["F-test"])
+    with pytest.raises(ValueError, match=r"fastcan: expected the package fastcan, got none; pip install .*benchmark"):
+        standing.chosen_methods(["random", "fastcan"])
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -32,6 +33,8 @@ class PanelMethod:
         "at most": fewer where draws repeat, or where no more can be had; "own" methods choose their number themselves.
     multiclass : bool
         Whether labels may be of more than two classes.
+    version : str
+        Of the package, by default that of the panel.
     """
 
     kind: Literal["filter", "embedded", "wrapper", "subset", "control"]
@@ -39,16 +42,17 @@ class PanelMethod:
     adapter: str = ""
     sizes: Literal["fixed", "at most", "own"] = "fixed"
     multiclass: bool = True
+    version: str = ""
 
     def overrides(self, size: int) -> list[str]:
-        """Return the overrides that choose the method, asked for `size` features; of packages, the panel's versions."""
+        """Return the overrides that choose the method, asked for `size` features."""
         found = list(self.choose)
         if self.adapter:
             asked = "null" if self.sizes == "own" else "SIZE"
             target = f"selector._target_={PANEL}.{self.adapter}"
             found[:0] = ["selector=any", target, f"+selector.n_features_to_select={asked}"]
         if self.source != "provsel":
-            found.append(f"+selector.version='{_panel().versions[self.source]}'")
+            found.append(f"+selector.version='{self.version or _panel().versions[self.source]}'")
         return [each.replace("SIZE", str(size)).replace("HALF", str(max(1, size // 2))) for each in found]
 
     def selector(self, size: int = 1) -> BaseSelector:
@@ -56,6 +60,17 @@ class PanelMethod:
         config = resolve_references(compose_config(self.overrides(size)), ["selector"])["selector"]
         found: BaseSelector = build("selector", config)
         return found
+
+    def installed(self) -> PanelMethod | None:
+        """Return the method with the version of its package that is installed; None where there is none."""
+        if self.source == "provsel":
+            return self
+        try:
+            version = importlib.metadata.version(self.source)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+        of_panel = f"{version}.".startswith(f"{_panel().versions[self.source]}.")
+        return self if of_panel else replace(self, version=version)
 
     @property
     def source(self) -> str:

@@ -13,6 +13,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from provlab.cli.commands import add_json, add_settings
+from provlab.messages import to_install
 from provlab.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
@@ -140,11 +141,13 @@ def _on_data(
 
     dataset = PanelDataset(tuple(data), YOURS, "")
     name = name or dataset_names([base_cell(dataset).dataset])[0]
-    found = on_data(name, dataset, chosen_methods(against), store, executor)
+    chosen, missing = chosen_methods(against)
+    found = on_data(name, dataset, chosen, store, executor)
     alike = " with about as many columns" if found.n_alike < found.n_panel else ""
     board = table(_lines(found.board, ON_DATA), f"{len(found.board)} methods on {name}", (
         f"Difference: points of balanced error more than all features, with the 95 % interval of one method alone over "
         f"the folds. In the panel: mean rank on {found.n_alike} of its data sets{alike}."
+        + f" Without {', '.join(missing)}: {to_install('benchmark')}." * bool(missing)
     ))  # fmt: skip
     arguments = [*(f"--against={each}" for each in against), *data, f"results={results}"]
     command = shlex.join(["provsel", "rank", *arguments])
