@@ -125,8 +125,8 @@ def compare(
         Select on all training rows, or on the support vectors of the model on all features.
     cv : {"kfold", "leave_one_group_out", "time_order"}, int or array of shape (n_samples,), default="kfold"
         How rows are split: into `n_splits` folds, with classes in equal shares and groups whole; by groups, each tested
-        once; or in their order, with training rows before test rows. A number is that of folds, and an array says for
-        each row the fold that tests it, or -1 for rows that are never tested.
+        once; or in their order, with training rows before test rows. A number is that of folds. An array says for each
+        row the fold that tests it, or -1 for rows that are never tested.
     groups : array-like of shape (n_samples,), optional
         Rows of one group, such as a patient, are never in training and test rows at once.
     sample_weight : array-like of shape (n_samples,), optional

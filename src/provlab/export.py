@@ -2,9 +2,9 @@
 
 The store itself is copied beside them, so that it can be merged with others. `trials.csv` has a line a trial; what is
 long and the same for many stands apart: `cells.csv` has the config of each cell, `environments.csv` what each
-environment is, `features.csv` the name of each feature that some trial selected. A missing value is empty, an empty
-text is quoted (`""`), numbers have all their digits, a list of features is `3 1 2`, one of names is JSON. Before a
-text that a spreadsheet would take for a formula stands a single quote, see `provlab.messages`.
+environment is, `features.csv` the name of each feature that some trial selected. A missing value is empty, and an empty
+text is quoted (`""`). Numbers have all their digits. A list of features is `3 1 2`, one of names is JSON. Before a text
+that a spreadsheet would take for a formula stands a single quote, see `provlab.messages`.
 
 An RO-Crate is a folder of research data with JSON-LD of schema.org (Soiland-Reyes et al. 2022, version 1.1).
 """

@@ -271,7 +271,7 @@ def adjusted(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     """Return for each column how likely the data are if its mean is not negative, adjusted for all columns.
 
     Rows are independent, and symmetric around their means together. Then changing the signs of rows changes nothing
-    where means are 0, and shows how small the smallest of all p-values of Student's t is by chance: methods that err
+    where means are 0. It shows how small the smallest of all p-values of Student's t is by chance: methods that err
     alike, and sizes of one method, count as nearly one comparison. Steps down: a column is judged beside those only
     that are not more significant.
 

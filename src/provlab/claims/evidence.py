@@ -295,11 +295,11 @@ class AbstractEvidence(ABC):
     def _at_kept(self, places: Sequence[Place], knots: Sequence[Place], quantity: str) -> Floats:
         """Return on each fold what the second of two numbers is at as many features as the first keeps.
 
-        The knots are of the second one's method, in columns that are named by their number of features. Between them
-        it is interpolated by monotone cubics (PCHIP) in the logarithm of the number. Nothing is extrapolated: it is NaN
-        beyond them, but for numbers that are the `SAME`. It is interpolated, and not the first one, as it can keep any
-        number, where the first may have none near the one asked for (`OnlineLeverageSelector`: 83 or 703 features of
-        AR, and none between). Chords of a curve that falls ever less lie above it, which would help the first method.
+        The knots are of the second one's method, in columns that are named by their number of features. Between them it
+        is interpolated by monotone cubics (PCHIP) in the logarithm of the number. Nothing is extrapolated: it is NaN
+        beyond them, but for numbers that are the `SAME`. It is interpolated, and not the first one: it can keep any
+        number, and the first may have none near the one asked for (`OnlineLeverageSelector`: 83 or 703 features of AR,
+        and none between). Chords of a curve that falls ever less lie above it, which would help the first method.
 
         Returns
         -------

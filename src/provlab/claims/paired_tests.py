@@ -280,10 +280,11 @@ class DisjointT(AbstractStudentT):
 
     Training sets of a repeat are disjoint, so that the term n_test / n_train of the corrected test, which stands for
     their overlap, is not theirs; it was derived for test sets that are small and disjoint, and 9 would make any
-    difference inconclusive. What these folds share are test rows: the variance of the mean is s^2 / n, which is that of
-    independent folds, plus their covariance, which is at most the variance v of one row's difference over the number of
-    rows. For the difference of two losses of 0 or 100 points, with means e and f in points, v <= 100 (e + f) - (e -
-    f)^2, as at most all errors of both are on different rows. A conservative bound: much of it is in s^2 already.
+    difference inconclusive. What these folds share are test rows: the variance of the mean is s^2 / n, that of
+    independent folds, plus their covariance. The latter is at most the variance v of one row's difference over the
+    number of rows. For the difference of two losses of 0 or 100 points, with means e and f in points, v <= 100 (e + f)
+    - (e - f)^2, as at most all errors of both are on different rows. A conservative bound: much of it is in s^2
+    already.
 
     Parameters
     ----------

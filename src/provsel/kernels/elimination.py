@@ -95,7 +95,7 @@ class RemainingColumns:
         """Return the columns `kept`, increasing numbers below m; the Gram matrix is downdated where that is good.
 
         Counts downdate without error. Otherwise the error is that of `fresh_trace`. So the matrix is computed from the
-        columns when its trace has become a small part of that, and when fewer columns are kept than not.
+        columns when its trace is a small part of that, and fewer columns are kept than not.
         """
         mask = np.ones(self.positions.size, dtype=bool)
         mask[kept] = False

@@ -35,8 +35,8 @@ class EnclosingBall(NamedTuple):
 def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
     """Return the smallest ball around the points with Gram matrix G: by the block active set of `simplex_qp`.
 
-    Any b in the simplex gives the lower bound sum_i b_i ||x_i||^2 - ||sum_i b_i x_i||^2 of the squared
-    radius, and the farthest point from its centre an upper bound. The best b makes them equal.
+    Any b in the simplex gives the lower bound sum_i b_i ||x_i||^2 - ||sum_i b_i x_i||^2 of the squared radius. The
+    farthest point from its centre gives an upper bound. The best b makes them equal.
 
     Parameters
     ----------

@@ -61,9 +61,9 @@ class CompressedLinearSVM(BaseBinarySVM):
     variance : {"1/m", "1/l"}, default="1/m"
         Of the entries of Lambda. "1/m" is printed; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows:
         E[Lambda Phi_i . Lambda Phi_k] = (l/m) Phi_i . Phi_k. So the compressed problem at c stands for the original one
-        at c m / l, stronger regularised, and the vector of "dual" is m / l times as long as its solution. "1/l" keeps
-        inner products (Lemmas 1-2), and "dual" then approximates the optimum at c itself; the vector of "transpose" is
-        then about sqrt(m / l) ||w_bar|| long.
+        at c m / l, stronger regularised. The vector of "dual" is m / l times as long as its solution. "1/l" keeps inner
+        products (Lemmas 1-2), and "dual" then approximates the optimum at c itself; the vector of "transpose" is then
+        about sqrt(m / l) ||w_bar|| long.
     tol : float, default=1e-6
         Relative duality gap asked for in the compressed problem, and in each refinement.
     random_state : int, Generator, RandomState or None, default=None

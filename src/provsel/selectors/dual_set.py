@@ -18,9 +18,8 @@ class DualSetSelector(BaseSelector):
     r"""Select r > k columns with ||X - C C^+ X||_F^2 <= (1 + 1 / (1 - sqrt(k / r))^2) ||X - X_k||_F^2.
 
     For a bound that grows neither with the rank k nor with the number of features: 12.7 at r = 2 k, and towards 2 for
-    more. Let V be the k leading right singular vectors. The columns are chosen so that, weighted, their rows of V have
-    a Gram matrix away from zero, while their parts in X - X_k stay small. Deterministic; sparse X is read by products
-    only.
+    more. Let V be the k leading right singular vectors. The weighted rows of V of the chosen columns have a Gram matrix
+    away from zero, and their parts in X - X_k stay small. Deterministic; sparse X is read by products only.
 
     Parameters
     ----------

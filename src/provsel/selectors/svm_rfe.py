@@ -56,9 +56,9 @@ class SVMRFESelector(BaseSelector):
     Use it as the strong baseline with labels, without a guarantee, where many fits are affordable. For a numeric target
     the model is ridge regression, min ||w||^2 / 2 + C ||r||^2.
 
-    Features with equal abs(w), such as copies of a column, are kept lowest index first. Several classes: the
-    importance of a feature is the sum of w^2 over the binary problems (one against one with LIBSVM, one against
-    the rest with LIBLINEAR), as in scikit-learn's `RFE`.
+    Features with equal abs(w), such as copies of a column, are kept lowest index first. Several classes: the importance
+    of a feature is the sum of w^2 over the binary problems, as in scikit-learn's `RFE` (one against one with LIBSVM,
+    one against the rest with LIBLINEAR).
 
     Fits on one view with other r share all rounds but their last.
 

@@ -114,9 +114,8 @@ def _least_angles(X: NDArray[np.float64], targets: NDArray[np.int64], most: int)
 class StabilitySelection(Ranked):
     """Share of 50 halves of the rows on which a feature is among the first q of least angle regression.
 
-    q = sqrt(0.8 d). So at most one false feature is expected among those of a share of at least 0.9, which is the
-    number that it keeps of its own. This holds where false features are exchangeable and found no better than at
-    random.
+    q = sqrt(0.8 d). Those of a share of at least 0.9 are its own number; at most one false feature is expected among
+    them. This holds where false features are exchangeable and found no better than at random.
 
     Source: Meinshausen, Bühlmann (2010), Theorem 1; complementary halves: Shah, Samworth (2013).
     """
