@@ -82,7 +82,7 @@ def read_table(folder: Path) -> pd.DataFrame:
 
 
 def write_table(table: pd.DataFrame, folder: Path) -> None:
-    """Write a table as the files of a panel, and remove those of methods that it does not have.
+    """Write a table as the files of a panel, with what it comes to, and remove those of methods that it does not have.
 
     Raises
     ------
@@ -106,6 +106,25 @@ def write_table(table: pd.DataFrame, folder: Path) -> None:
             temporary.write_bytes(content)
     for path in {*folder.glob("*.parquet")} - {folder / name for name in contents}:
         path.unlink()
+    _write_results(folder)
+
+
+def _write_results(folder: Path) -> None:
+    """Write what the trials of a stored panel come to, as tables of six digits that anybody can open.
+
+    `_leaderboard.csv` has a line a method, see `provlab.benchmark.ranking.leaderboard`. `_against_all.csv` compares
+    each method with all features at each size, for all domains and for each that is judged by itself, see `pairs`.
+    Nothing is written without the trials of all features.
+    """
+    panel = read_panel(folder)
+    if not (panel["method"] == ALL).any():
+        return
+    scores = Scores.of(panel)
+    compared = pd.concat(compared_with_all(scores), names=["domain"]).reset_index()
+    for name, frame in (("leaderboard", leaderboard(scores).rename_axis("method").reset_index()),
+                        ("against_all", compared)):  # fmt: skip
+        numbers = frame.select_dtypes("float").map(lambda value: float(f"{value:.6g}"))
+        write_frame(frame.assign(**numbers), folder / f"_{name}.csv")
 
 
 def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
@@ -142,24 +161,6 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
     write_table(table, folder)
     n_stored = len(table[["method", "dataset"]].drop_duplicates())
     return {"written": len(whole), "partial": len(begun - whole), "stored": n_stored}
-
-
-def write_results(folder: Path) -> None:
-    """Write what the trials of a stored panel come to, as tables of six digits that anybody can open.
-
-    `_leaderboard.csv` has a line a method, see `provlab.benchmark.ranking.leaderboard`. `_against_all.csv` compares
-    each method with all features at each size, for all domains and for each that is judged by itself, see `pairs`.
-    Nothing is written without the trials of all features.
-    """
-    panel = read_panel(folder)
-    if not (panel["method"] == ALL).any():
-        return
-    scores = Scores.of(panel)
-    compared = pd.concat(compared_with_all(scores), names=["domain"]).reset_index()
-    for name, frame in (("leaderboard", leaderboard(scores).rename_axis("method").reset_index()),
-                        ("against_all", compared)):  # fmt: skip
-        numbers = frame.select_dtypes("float").map(lambda value: float(f"{value:.6g}"))
-        write_frame(frame.assign(**numbers), folder / f"_{name}.csv")
 
 
 def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:

@@ -335,12 +335,11 @@ def call_reference(options: argparse.Namespace) -> int:
 def _write_panel(reference: Path, store: Path) -> int:
     from provlab.benchmark.dataset_table import write_dataset_table
     from provlab.benchmark.panel import FOLDER
-    from provlab.benchmark.stored import pack_panel, write_results
+    from provlab.benchmark.stored import pack_panel
     from provlab.datasets import MissingDataError
     from provlab.store import TrialStore
 
     pairs = pack_panel(TrialStore(store), reference / FOLDER)
-    write_results(reference / FOLDER)
     try:
         write_dataset_table(reference / FOLDER)
     except MissingDataError as error:
