@@ -20,7 +20,6 @@ from forking import run_forked, run_forked_text
 from provlab.benchmark.methods import panel_methods
 from provsel import models, selectors
 from provsel.certificates import THEOREMS
-from provsel.documented import documentation
 from small_runs import PROVSEL, REPO, run_python
 
 DOCS = REPO / "docs"
@@ -58,20 +57,18 @@ def test_the_reference_lists_every_public_name_once(package):
 def test_the_question_mark_of_a_notebook_leads_to_the_page_of_a_class(tmp_path, monkeypatch):
     estimators = [value for each in (models, selectors) for value in vars(each).values() if is_ours(value)]
     assert len(estimators) > 30
-    documentation.cache_clear()
-    assert {cls.__new__(cls)._get_doc_link() for cls in estimators} == {""}, "nobody has said where the pages are"
     (tmp_path / "provsel-9.dist-info").mkdir()
-    address = "Name: provsel\nVersion: 9\nProject-URL: Documentation, https://docs.example.org/stable/\n"
-    (tmp_path / "provsel-9.dist-info" / "METADATA").write_text(address)
+    described, installed = tmp_path / "provsel-9.dist-info" / "METADATA", "Name: provsel\nVersion: 9\n"
+    described.write_text(installed)
     monkeypatch.syspath_prepend(tmp_path)
-    documentation.cache_clear()
+    assert {cls.__new__(cls)._get_doc_link() for cls in estimators} == {""}, "nobody has said where the pages are"
+    described.write_text(f"{installed}Project-URL: Documentation, https://docs.example.org/stable/\n")
     for cls in estimators:
         package, name = cls.__module__.rpartition(".")[0], cls.__name__
         assert name in listed(package)
         page = f"https://docs.example.org/stable/reference/generated/{package}.{name}.html"
         assert cls.__new__(cls)._get_doc_link() == page
     assert "generated/provsel.selectors.BSSSelector.html" in estimator_html_repr(selectors.BSSSelector(2))
-    documentation.cache_clear()
 
 
 def is_ours(value):

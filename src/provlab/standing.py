@@ -285,7 +285,8 @@ def _differences(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the mean difference to all features of each method, by the corrected resampled t over folds."""
     errors = trials.assign(error=100 * (1 - trials["balanced_accuracy"])).set_index(["model", "repeat", "fold"])
     whole = errors.loc[errors["size"] == ALL_FEATURES, "error"].rename("whole")
-    others = errors[errors["size"] > 0].join(whole).eval("difference = error - whole")
+    others = errors[errors["size"] > 0].join(whole)
+    others["difference"] = others["error"] - others["whole"]
     means = others.groupby(["method", "repeat", "fold"])["difference"].mean().groupby("method")
     tests = {name: CorrectedT(own.to_numpy(), ratio=1 / (trials["fold"].nunique() - 1)) for name, own in means}
     lines = {ALL: (0.0, np.nan, np.nan)} | {name: (test.estimate, *test.interval(0.95)) for name, test in tests.items()}

@@ -1,7 +1,8 @@
-"""What all estimators check of X before they use it: scikit-learn's checks, and the arrays of sparse matrices."""
+"""What all estimators share: scikit-learn's checks of X, the arrays of sparse matrices, and the page of a class."""
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any
 
 import numpy as np
@@ -76,3 +77,28 @@ class CheckedSelectorMixin(SelectorMixin):
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.indices_] = True
         return mask
+
+
+class DocumentedMixin:
+    """Tells scikit-learn's HTML display which page describes the class: the `?` of a notebook leads there."""
+
+    _doc_link_module = "provsel"
+
+    @property
+    def _doc_link_template(self) -> str:
+        address = documentation()
+        return f"{address}/reference/generated/{{page}}.html" if address else ""
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        package = ".".join(type(self).__module__.split(".")[:2])
+        return {"page": f"{package}.{type(self).__name__}"}
+
+
+def documentation() -> str:
+    """Return the address of the documentation that the installed distribution names, or nothing."""
+    try:
+        addresses = metadata("provsel").get_all("Project-URL") or []
+    except PackageNotFoundError:  # the sources alone, on the path
+        return ""
+    named = dict(each.split(", ", 1) for each in addresses)
+    return named.get("Documentation", "").rstrip("/")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from provlab.benchmark import selectors
+from provlab.benchmark.selectors.ranked import installed_version, is_version
 from provlab.documents import read_record
 from provlab.plan import compose_config
 from provlab.plan.composition import resolve_references
@@ -65,12 +65,10 @@ class PanelMethod:
         """Return the method with the version of its package that is installed; None where there is none."""
         if self.source == "provsel":
             return self
-        try:
-            version = importlib.metadata.version(self.source)
-        except importlib.metadata.PackageNotFoundError:
+        version = installed_version(self.source)
+        if version is None:
             return None
-        of_panel = f"{version}.".startswith(f"{_panel().versions[self.source]}.")
-        return self if of_panel else replace(self, version=version)
+        return self if is_version(version, _panel().versions[self.source]) else replace(self, version=version)
 
     @property
     def source(self) -> str:

@@ -10,7 +10,7 @@ docs/measured/panel_rules.csv has how often this errs on simulated panels, besid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -41,6 +41,7 @@ class Measure(NamedTuple):
     factor: float = 1.0
     unit: str = ""
     lower: bool = True
+    summary: str = "domains"  # of `SUMMARIES`
 
     @property
     def worst(self) -> float:
@@ -56,8 +57,8 @@ MEASURES: Mapping[str, Measure] = {
     "support_f1": Measure("F1 of the support", "support_f1", lower=False),
     "false_discovery": Measure("False discoveries", "false_discovery", 100.0, "%"),
     "subset_ratio": Measure("Column subset ratio", "subset_frobenius_ratio"),
-    "seconds": Measure("CPU seconds", "select_cpu", unit="s"),
-    "memory": Measure("Peak memory", "peak_bytes", 1e-6, "MB"),
+    "seconds": Measure("CPU seconds", "select_cpu", unit="s", summary="sets"),
+    "memory": Measure("Peak memory", "peak_bytes", 1e-6, "MB", summary="largest"),
 }
 """By name; the first is the one that pairs are judged by."""
 
@@ -94,7 +95,9 @@ class Scores:
             method=panel["method"].where(panel["size"] != ALL_FEATURES, ALL), failed=failed,
             reason=panel["failure"].where(failed),
         ).astype(dict.fromkeys(texts, "category"))  # a tenth of the time  # fmt: skip
-        columns = {name: (each.column, "max" if name == "memory" else "mean") for name, each in MEASURES.items()}
+        columns = {
+            name: (each.column, "max" if each.summary == "largest" else "mean") for name, each in MEASURES.items()
+        }
         by = found.groupby(["method", *PLACE], sort=False, observed=True)
         lines = by.agg(
             cell=("cell", "first"), trials=("failed", "size"), failed=("failed", "sum"),
@@ -173,6 +176,14 @@ def over_sets(frame: pd.DataFrame) -> pd.DataFrame:
 def over_domains(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the means over the data sets of each domain."""
     return over_sets(frame).groupby(level="domain").mean()
+
+
+SUMMARIES: Mapping[str, Callable[[pd.DataFrame], pd.Series]] = {
+    "domains": lambda values: over_domains(values).mean(),
+    "sets": lambda values: over_sets(values).median(),
+    "largest": lambda values: values.max(),
+}
+"""What a leaderboard shows of a measure: the mean over domains, the median over sets, or the largest of all trials."""
 
 
 def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
@@ -408,10 +419,7 @@ def leaderboard(
     found["loss"], found["worst"], found["worst_domain"] = loss.mean(), loss.max(), loss.fillna(-np.inf).idxmax()
     for name in shown:
         own = whole if name == HEADLINE else slices[name].where(np.isfinite(slices[name]))
-        if name == "memory":
-            found[name] = own.max()
-        else:
-            found[name] = over_sets(own).median() if name == "seconds" else over_domains(own).mean()
+        found[name] = SUMMARIES[MEASURES[name].summary](own)
     return found.sort_values("rank", kind="stable")
 
 

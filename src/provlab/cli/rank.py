@@ -82,8 +82,9 @@ def call_rank(options: argparse.Namespace) -> int:
     else:
         name = options.name or next(text for text in asked if setting(text).startswith("selector")).partition("=")[2]
         found = standing(name, method_of(asked), options.panel, options.against, store, executor)
-        boards = {"leaderboard": found.leaderboard, "pairs": found.pairs}
-        frames = {"sets": found.sets, **{name: _with_method(board) for name, board in boards.items()}}
+        frames = {
+            "leaderboard": _with_method(found.leaderboard), "pairs": _with_method(found.pairs), "sets": found.sets,
+        }  # fmt: skip
         shown, page = [*described(found)], found.write(results)
     if options.json:
         print_json({**{name: frame.to_dict("records") for name, frame in frames.items()}, "page": str(page)})

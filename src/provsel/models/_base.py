@@ -12,9 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from provsel.documented import DocumentedMixin
 from provsel.labels import check_several
-from provsel.validation import validated
+from provsel.validation import DocumentedMixin, validated
 
 
 class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):

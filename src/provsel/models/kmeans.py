@@ -10,8 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_consistent_length
 
-from provsel.documented import DocumentedMixin
-from provsel.validation import validated
+from provsel.validation import DocumentedMixin, validated
 
 
 class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):

@@ -17,12 +17,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from provsel.documented import DocumentedMixin
 from provsel.kernels.spectral import SpectralBasis
 from provsel.kernels.ties import number_tied
 from provsel.sparse_input import check_sparse
 from provsel.training_view import TrainingView
-from provsel.validation import CheckedSelectorMixin, validated
+from provsel.validation import CheckedSelectorMixin, DocumentedMixin, validated
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from provsel.documented import DocumentedMixin
 from provsel.kernels.sparse_embedding import embed, random_buckets
 from provsel.selectors._base import as_generator
-from provsel.validation import validated
+from provsel.validation import DocumentedMixin, validated
 
 FORMS = ("csr", "csc")
 

@@ -83,17 +83,29 @@ class Ranked(BaseSelector, ABC):
 
 def check_version(subject: str, package: str, stated: str | None) -> None:
     """Raise ImportError, which is no failure of a method, where a package is missing or of another version."""
-    try:
-        installed = importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
+    installed = installed_version(package)
+    if installed is None:
         raise ModuleNotFoundError(
             f"{subject}: expected the package {package}, got none; {to_install('benchmark')}.", name=package
-        ) from None
-    if stated is not None and not f"{installed}.".startswith(f"{stated}."):
+        )
+    if stated is not None and not is_version(installed, stated):
         raise ImportError(
             f"{subject}: expected {package} {stated}, got {installed}, of which trials have other keys; install "
             f"{package} {stated}, or state selector.version={installed}."
         )
+
+
+def installed_version(package: str) -> str | None:
+    """Return the version of a package that is installed; None where there is none."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def is_version(version: str, stated: str) -> bool:
+    """Return whether a version is the stated one, or begins with its numbers."""
+    return f"{version}.".startswith(f"{stated}.")
 
 
 def by_scores(scores: NDArray[np.float64]) -> Ranking:
