@@ -223,7 +223,7 @@ def advice_lines() -> tuple[list[str], list[Path]]:
         return [NOT_MEASURED, ""], files
     said = [
         "Each of the words *better*, *same* (within 1 point) and *worse* is wrong somewhere in a table with a "
-        "probability of at most 5 %, [if differences are symmetric](benchmark.md#what-the-numbers-carry). *Least "
+        "probability of at most 5 %, [if differences are symmetric](benchmark.md#how-far-the-results-hold). *Least "
         "error*: of the methods that were run on all data sets. *Seen*: the difference in points that a table shows "
         "nine times in ten, the median of its comparisons; a smaller one is mostly *inconclusive*.",
         "",

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -176,3 +177,19 @@ def test_what_cannot_be_ranked_is_refused(small, results):
 def test_the_command_line_says_what_it_takes(arguments, got, capsys):
     assert main(["rank", *arguments]) == 2
     assert got in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (np.arange(60) / 7, "rank: expected a target of classes, .* got one of numbers in own; compare selectors with"),
+        (["a"] + ["b"] * 59, r"expected at least \d rows of each class, .* got 1 of class 'a' in own; leave them"),
+    ],
+)
+def test_a_target_that_the_benchmark_does_not_measure_is_refused_before_the_run(target, message, tmp_path, capsys):
+    pd.DataFrame(np.eye(60, 7)).add_prefix("c").assign(y=target).to_csv(tmp_path / "own.csv", index=False)
+    data = ["dataset=file", f"dataset.path={tmp_path / 'own.csv'}", "dataset.target=y"]
+    assert main(["rank", *data, f"results={tmp_path}"]) == 2
+    said = capsys.readouterr().err
+    assert re.search(message, said)
+    assert not (tmp_path / "store").exists()

@@ -21,6 +21,7 @@ from scipy import sparse
 from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
+from provlab.cli import main
 from provlab.datasets import load_dataset
 from provlab.datasets.own_text import MISSING
 from provlab.plan import cells_of, compose_config
@@ -398,13 +399,51 @@ def test_a_table_in_any_other_format_is_the_same(project, table):
             same(replace(found, X=found.X.toarray()), table, ["1"])
 
 
-def test_what_people_should_know_is_said_once_and_before_the_run(project):
+def test_a_note_on_a_file_is_one_line_before_the_run(project, capsys):
     TABLE.to_csv(project / "t.csv")
-    said = io.StringIO()
+    chosen = ["dataset=file", "dataset.path=t.csv", "selector=full", "protocol.n_splits=2", "executor=serial"]
+    assert main(["run", *chosen]) == 0
+    first, *others = capsys.readouterr().err.splitlines()
+    assert first == "note: data set t.csv: column 'Unnamed: 0', which only numbers the rows, is left out."
+    assert not [line for line in others if "Unnamed" in line or "Warning" in line]
+
+
+def test_a_run_in_python_warns_once_of_a_file(project):
+    TABLE.to_csv(project / "t.csv")
     config = compose_config(["dataset=file", "dataset.path=t.csv", "selector=full", "protocol.n_splits=2"])
-    cells, store = cells_of(config), TrialStore(project / "store")
-    report = run_cells(cells, store, {"name": "serial"}, console=Console(file=said, width=200))
-    assert said.getvalue().startswith("note: data set t.csv: column 'Unnamed: 0', which only numbers the rows")
-    assert said.getvalue().count("Unnamed") == 1
+    cells, store, said = cells_of(config), TrialStore(project / "store"), io.StringIO()
+    with pytest.warns(UserWarning, match="column 'Unnamed: 0', which only numbers the rows") as found:
+        report = run_cells(cells, store, {"name": "serial"}, console=Console(file=said, width=200))
+    assert len(found) == 1
+    assert "Unnamed" not in said.getvalue()
     assert report.n_run == report.n_planned > 0
     assert not report.warnings
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+def test_a_wide_table_of_text_has_a_separator(project, sep):
+    d = 25_000
+    names = [f"gene {k:05d}" for k in range(d)]
+    lines = [sep.join(["sample", *names, "diagnosis"])]
+    lines += [sep.join([f"S{row}", *["0.25"] * (d - 1), f"{row}.5", "ab"[row % 2]]) for row in range(6)]
+    (project / "wide.csv").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.warns(UserWarning, match="in sample, is left out"):
+        found = load_dataset("file", path="wide.csv", target="diagnosis")
+    assert found.X.shape == (6, d)
+    assert found.feature_names[-1] == names[-1]
+    assert found.X[:, -1].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
+
+
+@pytest.mark.parametrize(("values", "n_classes"), [([1, 1, 2, 2, 3, 3], 3), ([0, 1, 1], 2), ([*range(20)] * 2, 20)])
+def test_few_whole_numbers_that_recur_are_classes(project, values, n_classes):
+    pd.DataFrame({"x": np.arange(len(values)) / 4, "y": values}).to_csv(project / "t.csv", index=False)
+    found = load_dataset("file", path="t.csv")
+    assert not found.is_regression
+    assert found.n_classes == n_classes
+
+
+@pytest.mark.parametrize("values", [[162, 189, 193, 176, 156, 162, 138], [3, 1, 2], [*range(20)]])
+def test_whole_numbers_of_which_most_differ_may_be_either(project, values):
+    pd.DataFrame({"x": np.arange(len(values)) / 4, "y": values}).to_csv(project / "t.csv", index=False)
+    with pytest.raises(ValueError, match=r"got \d+ different whole numbers in \d+ rows .* dataset.task=regression"):
+        load_dataset("file", path="t.csv")

@@ -13,7 +13,9 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from provlab.cli import INTERRUPTED
@@ -150,7 +152,7 @@ def _choose_results(options: argparse.Namespace) -> None:
 
 def guarded(body: Callable[[], int]) -> int:
     """Run a command: bad input is one message, an interrupt has its own exit status."""
-    with visible_output():
+    with visible_output(), _warnings_as_notes():
         try:
             return body()
         except KeyboardInterrupt:
@@ -164,6 +166,23 @@ def guarded(body: Callable[[], int]) -> int:
             wrong = f"figures, pages and images: expected the package {package}, got none"
             print(f"provsel: {wrong}; {to_install('report')}.", file=sys.stderr)
     return 2
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Show what users are warned of as a line, once a command, which may read a file more than once."""
+    shown, as_before = set(), warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
+        if category is not UserWarning:
+            as_before(message, category, *place, **options)
+        elif (text := str(message)) not in shown:
+            shown.add(text)
+            print(f"note: {text}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def message_of(error: BaseException) -> str:

@@ -140,6 +140,7 @@ def _on_data(
     from provlab.own_runs import FOLDER, RunTable, dataset_names, own_run
     from provlab.standing import YOURS, chosen_methods, on_data
 
+    _check_classes(data)
     dataset = PanelDataset(tuple(data), YOURS, "")
     name = name or dataset_names([base_cell(dataset).dataset])[0]
     chosen, missing = chosen_methods(against)
@@ -156,3 +157,24 @@ def _on_data(
     run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
     RunTable.of(run, store).write(results / FOLDER / run.name, formats=("svg",))
     return [board], {"leaderboard": _with_method(found.board)}, found.write(results, name, command)
+
+
+def _check_classes(data: list[str]) -> None:
+    """Refuse a data set whose target the benchmark does not measure, before a thousand trials fail for it."""
+    from provlab.benchmark.panel import panel_protocol
+    from provlab.plan import compose_config, load_from
+    from provlab.protocols.base import rarest_class
+
+    config = compose_config([*panel_protocol().choose, *data])
+    dataset, n_splits = load_from(config["dataset"]), config["protocol"]["n_splits"]
+    if dataset.is_regression:
+        raise ValueError(
+            f"rank: expected a target of classes, as the benchmark measures balanced errors, got one of numbers in "
+            f"{dataset.name}; compare selectors with provsel run -m ... selector=rfe_half,lasso, or provlab.compare."
+        )
+    label, smallest = rarest_class(dataset)
+    if smallest < n_splits:
+        raise ValueError(
+            f"rank: expected at least {n_splits} rows of each class, one for each fold of the benchmark, got "
+            f"{smallest} of class {label} in {dataset.name}; leave them out, or join the class with another one."
+        )

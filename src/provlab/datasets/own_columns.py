@@ -130,7 +130,7 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
         is_real = bool((classes != np.floor(classes)).any())
         if kind == "f" and not is_real and bool((np.abs(classes.astype(np.float64)) < 2**53).all()):
             classes = classes.astype(np.int64)  # names without ".0"
-        few = classes.size <= FEW if not is_real else classes.size == 2
+        few = classes.size == 2 if is_real else classes.size <= max(2, min(FEW, n // 2))
         if task == "auto" and not few and not (is_real and classes.size > min(FEW, n // 2)):
             raise TableError(
                 f"expected classes or numbers to be predicted, got {classes.size} different "

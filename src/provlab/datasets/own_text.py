@@ -44,6 +44,8 @@ ATTRIBUTE = re.compile(r"""\s*@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|
 HEAD_LINES, HEAD = 200, 1 << 20
 """Lines, and characters, that tell the layout."""
 
+csv.field_size_limit(2**31 - 1)  # a line of 20,000 genes is one field to the separators that it does not have
+
 
 class TableError(ValueError):
     """A table cannot be read, or not with certainty: the message is without the name of the file."""

@@ -135,9 +135,7 @@ def run_cells(
     if not tasks:
         return report
     check_data(tasks, executor)
-    told = _notes_on_files(tasks) if executor.get("name") in HERE else []
-    for note in told:
-        say(f"note: {note.split(': ', 1)[1]}")
+    told = _warn_of_files(tasks) if executor.get("name") in HERE else []
     store.prepare()
     start = time.perf_counter()
     try:
@@ -173,8 +171,8 @@ def run_cells(
     return report
 
 
-def _notes_on_files(tasks: Iterable[Task]) -> list[str]:
-    """Return what the data of users' own files are warned of, which each task would say again."""
+def _warn_of_files(tasks: Iterable[Task]) -> list[str]:
+    """Warn of what users should know of their own files, and return it: each task would say it again."""
     own = {
         (task.data, task.protocol.get("preparation") is None): task for task in tasks if task.dataset["name"] == "file"
     }
@@ -182,7 +180,10 @@ def _notes_on_files(tasks: Iterable[Task]) -> list[str]:
         warnings.simplefilter("always")
         for task in own.values():
             data_of(task)
-    return [*dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in found)]
+    messages = {f"{each.category.__name__}: {each.message}": each.message for each in found}
+    for message in messages.values():
+        warnings.warn(message, stacklevel=3)
+    return [*messages]
 
 
 def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import inspect
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -198,7 +199,8 @@ def checked(**given: Any) -> dict[str, Any]:
         by_name += [role for role in ROLES if isinstance(given[role], int)]
         names = once(column_names, file, how) if by_name or not apart else []
         roles, out = _places(file, names, given)
-        spelled = {k: name if names.count(name) == 1 else k for k, name in enumerate(names)}
+        times = Counter(names)
+        spelled = {k: name if times[name] == 1 else k for k, name in enumerate(names)}
         beside = [spelled[k] for k in sorted(out - {*roles.values()})]
         written = {role: given[role] if k is None else k if apart else spelled[k] for role, k in roles.items()}
         found = {name: getattr(how, name) for name in SETTINGS} | {"na_values": [*how.na_values] or ()}
