@@ -226,7 +226,7 @@ def table(**columns):
         (broken("a.mat", b"no"), {}, r"expected a sound \.mat file, got MatReadError: Mat file appears"),
         (broken("a.svm", b"1 a:b\n"), {}, r"a\.svm"),
         (broken("a.csv", b"9" * 9000 + b",1\n1,2\n"), {}, r"got 9{40}, 1, which are like the values below"),
-        (broken("a.csv", b'"a' + b"a" * 200_000), {}, r"expected a sound \.csv file, got ParserError: .*EOF inside string"),
+        (broken("a.csv", b'"a' + b"a" * 200_000), {}, r"expected a sound \.csv file, got .*EOF inside string"),
         (npz(X=X + 1j), {}, r"'a': expected real numbers in X, got complex128"),
         (npz(X=X[None]), {}, r"a\.npz: expected rows and columns, got shape \(1, 4, 3\)"),
         (npz(feature_names=["p"]), {"left_out": ["p"]}, r"a\.npz: expected 3 feature_names, got 1; write one for each"),
