@@ -447,3 +447,15 @@ def test_whole_numbers_of_which_most_differ_may_be_either(project, values):
     pd.DataFrame({"x": np.arange(len(values)) / 4, "y": values}).to_csv(project / "t.csv", index=False)
     with pytest.raises(ValueError, match=r"got \d+ different whole numbers in \d+ rows .* dataset.task=regression"):
         load_dataset("file", path="t.csv")
+
+
+def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypatch):
+    monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
+    d = 3_000
+    attributes = [f"@attribute f{k} numeric" for k in range(d)]
+    rows = [f"{','.join(['1'] * (d - 1))},{row},{'ab'[row % 2]}" for row in range(4)]
+    lines = ["@relation r", *attributes, "@attribute class {a,b}", "@data", *rows]
+    (project / "wide.arff").write_text("\n".join(lines), encoding="utf-8")
+    (project / "windows.csv").write_text("\r\n".join(["a,b,y", *["1,2,0", "3,4,1"] * 200_000]), encoding="utf-8")
+    assert load_dataset("file", path="wide.arff").X.shape == (4, d)
+    assert load_dataset("file", path="windows.csv").X.shape == (400_000, 2)

@@ -132,13 +132,14 @@ def _numbered(X: Any) -> list[str]:
 
 def _read_text(file: Path, how: Reading) -> Table:
     layout = once(layout_of, file, how)
-    lines = size = 0
+    ends, size = {b"\n": -layout.skip, b"\r": -layout.skip}, 0  # Windows ends a line with both
     with opened(file, how) as binary:
         for block in iter(lambda: binary.read(1 << 20), b""):
-            lines += block.count(b"\n") + block.count(b"\r")
+            ends = {end: n + block.count(end) for end, n in ends.items()}
             size += len(block) if file.suffix.lower() in PACKED else 0
             # a row may be shorter than the first line, and is filled up; a packed text may be longer than its numbers
-            _check_size(file, (lines, layout.width), max(8 * lines * layout.width, size))
+            n = max(0, *ends.values())
+            _check_size(file, (n, layout.width), max(8 * n * layout.width, size))
     frame = read_frame(file, layout).reset_index(drop=True)
     notes = ["the first fields of the rows, which have no name, are left out"] * layout.row_names
 
