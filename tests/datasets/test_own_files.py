@@ -449,6 +449,18 @@ def test_whole_numbers_of_which_most_differ_may_be_either(project, values):
         load_dataset("file", path="t.csv")
 
 
+def test_a_run_warns_of_more_rows_than_its_model_is_made_for(project, monkeypatch):
+    monkeypatch.setattr("provlab.run.runner.MANY_ROWS", 39)
+    TABLE.to_csv(project / "t.csv", index=False)
+    chosen = ["dataset=file", "dataset.path=t.csv", "selector=full", "protocol.n_splits=2"]
+    for k, (more, n_notes) in enumerate(((["model=liblinear"], 0), (["+dataset.sample_rows=20"], 0), ([], 1))):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            cells = cells_of(compose_config([*chosen, *more]))
+            run_cells(cells, TrialStore(project / f"store{k}"), {"name": "serial"}, console=Console(file=io.StringIO()))
+        assert len([each for each in found if "40 rows, and a model by LIBSVM" in str(each.message)]) == n_notes
+
+
 def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypatch):
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
     d = 3_000

@@ -35,6 +35,11 @@ SHOWN = 5
 KINDS = 10
 """Kinds of failures or warnings that are printed."""
 
+MANY_ROWS = 20_000
+"""Rows on which LIBSVM, whose time grows with their square, takes half a minute a fit."""
+
+BY_LIBSVM = (".LibsvmSVM", ".CrossValidatedSVM")
+
 NUMBER = re.compile(r"\d[\w.+-]*")
 """What differs between two warnings of one kind."""
 
@@ -179,7 +184,14 @@ def _warn_of_files(tasks: Iterable[Task]) -> list[str]:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         for task in own.values():
-            data_of(task)
+            dataset = data_of(task)
+            n = dataset.X.shape[0]
+            if n > MANY_ROWS and any(str(cell.model.get("_target_")).endswith(BY_LIBSVM) for cell in task.cells):
+                warnings.warn(
+                    f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours a fit "
+                    f"on so many; model=liblinear takes seconds, +dataset.sample_rows=10000 a sample.",
+                    stacklevel=1,
+                )
     messages = {f"{each.category.__name__}: {each.message}": each.message for each in found}
     for message in messages.values():
         warnings.warn(message, stacklevel=3)
