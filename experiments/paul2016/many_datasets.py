@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from provlab.figures.looks import Look, looks
-from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
+from provlab.figures.style import TWO_COLUMNS, draw_bars, legend_of, save_figure, style
 from provlab.frames import ERROR, mean_interval, standard_error_scale
 from provlab.tables import Traced
 
@@ -63,7 +63,7 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
                 x = part["dataset"].map(place) + 0.6 * ((k + 0.5) / len(methods) - 0.5)
                 y, spread = part["value"], part["sd"]
                 # bars stay pale, so that hundreds of them do not hide the markers
-                panel.vlines(x, y - spread, y + spread, color=look.colour, linewidth=0.4, alpha=0.35)
+                draw_bars(panel, (x, x), (y - spread, y + spread), color=look.colour, linewidth=0.4, alpha=0.35)
                 panel.plot(x, y, look.marker, color=look.colour, label=row, markersize=2.2, markeredgewidth=0.6)
             panel.set_ylabel(f"{ERROR.label}\n{column}")
             panel.set_xlim(0, len(datasets) + 1)
@@ -163,7 +163,7 @@ def _draw_method(panel: Axes, found: pd.DataFrame, names: Sequence[str], look: L
         panel.axhspan(k - 0.5, k + 0.5, color="0.95", linewidth=0, zorder=0)
     panel.axvline(0, color="0.3", linewidth=0.6)
     panel.axhline(len(names), color="0.3", linewidth=0.4)
-    panel.hlines(y, low, high, color=look.colour, linewidth=0.7)
+    draw_bars(panel, (low, high), (y, y), color=look.colour, linewidth=0.7)
     clear = (low > 0) | (high < 0)
     kind: dict[str, Any] = {"marker": look.marker, "linestyle": "none", "color": look.colour, "zorder": 3}
     kind |= {"markersize": 3.0, "markeredgewidth": 0.6}

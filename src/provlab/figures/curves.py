@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
 from provlab.figures.looks import looks
-from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
+from provlab.figures.style import TWO_COLUMNS, draw_bars, legend_of, save_figure, style
 
 PANELS = 3
 """Panels in a row, at two columns."""
@@ -78,9 +78,10 @@ def draw_curves(
                     # bars a little apart, so that those of one x do not hide each other
                     shift = (k - len(methods) / 2) * 0.004
                     beside = x * (1 + 4 * shift) if "x" in log else x + shift * x.max()
-                    panel.vlines(beside, low, high, color=look.colour, linewidth=0.5, alpha=0.4)
+                    pale = {"color": look.colour, "linewidth": 0.5, "alpha": 0.4}
+                    draw_bars(panel, (beside, beside), (low, high), **pale)
                     wide = left < right
-                    panel.hlines(y[wide], left[wide], right[wide], color=look.colour, linewidth=0.5, alpha=0.4)
+                    draw_bars(panel, (left[wide], right[wide]), (y[wide], y[wide]), **pale)
                     panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=method, markersize=2.5)
             panel.set_title(dataset)
             if "x" in log and len(found):

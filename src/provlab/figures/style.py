@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -23,6 +24,7 @@ TITLE_WIDTH = 110
 
 _STYLE: dict[Any, Any] = {
     "font.size": 8,
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],  # an SVG names all of them at each text
     "axes.labelsize": 8,
     "axes.titlesize": 8,
     "legend.fontsize": 8,
@@ -99,6 +101,14 @@ def legend_of(figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (),
         if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()
+
+
+def draw_bars(panel: Axes, x: tuple[Any, Any], y: tuple[Any, Any], **look: Any) -> None:
+    """Draw lines from (x[0], y[0]) to (x[1], y[1]) as one, which takes a quarter of the bytes of many in an SVG."""
+    gap = np.full(len(x[0]), np.nan)
+    panel.plot(
+        np.column_stack([*x, gap]).ravel(), np.column_stack([*y, gap]).ravel(), "-", solid_capstyle="butt", **look
+    )
 
 
 def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
