@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -139,7 +141,7 @@ def compare(
     feature_names : sequence of str, optional
         By default the columns of a DataFrame, or numbers from 1.
     name : str, default="data"
-        Of the data, on pages.
+        Of the data, in messages and on pages.
     results : path, default="results"
         Folder of the store, and of the data.
     n_jobs : int, default=1
@@ -178,7 +180,9 @@ def compare(
     >>> compare(X, y, methods, repeats=1, n_splits=3)  # doctest: +SKIP
     """
     if not isinstance(methods, Mapping) or not methods:
-        raise ValueError(f"compare: expected a mapping of names to selectors, got {methods!r:.80}.")
+        raise ValueError(
+            f'compare: expected a mapping of names to selectors, got {methods!r:.80}; such as {{"RFE": RFE(...)}}.'
+        )
     estimators = [*methods.items(), *([] if model is None else [("model", model)])]
     for kind, each in estimators:
         if not isinstance(each, BaseEstimator):
@@ -187,7 +191,8 @@ def compare(
     split, beside = _split(cv), {"groups": groups, "sample_weight": sample_weight}
     if split == "fixed_folds":
         beside["fold"] = cv
-    data = _written(X, y, feature_names, {k: each for k, each in beside.items() if each is not None}, results / "data")
+    beside = {role: each for role, each in beside.items() if each is not None}
+    data = _written(X, y, feature_names, beside, results / "data", re.sub(r"[^\w-]+", "-", name).strip("-") or "data")
     named = preparation if isinstance(preparation, str) else "none"
     choices = ["dataset=file", "selector=any", f"protocol={SPLITS.get(split, split)}", f"preparation={named}"]
     parts = compose_config([*choices, *([] if model is None else ["model=any"])])
@@ -226,58 +231,60 @@ def _split(cv: Any) -> str:
 
 
 def _written(
-    X: Any, y: Any, feature_names: Sequence[str] | None, beside: Mapping[str, Any], folder: Path
+    X: Any, y: Any, feature_names: Sequence[str] | None, beside: Mapping[str, Any], folder: Path, name: str
 ) -> dict[str, Any]:
-    """Write data once, under a name that follows from them, and return the settings of `dataset=file` that read them.
+    """Write data once, in a folder that is named by them, and return the settings of `dataset=file` that read them.
 
     Numbers become arrays, and a table with texts a Parquet file.
     """
     X = X.to_pandas() if hasattr(X, "to_pandas") else X
-    X = pd.DataFrame(X).infer_objects() if isinstance(X, np.ndarray) and X.dtype.kind == "O" else X
-    labels = known_labels("compare", y)
+    X = pd.DataFrame(X).infer_objects() if isinstance(X, np.ndarray) and X.dtype.kind in "OU" else X
+    labels = known_labels("compare", np.ravel(y) if np.ndim(y) == 2 and np.shape(y)[1] == 1 else y)
     vectors = {"y": labels.astype(str) if labels.dtype.kind == "O" else labels}
-    for name, value in beside.items():
+    for role, value in beside.items():
         found = pd.Series(np.asarray(value))
         if found.isna().any():
-            raise ValueError(f"compare: {name}: expected a value in each row, got {int(found.isna().sum())} without.")
-        vectors[name] = found.astype(str).to_numpy(str) if found.dtype.kind not in "iufb" else found.to_numpy()
-    for name, vector in vectors.items():
+            raise ValueError(f"compare: {role}: expected a value in each row, got {int(found.isna().sum())} without.")
+        vectors[role] = found.astype(str).to_numpy(str) if found.dtype.kind not in "iufb" else found.to_numpy()
+    for role, vector in vectors.items():
         if vector.shape != (np.shape(X)[0],):
+            got = len(vector) if vector.ndim == 1 else f"an array of shape {vector.shape}"
             raise ValueError(
-                f"compare: expected {np.shape(X)[0]} values in {name}, one for each row of X, got {vector.shape[0]}."
+                f"compare: expected {np.shape(X)[0]} values in {role}, one for each row of X, got {got}; correct it."
             )
     if feature_names is None and hasattr(X, "columns"):
-        feature_names = [str(name) for name in X.columns]
+        feature_names = [str(column) for column in X.columns]
+    if twice := [column for column, times in Counter(feature_names or ()).items() if times > 1]:
+        raise ValueError(f"compare: expected distinct names of columns, got {twice[0]!r} more than once; rename one.")
     if isinstance(X, pd.DataFrame) and not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
-        return _written_table(X.set_axis([str(name) for name in feature_names or X.columns], axis=1), vectors, folder)
+        names = [str(column) for column in (X.columns if feature_names is None else feature_names)]
+        return _written_table(X.set_axis(names, axis=1), vectors, folder, name)
     if sparse.issparse(X):
         check_sparse("compare", X)
         rows = sparse.csr_array(X, dtype=np.float64)
-        arrays: dict[str, Any] = {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}
+        arrays: dict[str, Any] = {part: getattr(rows, part) for part in ("data", "indices", "indptr", "shape")}
     else:
         dense = X.to_numpy(dtype=np.float64, na_value=np.nan) if isinstance(X, pd.DataFrame) else X
         arrays = {"X": np.ascontiguousarray(dense, dtype=np.float64)}
     arrays["y"] = vectors["y"]
     if feature_names is not None:
-        arrays["feature_names"] = [str(name) for name in feature_names]
-    arrays |= {name: vectors[name] for name in beside}
-    arrays = {name: np.asarray(value) for name, value in arrays.items()}
-    path = _path(folder, arrays, ".npz")
+        arrays["feature_names"] = [str(column) for column in feature_names]
+    arrays |= {role: vectors[role] for role in beside}
+    arrays = {part: np.asarray(value) for part, value in arrays.items()}
+    path = _path(folder, arrays, f"{name}.npz")
     if not path.is_file():
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez(file, **arrays)
-    return {"path": str(path), **{name: name for name in beside}}
+    return {"path": str(path), **{role: role for role in beside}}
 
 
-def _written_table(X: pd.DataFrame, vectors: Mapping[str, NDArray[Any]], folder: Path) -> dict[str, Any]:
+def _written_table(X: pd.DataFrame, vectors: Mapping[str, NDArray[Any]], folder: Path, name: str) -> dict[str, Any]:
     """Write a table with texts, and the columns beside its features under names that none of these has."""
-    if X.columns.has_duplicates:
-        raise ValueError(f"compare: expected distinct names of columns, got {X.columns[X.columns.duplicated()][0]!r}.")
-    longest = "_" * max(len(name) for name in X.columns)
+    longest = "_" * max(len(column) for column in X.columns)
     names = {role: role if role not in X else f"{role}{longest}" for role in vectors}
     whole = pd.concat([X.reset_index(drop=True), pd.DataFrame({names[k]: each for k, each in vectors.items()})], axis=1)
-    hashed = {name: pd.util.hash_pandas_object(whole[name], index=False).to_numpy() for name in whole}
-    path = _path(folder, hashed, ".parquet")
+    hashed = {column: pd.util.hash_pandas_object(whole[column], index=False).to_numpy() for column in whole}
+    path = _path(folder, hashed, f"{name}.parquet")
     if not path.is_file():
         try:
             table = pa.Table.from_pandas(whole, preserve_index=False).replace_schema_metadata(None)
@@ -290,13 +297,13 @@ def _written_table(X: pd.DataFrame, vectors: Mapping[str, NDArray[Any]], folder:
     return {"path": str(path), "target": names["y"], **{role: names[role] for role in vectors if role != "y"}}
 
 
-def _path(folder: Path, arrays: Mapping[str, NDArray[Any]], ending: str) -> Path:
-    """Return the absolute path of the file of some arrays, named by what they hold; its folder is made."""
+def _path(folder: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Path:
+    """Return the absolute path of the file of some arrays, in a folder named by what they hold, which is made."""
     content = digest(
         {name: [str(a.dtype), list(a.shape), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in arrays.items()}
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    return (folder / f"{content[:32]}{ending}").absolute()
+    (folder / content[:32]).mkdir(parents=True, exist_ok=True)
+    return (folder / content[:32] / name).absolute()
 
 
 def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:

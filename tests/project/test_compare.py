@@ -287,6 +287,34 @@ def test_bad_data(data):
         quietly(bad, y, {"a": FirstFeatures(5)})
     with pytest.raises(ValueError, match="expected 150 values in y, one for each row of X, got 149"):
         quietly(X, y[:-1], {"a": FirstFeatures(5)})
+    with pytest.raises(ValueError, match=r"expected 150 values in y, .* got an array of shape \(150, 2\)"):
+        quietly(X, np.column_stack([y, y]), {"a": FirstFeatures(5)})
+    with pytest.raises(ValueError, match="distinct names of columns, got 'a' more than once; rename one"):
+        quietly(pd.DataFrame(X[:, :3], columns=["a", "b", "a"]), y, {"a": FirstFeatures(2)})
+
+
+def test_messages_call_data_by_the_name_that_they_were_given(data):
+    X, y = data
+    with pytest.raises(ValueError, match="data set wines-of-2020: expected no missing values"):
+        quietly(np.where(X.max() == X, np.nan, X), y, {"a": FirstFeatures(5)}, name="wines of 2020")
+
+
+@pytest.mark.parametrize("form", [lambda y: y.reshape(-1, 1), lambda y: pd.DataFrame({"y": y})])
+def test_labels_may_be_a_column(data, form):
+    X, y = data
+    found = quietly(X, form(y), {"a": FirstFeatures(5)})
+    pd.testing.assert_frame_equal(found, quietly(X, y, {"a": FirstFeatures(5)}))
+
+
+def test_an_array_of_texts_is_a_table_of_categories(data):
+    _, y = data
+    texts = np.array([["u", "v"], ["w", "v"]])[(np.arange(150) < 40).astype(int)]
+    with pytest.raises(ValueError, match=r"expected numbers, got the text 'u' .*preparation=one_hot"):
+        quietly(texts, y, {"a": FirstFeatures(1)})
+    found = quietly(texts, y, {"a": FirstFeatures(1)}, preparation="one_hot")
+    pd.testing.assert_frame_equal(
+        found, quietly(pd.DataFrame(texts), y, {"a": FirstFeatures(1)}, preparation="one_hot")
+    )
 
 
 @pytest.mark.parametrize(
