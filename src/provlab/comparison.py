@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from provlab.claims.paired_tests import CorrectedT
 from provlab.datasets.own_columns import known_labels
 from provlab.frames import ERROR, Headline, headline_of, planned_trials
 from provlab.identity.keys import digest
+from provlab.messages import in_file_name
 from provlab.own_runs import FOLDER, STABILITY, OwnRun, RunTable, own_run
 from provlab.plan import cells_of, compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
@@ -192,7 +192,7 @@ def compare(
     if split == "fixed_folds":
         beside["fold"] = cv
     beside = {role: each for role, each in beside.items() if each is not None}
-    data = _written(X, y, feature_names, beside, results / "data", re.sub(r"[^\w-]+", "-", name).strip("-") or "data")
+    data = _written(X, y, feature_names, beside, results / "data", in_file_name(name)[:40] or "data")
     named = preparation if isinstance(preparation, str) else "none"
     choices = ["dataset=file", "selector=any", f"protocol={SPLITS.get(split, split)}", f"preparation={named}"]
     parts = compose_config([*choices, *([] if model is None else ["model=any"])])
@@ -252,12 +252,11 @@ def _written(
             raise ValueError(
                 f"compare: expected {np.shape(X)[0]} values in {role}, one for each row of X, got {got}; correct it."
             )
-    if feature_names is None and hasattr(X, "columns"):
-        feature_names = [str(column) for column in X.columns]
-    if twice := [column for column, times in Counter(feature_names or ()).items() if times > 1]:
+    columns = getattr(X, "columns", None) if feature_names is None else feature_names
+    names = None if columns is None else [str(column) for column in columns]
+    if twice := [column for column, times in Counter(names or ()).items() if times > 1]:
         raise ValueError(f"compare: expected distinct names of columns, got {twice[0]!r} more than once; rename one.")
     if isinstance(X, pd.DataFrame) and not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
-        names = [str(column) for column in (X.columns if feature_names is None else feature_names)]
         return _written_table(X.set_axis(names, axis=1), vectors, folder, name)
     if sparse.issparse(X):
         check_sparse("compare", X)
@@ -267,8 +266,8 @@ def _written(
         dense = X.to_numpy(dtype=np.float64, na_value=np.nan) if isinstance(X, pd.DataFrame) else X
         arrays = {"X": np.ascontiguousarray(dense, dtype=np.float64)}
     arrays["y"] = vectors["y"]
-    if feature_names is not None:
-        arrays["feature_names"] = [str(column) for column in feature_names]
+    if names is not None:
+        arrays["feature_names"] = names
     arrays |= {role: vectors[role] for role in beside}
     arrays = {part: np.asarray(value) for part, value in arrays.items()}
     path = _path(folder, arrays, f"{name}.npz")

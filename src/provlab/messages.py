@@ -35,6 +35,11 @@ def to_install(extra: str) -> str:
     return f"pip install 'provsel[{extra}]'"
 
 
+def in_file_name(text: str) -> str:
+    """Return the ASCII letters and digits of a text, with hyphens for all between them; empty where there are none."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most like this one, None where none is; letters' case makes no difference."""
     by_form = {each.lower(): each for each in known}

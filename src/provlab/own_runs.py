@@ -33,6 +33,7 @@ from provlab.frames import (
 )
 from provlab.identity.cell import Cell
 from provlab.identity.keys import digest
+from provlab.messages import in_file_name
 from provlab.plan import COMPLETE, MAX_COUNT, counted_state, unique_cells
 from provlab.store import LARGE, TrialReader
 from provlab.tables import markdown_table, write_frame, write_text
@@ -149,7 +150,7 @@ class OwnRun:
     @property
     def name(self) -> str:
         """Of its folder: the data sets, and a hash of cells and counts, so that the same run has the same folder."""
-        datasets = dict.fromkeys(re.sub(r"[^A-Za-z0-9]+", "-", each.label).strip("-")[:40] for each in self.cells)
+        datasets = dict.fromkeys(in_file_name(each.label)[:40] for each in self.cells)
         first, *others = [name for name in datasets if name] or ["run"]
         more = f"-and-{len(others)}-more" if others else ""
         return f"{first}{more}-{digest([[each.id, *each.counts] for each in self.cells])[:8]}"

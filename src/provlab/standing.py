@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from inspect import signature
@@ -28,7 +27,7 @@ from provlab.benchmark.panel import (
 from provlab.benchmark.ranking import ALL, Scores, leaderboard, pairs_of, sets_of
 from provlab.benchmark.stored import read_panel
 from provlab.claims.paired_tests import CorrectedT
-from provlab.messages import to_install
+from provlab.messages import in_file_name, to_install
 from provlab.own_runs import SIZES
 from provlab.plan import compose_config
 from provlab.project.components import component_class
@@ -295,7 +294,7 @@ def _differences(trials: pd.DataFrame) -> pd.DataFrame:
 
 def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
     """Write pages and the scores that they are made of, in the place of older ones, and return the first."""
-    target = results / FOLDER / (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "selector")
+    target = results / FOLDER / (in_file_name(name) or "selector")
     with replacing_folder(target, keep=True) as folder:
         made = datetime.now(UTC).isoformat(timespec="seconds")
         write(Site(results, folder, (), made, int(lines["trials"].sum()), (), alone=True))
