@@ -175,7 +175,10 @@ def standing(
         raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
     others = some("method", against, panel_methods())
     if name in panel_methods():
-        raise ValueError(f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another.")
+        raise ValueError(
+            f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another by --name, or "
+            f"name=."
+        )
     stored = read_panel()
     found = {*stored["dataset"]} & {*(panel_protocol().quick if panel == "quick" else panel_datasets())}
     if not found:

@@ -100,6 +100,12 @@ def test_the_command_line_shows_where_a_selector_stands(small, results, capsys):
     assert Path(found["page"]).is_file()
 
 
+def test_a_class_without_another_name_is_called_by_its_own(small, results, capsys):
+    assert main(["rank", "selector=any", f"selector._target_={RRQR}", f"results={results}"]) == 0
+    assert "RRQRSelector among 3 methods" in capsys.readouterr().out
+    assert (results / "rank" / "RRQRSelector" / "index.html").is_file()
+
+
 def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((60, 15))).add_prefix("c").assign(y=np.repeat(["a", "b"], 30))

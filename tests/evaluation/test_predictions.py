@@ -352,7 +352,7 @@ def test_settings_of_a_config():
     with pytest.raises(ValueError, match=r"scoring: expected none with the split all_rows, .* got accuracy; leave"):
         cells_of(compose_config([*base, "protocol=clustering", "model=kmeans", "protocol.scoring=accuracy"]))
     for refused in ("sklearn.linear_model.SGDRegressor", "sklearn.linear_model.Ridge.fit"):
-        with pytest.raises(ValueError, match=r"expected a _target_ among .*sklearn.linear_model.Ridge"):
+        with pytest.raises(ValueError, match=r"expected a class of provsel\.models, .*sklearn.linear_model.Ridge"):
             cells_of(compose_config([*base, "model=any", f"model._target_={refused}"]))
 
 

@@ -147,5 +147,5 @@ def test_it_is_part_of_the_key_with_its_version(monkeypatch):
 
 def test_a_transformer_from_elsewhere(monkeypatch):
     chosen = ["dataset=digits", "preparation=any", "preparation._target_=sklearn.preprocessing.QuantileTransformer"]
-    with pytest.raises(ValueError, match=r"config of the preparation: expected a _target_ .* that the project trusts"):
+    with pytest.raises(ValueError, match=r"config of the preparation: expected a class of .* that the project trusts"):
         cells_of(compose_config(chosen))

@@ -67,13 +67,16 @@ def refused(target, message, kind="selector", **arguments):
     ],
 )
 def test_other_modules_are_refused_and_not_imported(target):
-    assert refused(target, r"expected a _target_ among .* project trusts \(trusted_study, sklearn\)") == set()
+    message = r"expected a class of provsel\.selectors .* project trusts \(trusted_study, sklearn\)"
+    assert refused(target, message) == set()
     assert "antigravity" not in sys.modules
 
 
 def test_what_helps_is_said(project):
     for target, got in (("???", "none"), (None, "none"), ("SelectKBest", "'SelectKBest'")):
         refused(target, rf"got {got}; name a class with its module, such as selector\._target_=my_study\.MyClass")
+    refused("mine.Gap", r"got 'mine\.Gap'; add 'mine' to trust in provsel\.toml if you would run its code")
+    refused("provsel.selectors.RRQR", r"name one of provsel\.selectors\..*; did you mean 'provsel\.selectors\.RRQRSel")
     (project / "trusted_study.py").write_text("x = 1\ndef broken(\n")
     refused("trusted_study.Mine", r"got a module with an error: .*never closed \(trusted_study\.py, line 2\)")
 
@@ -98,6 +101,12 @@ def test_what_helps_is_said(project):
 )
 def test_what_is_no_estimator_of_a_trusted_module_is_refused(target, message):
     refused(target, message)
+
+
+def test_where_there_is_no_project_a_file_is_to_be_made(project, monkeypatch):
+    monkeypatch.delenv("PROVSEL_PROJECT")
+    (project / "provsel.toml").unlink()
+    refused("mine.Gap", r"trusts \(none\), got 'mine\.Gap'; write trust = \['mine'\] into a new file provsel\.toml if")
 
 
 def test_a_class_that_a_trusted_module_only_imports_is_another_s(project):
@@ -175,7 +184,7 @@ def test_pickles_behind_a_search_are_refused(search, grid):
 @pytest.mark.parametrize("bad", ["os.system", "sklearn.utils.resample"])
 def test_inner_components_are_looked_at_too(bad):
     steps = [["a", {"_target_": "sklearn.preprocessing.StandardScaler"}], ["b", {"_target_": bad}]]
-    refused("sklearn.pipeline.Pipeline", r"expected a (_target_|subclass)", steps=steps)
+    refused("sklearn.pipeline.Pipeline", r"expected a (class of provsel|subclass)", steps=steps)
 
 
 def test_versions_in_keys(project):

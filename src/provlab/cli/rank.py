@@ -80,7 +80,8 @@ def call_rank(options: argparse.Namespace) -> int:
     if data:
         shown, frames, page = _on_data(options.name, options.against, data, store, executor, results)
     else:
-        name = options.name or next(text for text in asked if setting(text).startswith("selector")).partition("=")[2]
+        stated = {setting(text): text.partition("=")[2] for text in asked}
+        name = options.name or stated.get("selector._target_", "").rpartition(".")[2] or stated["selector"]
         found = standing(name, method_of(asked), options.panel, options.against, store, executor)
         frames = {
             "leaderboard": _with_method(found.leaderboard), "pairs": _with_method(found.pairs), "sets": found.sets,

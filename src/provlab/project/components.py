@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from provlab.messages import did_you_mean
 from provlab.project.estimators import FUNCTION, object_in_hand
-from provlab.project.project import Project, current_project
+from provlab.project.project import FILE, Project, current_project
 from provsel.certificates import THEOREMS, Measure
 
 REGISTRIES = {
@@ -98,15 +99,25 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
         return _with_method(kind, in_hand)
     if package and package.split(".")[0] in current_project().trust:
         return _with_method(kind, _trusted_class(kind, package, name, current_project()))
-    known = [*sorted(f"{registry}.{name}" for name in registered(kind)), *(SCIKIT_LEARN if kind == "model" else ())]
-    trust = ", ".join(current_project().trust) or "none"
-    advice = "add its top-level module to trust in provsel.toml if you would run its code"
-    if not package:
-        advice = f"name a class with its module, such as {kind}._target_=my_study.MyClass"
     raise ValueError(
-        f"config of the {kind}: expected a _target_ among {', '.join(known)}, or a class of the modules that the "
-        f"project trusts ({trust}), got {'none' if target in (None, UNSET) else repr(target)[:82]}; {advice}."
+        f"config of the {kind}: expected a class of {', '.join([registry, *(SCIKIT_LEARN if kind == 'model' else ())])}"
+        f" or of a module that the project trusts ({', '.join(current_project().trust) or 'none'}), got "
+        f"{'none' if target in (None, UNSET) else repr(target)[:82]}; {_advice(kind, str(target))}."
     )
+
+
+def _advice(kind: str, target: str) -> str:
+    """Return the next step for who named a class that a config may not name."""
+    module = target.split(".")[0]
+    if "." not in target:
+        return f"name a class with its module, such as {kind}._target_=my_study.MyClass"
+    if module in ("provsel", "provlab"):
+        known = [f"{REGISTRIES[kind]}.{name}" for name in registered(kind)]
+        return f"name one of {', '.join(known)}" + did_you_mean(target, known)
+    place = f"add {module!r} to trust in {FILE}"
+    if current_project().papers is None:
+        place = f"write trust = [{module!r}] into a new file {FILE}"
+    return f"{place} if you would run its code"
 
 
 def is_own(config: Mapping[str, Any]) -> bool:

@@ -217,10 +217,10 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
     names = [str(each["set"]) for each in datasets if "set" in each and not files_missing(each)]
     is_one = len({each["name"] for each in datasets}) == 1
     choice = f"; or choose present ones: dataset.set=[{','.join(names[:SHOWN])}]" if names and is_one else ""
+    first = " ".join(str(dataset[name]) for name in ("name", "set") if name in dataset)
     raise MissingDataError(
-        f"{len(missing)} of {len(datasets)} data sets of this run are missing, such as {dataset['name']} "
-        f"{dataset.get('set', '')}: expected {file} in {describe_roots()}, found none; run provsel fetch "
-        f"{sources}{choice}.",
+        f"{len(missing)} of {len(datasets)} data sets of this run are missing, such as {first}: expected {file} in "
+        f"{describe_roots()}, found none; run provsel fetch {sources}{choice}.",
         sources,
     )
 
