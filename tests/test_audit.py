@@ -125,6 +125,19 @@ def test_a_drawn_subset_has_the_bits_of_the_whole_run(whole, executor):
     assert first == again != other
 
 
+def test_folds_are_drawn_whole_but_for_one(whole):
+    place = ["data", "repeat", "fold"]
+    stored = TrialStore(whole / "store").query(columns=["key", *place]).to_pandas()
+    everything = stored.groupby(place).size()
+    drawn_at_all = set()
+    for seed in range(6):
+        run = audit(whole, fraction=0.3, seed=seed)
+        drawn = stored[stored["key"].isin(run.trials["key"])].groupby(place).size()
+        assert (drawn < everything.loc[drawn.index]).sum() <= 1
+        drawn_at_all |= {*drawn.index}
+    assert drawn_at_all == {*everything.index}
+
+
 @pytest.mark.parametrize(
     ("column", "change", "found"),
     [

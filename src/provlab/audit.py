@@ -1,4 +1,4 @@
-"""Stored trials, computed again: a random sample of a store is run from its records alone, and compared.
+"""Stored trials, computed again: random folds of a store are run from its records alone, and compared.
 
 A column that the writer of a record did not know (an older schema) is not compared, and is counted: it has no value in
 any record of the same git revision. `agreement` says what is promised of the others.
@@ -173,6 +173,9 @@ def run_audit(
 ) -> tuple[AuditRun, Path]:
     """Compute a random sample of stored trials again, compare, and write what was found.
 
+    All trials of a fold are drawn together, the last fold's in part: they share what is computed of its rows, so that a
+    hundredth of the trials costs about a hundredth of the time.
+
     Parameters
     ----------
     results : path
@@ -184,7 +187,7 @@ def run_audit(
     limit : int, optional
         Draw no more than that.
     seed : int, optional
-        Of the draw, without replacement. Default: a fresh one.
+        Of the draw. Default: a fresh one.
     executor : mapping, optional
         See `execute`; loky with one worker a core by default.
 
@@ -269,7 +272,7 @@ def _draw(
         raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; leave --limit out for none.")
     if seed is not None and seed < 0:
         raise ValueError(f"audit: expected a seed of at least 0, got {seed}; leave --seed out for a fresh one.")
-    trials = store.query(columns=["key", "cell"])
+    trials = store.query(columns=["key", "cell", "data", "repeat", "fold"])
     n_stored = len(trials)
     if not n_stored:
         raise ValueError(
@@ -291,8 +294,12 @@ def _draw(
     size = max(1, round(fraction * len(trials)))
     size = size if limit is None else min(size, limit)
     seed = secrets.randbits(32) if seed is None else seed
-    chosen = np.random.default_rng(seed).choice(len(trials), size=size, replace=False)
     settings = {"seed": seed, "fraction": float(fraction), "limit": limit, "cell": cell}
+    place = trials.select(["data", "repeat", "fold"]).to_pandas(strings_to_categorical=True)
+    folds = place.groupby([*place], observed=True, sort=True, dropna=False).ngroup().to_numpy()
+    rng = np.random.default_rng(seed)
+    turn = rng.permutation(folds.max() + 1)[folds]
+    chosen = np.lexsort((rng.random(len(trials)), turn))[:size]
     return trials.take(pa.array(np.sort(chosen))), {**settings, "n_stored": n_stored, "n_drawn": size}
 
 
