@@ -115,7 +115,9 @@ def compare(
     y : array-like of shape (n_samples,)
         Classes, as texts or numbers, or real numbers to be predicted.
     methods : mapping
-        Name -> unfitted selector or transformer. The first is the one that the others are compared with.
+        Name -> unfitted selector or transformer. The first is the one that the others are compared with. Classes and
+        functions of yours are known by the code of their module or script; in a notebook by their own, so that what
+        they call there should not change, or else their `algorithm_version`.
     model : classifier or regressor, optional
         Trained on what was selected. By default `LibsvmSVM()` for classes and scikit-learn's `Ridge()` for numbers.
     task : {"auto", "classification", "regression"}, default="auto"

@@ -1,11 +1,16 @@
 """Comparing selectors from Python: the same trials, in the same store."""
 
+import importlib
 import io
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from rich.console import Console
 from scipy.stats import t as student
 from sklearn.compose import ColumnTransformer
@@ -340,7 +345,8 @@ def test_functions_and_classes_are_given_for_the_call_only(data):
     X, y = data
     config = as_config(SelectKBest(chi2, k=12))
     place = "sklearn.feature_selection"
-    assert config == {"_target_": f"{place}.SelectKBest", "score_func": {"_function_": f"{place}.chi2"}, "k": 12}
+    function = {"_function_": f"{place}.chi2", "version": f"scikit-learn {sklearn.__version__}"}
+    assert config == {"_target_": f"{place}.SelectKBest", "score_func": function, "k": 12}
     assert public_name(np.linalg.norm) == "numpy.linalg.norm"
     quietly(X, y, {"chi2": SelectKBest(chi2, k=12)})
     with pytest.raises(ValueError, match=r"project trusts \(none\), got 'sklearn\.feature_selection\.SelectKBest'"):
@@ -348,3 +354,72 @@ def test_functions_and_classes_are_given_for_the_call_only(data):
     function = {"_target_": "provsel.selectors.UniformSelector", "n_features_to_select": {"_function_": "os.system"}}
     with pytest.raises(ValueError, match=r"_function_: expected a function that this program passed"):
         build("selector", function)
+
+
+SCORES = """
+import numpy as np
+def scores(X, y, sign=1.0): return FIRST * sign * np.arange(X.shape[1])
+"""
+
+
+def test_a_function_is_known_by_its_code_too(data, outside, monkeypatch):
+    X, y = data
+    monkeypatch.syspath_prepend(outside)
+    found = []
+    for first in (-1, 1, -1):
+        (outside / "my_scores.py").write_text(SCORES.replace("FIRST", f"{first} "[:2]))
+        importlib.invalidate_caches()
+        module = importlib.reload(sys.modules["my_scores"]) if found else importlib.import_module("my_scores")
+        compared = quietly(X, y, {"mine": SelectKBest(module.scores, k=1)})
+        found.append(set(compared.features["feature"]))
+    monkeypatch.delitem(sys.modules, "my_scores")
+    assert found == [{"1"}, {"64"}, {"1"}]
+    assert len(TrialStore("results/store").keys()) == 2 * 6  # the third call finds the first one's
+
+
+def scores(X, y, sign=1.0):
+    return sign * np.arange(X.shape[1])
+
+
+def test_a_function_may_have_some_of_its_arguments(data):
+    X, y = data
+    methods = {f"{sign}": SelectKBest(partial(scores, sign=sign), k=1) for sign in (-1.0, 1.0)}
+    found = quietly(X, y, methods)
+    assert found.features.groupby("method")["feature"].agg(set).to_dict() == {"-1.0": {"1"}, "1.0": {"64"}}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        *(lambda: SelectKBest(lambda X, y: np.arange(64), k=1), lambda: SelectKBest(FirstFeatures().fit, k=1)),
+        *(lambda: type("FirstFeatures", (FirstFeatures,), {})(3), lambda: SelectKBest(partial(lambda X, y: y), k=1)),
+    ],
+)
+def test_a_class_or_function_that_others_may_be_called_like_is_refused(data, made):
+    X, y = data
+    with pytest.raises(ValueError, match=r"compare: expected classes and functions that have a name .* at the top lev"):
+        quietly(X, y, {"mine": made()})
+
+
+def test_the_code_of_a_whole_script_counts(outside):
+    script = """
+import io
+from rich.console import Console
+from sklearn.datasets import load_digits
+from sklearn.feature_selection import SelectKBest
+from provlab import compare
+import numpy as np
+def helper(n): return SIGN * np.arange(n)
+def scores(X, y): return helper(X.shape[1])
+X, y = load_digits(return_X_y=True)
+found = compare(
+    X[:90], y[:90] < 5, {"mine": SelectKBest(scores, k=1)}, repeats=1, n_splits=3, console=Console(file=io.StringIO())
+)
+print(*set(found.features["feature"]))
+"""
+    kept = []
+    for sign in ("-1", "+1"):
+        (outside / "script.py").write_text(script.replace("SIGN", sign))
+        done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, check=True)
+        kept.append(done.stdout.split())
+    assert kept == [["1"], ["64"]]

@@ -1,5 +1,6 @@
 """Files of the user's own as data sets."""
 
+import os
 from functools import partial
 
 import numpy as np
@@ -252,3 +253,26 @@ def test_columns_of_equal_names_and_of_other_formats_are_spelt_in_one_way(projec
     ]
     assert first[0].id == first[1].id != cells[0].id
     assert first[0].dataset["index"] == {"a.csv": "x", "a.npz": "p"}[name]
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "npz"])
+@pytest.mark.parametrize("protocol", [["protocol=tenfold", "model=libsvm"], ["protocol=clustering", "model=kmeans"]])
+def test_a_file_that_changed_is_read_again_by_the_same_process(project, ending, protocol):
+    """Also where it takes the place of another one with its time, as a copy does."""
+    file = project / f"a.{ending}"
+    rng, labels = np.random.default_rng(0), np.arange(40) % 2
+    found = []
+    for told in ("wing", "tail", "wing"):
+        columns = {name: rng.standard_normal(40) + 9 * labels * (name == told) for name in ("wing", "bill", "tail")}
+        if ending == "npz":
+            np.savez(file, X=np.column_stack([*columns.values()]), y=labels, feature_names=[*columns])
+        else:
+            table = pd.DataFrame({**columns, "y": np.where(labels, "a", "b")})
+            table.to_csv(file, index=False) if ending == "csv" else table.to_excel(file, index=False)
+        os.utime(file, ns=(10**18, 10**18))
+        settings = ["dataset=file", f"dataset.path={file}", *(["dataset.target=y"] if ending != "npz" else [])]
+        methods = ["selector=alpha_investing", "selector.n_features_to_select=1", "protocol.setting=unsupervised"]
+        cells = cells_of(compose_config([*settings, *protocol, *methods]))
+        [record, *_] = run_task(make_tasks(cells)[0]).records
+        found.append(record["features"].tolist())
+    assert found == [[0], [2], [0]]

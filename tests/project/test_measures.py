@@ -11,7 +11,6 @@ from provlab.claims.schema import columns_read, load_claims
 from provlab.claims.stored import Evidence
 from provlab.claims.verdicts import judge
 from provlab.plan import cells_of, compose_artefact, compose_config
-from provlab.project import components
 from provlab.snapshot import StoreSnapshot
 from provlab.store import SCHEMA, TrialStore
 from small_runs import fake_records, run_quietly
@@ -77,7 +76,6 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path[:])
     yield tmp_path
     sys.modules.pop("measuring_study", None)
-    components._trusted_class.cache_clear()
 
 
 RANDOM = ["selector=uniform", "selector.n_features_to_select=10", "protocol.setting=unsupervised"]

@@ -1,5 +1,6 @@
 """Configs name classes of trusted modules, and nothing else is imported or called."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -47,7 +48,6 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path[:])
     yield tmp_path
     sys.modules.pop("trusted_study", None)
-    components._trusted_class.cache_clear()
 
 
 def refused(target, message, kind="selector", **arguments):
@@ -101,6 +101,17 @@ def test_what_helps_is_said(project):
 )
 def test_what_is_no_estimator_of_a_trusted_module_is_refused(target, message):
     refused(target, message)
+
+
+def test_a_version_of_another_author_says_nothing_of_a_subclass(project):
+    code = "from provsel.selectors import RRQRSelector\nclass Mine(RRQRSelector): pass\nclass More(Mine): pass\n"
+    (project / "trusted_study.py").write_text(code)
+    versions = [component_identity("selector", {"_target_": f"trusted_study.{n}"}) for n in ("Mine", "More")]
+    assert all(each["algorithm_version"].startswith("source ") for each in versions)
+    (project / "trusted_study.py").write_text(code.replace(": pass", ": algorithm_version = 7", 1))
+    importlib.reload(sys.modules["trusted_study"])
+    versions = [component_identity("selector", {"_target_": f"trusted_study.{n}"}) for n in ("Mine", "More")]
+    assert [each["algorithm_version"] for each in versions] == [7, 7]
 
 
 def test_where_there_is_no_project_a_file_is_to_be_made(project, monkeypatch):
@@ -191,10 +202,13 @@ def test_versions_in_keys(project):
     mine = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
     assert (mine["name"], mine["arguments"]) == ("trusted_study.Mine", {"k": 4})
     assert mine["algorithm_version"].startswith("source ")
-    components._version.cache_clear()
-    (project / "trusted_study.py").write_text(STUDY + "\n# another\n")
+    (project / "trusted_study.py").write_text(STUDY.replace("k=3", "k=3, more=0") + "\n# another\n")
+    again = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
+    assert again == mine  # the old code is what runs
+    importlib.reload(sys.modules["trusted_study"])
     changed = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
     assert changed["algorithm_version"] != mine["algorithm_version"]
+    assert "more" in build("selector", {"_target_": "trusted_study.Mine", "k": 4}).__init__.__code__.co_varnames
     theirs = component_identity("selector", {"_target_": "sklearn.feature_selection.SelectKBest", "k": 4})
     import sklearn
 

@@ -16,6 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
+from provlab.documents import file_state
+
 from .registry import SourceFile
 
 MIRROR_VARIABLE = "PROVSEL_DATA_MIRROR"
@@ -134,9 +136,7 @@ def file_sha256(path: Path, packed: str = "") -> str:
     Exception
         For a damaged file, whatever its library raises.
     """
-    status = path.stat()
-    state = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-    return _hashed(path.absolute(), packed, state)
+    return _hashed(path.absolute(), packed, file_state(path))
 
 
 @lru_cache(maxsize=4096)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from provlab.documents import file_state
 from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
@@ -77,11 +78,11 @@ def format_of(file: Path) -> str:
 
 def once(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
     """Return what is found in a file, read once while the file stays as it is."""
-    return _once(read, file, file.stat().st_mtime_ns, how)
+    return _once(read, file, file_state(file), how)
 
 
 @lru_cache(maxsize=64)
-def _once(read: Callable[[Path, Reading], Any], file: Path, changed: int, how: Reading) -> Any:
+def _once(read: Callable[[Path, Reading], Any], file: Path, state: object, how: Reading) -> Any:
     return _sound(read, file, how)
 
 

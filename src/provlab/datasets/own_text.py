@@ -20,6 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from provlab.documents import file_state
 from provlab.messages import to_install
 from provsel.streams.memory import check_memory
 from provsel.streams.svmlight_rows import OPEN
@@ -85,7 +86,7 @@ class Reading:
 def opened(file: Path, how: Reading) -> Any:
     """Return a table of text, unpacked, as a file of bytes; of Excel a sheet, written as CSV."""
     if file.suffix.lower() == ".xlsx":
-        return io.BytesIO(_sheet(file, file.stat().st_mtime_ns, how.sheet_name))
+        return io.BytesIO(_sheet(file, file_state(file), how.sheet_name))
     if file.suffix.lower() != ".zip":
         return OPEN.get(file.suffix.lower(), open)(file, "rb")
     archive = zipfile.ZipFile(file)
@@ -96,7 +97,7 @@ def opened(file: Path, how: Reading) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _sheet(file: Path, changed: int, name: str | int | None) -> bytes:
+def _sheet(file: Path, state: object, name: str | int | None) -> bytes:
     """Return a sheet as CSV, a line for each of its rows, so that what reads text reads it."""
     import pandas as pd
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from provlab.documents import SAFE_LOADER, parse_yaml, read_text
+from provlab.documents import SAFE_LOADER, file_state, parse_yaml, read_text
 from provlab.messages import did_you_mean
 from provlab.plan.overrides import (
     CELL_GROUPS,
@@ -271,11 +271,11 @@ def read_config(group: str, path: Path) -> Parts:
     ValueError
         Names the file: no mapping, too large, or based on other things than files of conf/.
     """
-    return _read_at(group, path, path.stat().st_mtime_ns)
+    return _read_at(group, path, file_state(path))
 
 
 @lru_cache(maxsize=1024)
-def _read_at(group: str, path: Path, changed: int) -> Parts:
+def _read_at(group: str, path: Path, state: object) -> Parts:
     """Return a file's content, read again when it has changed."""
     try:
         content = parse_yaml(read_text(path), loader=_Loader, max_values=MAX_VALUES)

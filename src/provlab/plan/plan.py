@@ -101,8 +101,15 @@ def places_of_first(config: Mapping[str, Any], n: int) -> frozenset[int]:
 
 
 def load_from(config: Mapping[str, Any]) -> Dataset:
-    """Return the data set of a config: `name`, and the parameters of its loader."""
-    return load_dataset(config["name"], **_parameters(config))
+    """Return the data set of a config: `name`, and the parameters of its loader. The last two stay in memory."""
+    return _loaded(canonical_json(config), identity_of(config))
+
+
+@lru_cache(maxsize=2)
+def _loaded(config: str, data: str) -> Dataset:
+    """Load a data set, again where its identity is another one: a file of the user's may have changed."""
+    stated = json.loads(config)
+    return load_dataset(stated["name"], **_parameters(stated))
 
 
 def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.metadata
-import importlib.util
 import inspect
 import os
 import sys
@@ -20,6 +17,7 @@ import numpy as np
 from provlab.messages import did_you_mean
 from provlab.project.estimators import FUNCTION, object_in_hand
 from provlab.project.project import FILE, Project, current_project
+from provlab.project.versions import version_of
 from provsel.certificates import THEOREMS, Measure
 
 REGISTRIES = {
@@ -179,7 +177,8 @@ def _build_inner(value: Mapping[str, Any]) -> Any:
             f"{FUNCTION}: expected a function that this program passed, got {value[FUNCTION]!r:.80}; "
             f"configs name estimators only."
         )
-    return found
+    given = {name: _replace_components(value.get(name, ()), _build_inner) for name in ("args", "keywords")}
+    return partial(found, *given["args"], **dict(given["keywords"])) if given["args"] or given["keywords"] else found
 
 
 def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,13 +193,15 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _identity(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    return component_identity(inner_kind(value), value) if is_component(value) else value
+    if is_component(value):
+        return component_identity(inner_kind(value), value)
+    return {name: _replace_components(each, _identity) for name, each in value.items()}
 
 
 def _replace_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
     """Return a value of a config, with what `make` gives for each component or function, however deep in lists."""
     if isinstance(value, Mapping):
-        if is_component(value) or set(value) == {FUNCTION}:
+        if is_component(value) or FUNCTION in value:
             return make(value)
         return {name: _replace_components(inner, make) for name, inner in value.items()}
     return [_replace_components(inner, make) for inner in value] if isinstance(value, list | tuple) else value
@@ -224,7 +225,6 @@ def inner_kind(config: Mapping[str, Any]) -> str:
     return "model" if found is None or hasattr(found, "predict") else "selector"
 
 
-@cache
 def _trusted_class(kind: str, package: str, name: str, project: Project) -> type:
     """Return a class of a module that a project trusts, after looking at what it is and where it is from."""
     subject = f"config of the {kind}: expected"
@@ -264,7 +264,6 @@ def _module(package: str, root: Path) -> ModuleType:
         sys.path[:] = [folder for folder in sys.path if folder != _root]
         for name in [name for name in sys.modules if _is_of(name.partition(".")[0], _root)]:
             del sys.modules[name]
-        _trusted_class.cache_clear()
     if str(root) not in sys.path:
         sys.path.append(str(root))  # at the end: a module of the project hides no other
     _root = str(root)
@@ -288,54 +287,6 @@ def _parameters(kind: str, cls: Any) -> dict[str, bool]:
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     own = found[1:] if kind == "measure" else found
     return {each.name: each.default is each.empty and each.kind not in several for each in own}
-
-
-def version_of(cls: type) -> int | str:
-    """Return `algorithm_version` where the class has one, else its distribution, or the hash of its source.
-
-    The source is that of the top-level module in the project's folder, and of its file where it is in no distribution.
-
-    Raises
-    ------
-    ValueError
-        For a class of neither.
-    """
-    stated = getattr(cls, "algorithm_version", None)
-    if stated is not None:
-        return stated
-    return _version(cls.__module__.split(".")[0], current_project().root) or _source(cls)
-
-
-@cache
-def _version(module: str, root: Path) -> str:
-    """Return the version of a module of the project or of a distribution, "" of another one."""
-    if module == "__main__":
-        return ""
-    spec = importlib.util.find_spec(module)
-    origin = Path(spec.origin).resolve() if spec is not None and spec.origin else None
-    if origin is not None and origin.is_relative_to(root.resolve()) and "site-packages" not in origin.parts:
-        files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
-        return _hash({path.relative_to(origin.parent).as_posix(): path.read_bytes() for path in files})
-    names = sorted({*importlib.metadata.packages_distributions().get(module, [])})
-    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
-
-
-def _source(cls: type) -> str:
-    try:
-        return _hash({cls.__qualname__: inspect.getsource(cls).encode()})
-    except (OSError, TypeError) as error:
-        raise ValueError(
-            f"{cls.__module__}.{cls.__qualname__}: expected a version to know its results by, got a class without "
-            f"source or distribution; give it an algorithm_version."
-        ) from error
-
-
-def _hash(files: dict[str, bytes]) -> str:
-    found = hashlib.sha256()
-    for name, content in files.items():
-        content = content.replace(b"\r\n", b"\n")
-        found.update(b"%d %s %d " % (len(name.encode()), name.encode(), len(content)) + content)
-    return f"source {found.hexdigest()}"
 
 
 def check_columns(measure: type[Measure], known: Collection[str]) -> None:

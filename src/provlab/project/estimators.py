@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+
+from provlab.project.versions import version_of
 
 _IN_HAND: ContextVar[dict[str, Any]] = ContextVar("in_hand")
 
@@ -38,7 +42,7 @@ def as_config(value: Any) -> Any:
     Raises
     ------
     ValueError
-        An argument that is no plain value, function or estimator.
+        An argument that is no plain value, function or estimator, or a class or function that has no name of its own.
     """
     from sklearn.base import BaseEstimator
 
@@ -53,8 +57,10 @@ def as_config(value: Any) -> Any:
         return [as_config(each) for each in value]
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, functools.partial):
+        return {**as_config(value.func), "args": as_config(value.args), "keywords": as_config(value.keywords)}
     if callable(value):
-        return {FUNCTION: _name_in_hand(value)}
+        return {FUNCTION: _name_in_hand(value), "version": version_of(value)}
     if value is None or isinstance(value, str | int | float):
         return value
     raise ValueError(f"compare: expected plain values, functions and estimators as arguments, got {value!r:.80}.")
@@ -63,19 +69,29 @@ def as_config(value: Any) -> Any:
 def _name_in_hand(value: Any) -> str:
     """Return the name of a class or function, by which configs of the block of `estimators_in_hand` find it."""
     name = public_name(value)
+    if not name:
+        raise ValueError(
+            f"compare: expected classes and functions that have a name in their module, by which stored trials are "
+            f"found, got {value!r:.80}; define it by class or def at the top level, not inside of a function, and "
+            f"import its module again where that changed."
+        )
     _IN_HAND.get({})[name] = value
     return name
 
 
 def public_name(value: Any) -> str:
-    """Return the shortest dotted name by which a class or function can be imported."""
-    name: str = value.__name__
-    parts: list[str] = value.__module__.split(".")
+    """Return the shortest dotted name by which a class or function can be imported; "" where its module has none."""
+    name: str = getattr(value, "__name__", "")
+    parts: list[str] = (getattr(value, "__module__", None) or "").split(".")
     for n in range(1, len(parts) + 1):
         module = sys.modules.get(".".join(parts[:n]))
         if getattr(module, name, None) is value:
             return f"{'.'.join(parts[:n])}.{name}"
-    return f"{value.__module__}.{value.__qualname__}"
+    try:
+        is_there = attrgetter(value.__qualname__)(sys.modules[value.__module__]) is value
+    except (AttributeError, KeyError):
+        is_there = False
+    return f"{value.__module__}.{value.__qualname__}" if is_there else ""
 
 
 def _is_default(value: Any, default: Any) -> bool:

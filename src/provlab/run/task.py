@@ -122,26 +122,21 @@ def _check_identity(task: Task) -> None:
 def _fold(task: Task, dataset: Dataset) -> Fold:
     measured, preparation = task.cells[0].measured, task.protocol.get("preparation")
     if measured.keeps_fold:
-        return _shared_fold(measured, canonical_json(dict(task.dataset)), canonical_json(preparation))
+        return _shared_fold(measured, canonical_json(dict(task.dataset)), task.data, canonical_json(preparation))
     numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
     return measured.fold(dataset, **numbers, preparation=preparation)
 
 
 def data_of(task: Task) -> Dataset:
     """Return the data set of a task; warn of what people should know of a file of their own."""
-    dataset = _load(canonical_json(dict(task.dataset)))
+    dataset = load_from(task.dataset)
     if task.dataset["name"] == "file" and task.protocol.get("preparation") is None:
         warn_of_scales(dataset)
     return dataset
 
 
 @lru_cache(maxsize=1)
-def _shared_fold(measured: AbstractProtocol, config: str, preparation: str) -> Fold:
-    """Return the rows that all tasks of a protocol share, whatever their repeat."""
+def _shared_fold(measured: AbstractProtocol, config: str, data: str, preparation: str) -> Fold:
+    """Return the rows that all tasks of a protocol share, whatever their repeat, while the data have this identity."""
     prepared = json.loads(preparation)
-    return measured.fold(_load(config), n_splits=1, split_seed=0, fold=0, preparation=prepared)
-
-
-@lru_cache(maxsize=2)
-def _load(config: str) -> Dataset:
-    return load_from(json.loads(config))
+    return measured.fold(load_from(json.loads(config)), n_splits=1, split_seed=0, fold=0, preparation=prepared)

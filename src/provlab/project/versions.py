@@ -1,0 +1,85 @@
+"""What keys hold of the code of a class or function: a version that it states, a distribution, or a hash of source."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from provlab.project.project import current_project
+
+
+def version_of(value: Any) -> int | str:
+    """Return the `algorithm_version` of a class, or else its distribution, or the hash of its source.
+
+    A version counts that the class states, or a base of the same top-level module: another author's says nothing of
+    what a subclass adds. The source is that of the whole top-level module where it is in the project's folder or in no
+    distribution, and that of a whole script; of a class or function of a notebook its own alone.
+
+    Parameters
+    ----------
+    value : type or function
+
+    Raises
+    ------
+    ValueError
+        For a class or function of none of these.
+    """
+    top = value.__module__.split(".")[0]
+    for each in getattr(value, "__mro__", (value,)):
+        stated = getattr(each, "__dict__", {}).get("algorithm_version")
+        if stated is not None and each.__module__.split(".")[0] == top:
+            found: int | str = stated
+            return found
+    return _version(top, current_project().root) or _source(value)
+
+
+_versions: dict[tuple[str, Path], tuple[list[Any], str]] = {}
+"""What modules were found to be, and the import that this is of: a module that was imported again is another one."""
+
+
+def _version(module: str, root: Path) -> str:
+    """Return the version of a module or a script: the hash of its files, or its distribution; "" of a notebook's."""
+    loaded = [each for name, each in sorted(sys.modules.items()) if name.partition(".")[0] == module]
+    imports = [getattr(each, "__spec__", None) for each in loaded]
+    known, version = _versions.get((module, root), ([], ""))
+    if len(known) != len(imports) or any(one is not other for one, other in zip(known, imports, strict=True)):
+        version = _version_now(module, root)
+        _versions[module, root] = imports, version
+    return version
+
+
+def _version_now(module: str, root: Path) -> str:
+    if module == "__main__":
+        script = getattr(sys.modules[module], "__file__", None)
+        return _hash({"": Path(script).read_bytes()}) if script else ""
+    spec = importlib.util.find_spec(module)
+    origin = Path(spec.origin or "").resolve() if spec is not None else Path()
+    names = sorted({*importlib.metadata.packages_distributions().get(module, [])})
+    is_of_project = origin.is_relative_to(root.resolve()) and "site-packages" not in origin.parts
+    if origin.suffix == ".py" and (is_of_project or not names):
+        files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
+        return _hash({path.relative_to(origin.parent).as_posix(): path.read_bytes() for path in files})
+    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+
+
+def _source(value: Any) -> str:
+    try:
+        return _hash({value.__qualname__: inspect.getsource(value).encode()})
+    except (OSError, TypeError) as error:
+        raise ValueError(
+            f"{value.__module__}.{value.__qualname__}: expected a version to know its results by, got a class or "
+            f"function without source or distribution; give it an algorithm_version."
+        ) from error
+
+
+def _hash(files: dict[str, bytes]) -> str:
+    found = hashlib.sha256()
+    for name, content in files.items():
+        content = content.replace(b"\r\n", b"\n")
+        found.update(b"%d %s %d " % (len(name.encode()), name.encode(), len(content)) + content)
+    return f"source {found.hexdigest()}"
