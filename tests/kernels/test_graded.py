@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgWarning
 
 import ill_conditioned as known
 from provsel.certificates import HELD, UNDECIDED, VIOLATED, SubsetApproximation, certify, certify_subset
-from provsel.kernels.graded import scale_exponent, scaled
+from provsel.kernels.graded import _shifted, equilibrating_exponents, scale_exponent, scaled
 from provsel.kernels.spectral import accurate_basis, spectral_basis
 from provsel.models import LibsvmSVM
 from provsel.selectors import BSSSelector, LeverageScoreSelector, SingleSVDSelector, SpectralSelectionSelector
@@ -213,3 +213,18 @@ def test_blocks_give_what_one_factorisation_gives(shape, monkeypatch):
         parts = accurate_basis(form(X))
         np.testing.assert_allclose(parts.singular_values, whole.singular_values, rtol=1e-12)
         np.testing.assert_allclose(parts.V @ parts.V.T, whole.V @ whole.V.T, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32 - 1), st.sampled_from([1, 60, 140]))
+def test_rows_and_columns_are_brought_to_one_by_powers_of_two(n, d, seed, decades):
+    rng = np.random.default_rng(seed)
+    scales = (10.0 ** rng.integers(-decades, decades + 1, size) for size in ((n, 1), (1, d)))
+    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.7) * np.multiply(*scales)
+    rows, columns = equilibrating_exponents(X)
+    for each, other in zip(equilibrating_exponents(sparse.csr_array(X)), (rows, columns), strict=True):
+        np.testing.assert_array_equal(each, other)
+    found = _shifted(X, rows, columns)
+    np.testing.assert_array_equal(found, np.ldexp(X, rows[:, None] + columns))
+    largest = np.abs(found).max(axis=1)  # rows came last
+    assert ((largest == 0) | ((largest >= 0.5) & (largest < 1))).all()

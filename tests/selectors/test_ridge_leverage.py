@@ -6,6 +6,9 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.preprocessing import minmax_scale, scale
 
+from provsel.kernels.ridge_leverage import ridge_leverage_scores
+from provsel.kernels.spectral import accurate_basis
+from provsel.kernels.ties import rank_descending
 from provsel.selectors import (
     AdaptiveRandomizedPivotingSelector,
     BSSSelector,
@@ -39,6 +42,22 @@ def test_scores_are_the_definitions_on_both_sides(form, shape, ridge):
     np.testing.assert_allclose(scores, definition(X, ridge), rtol=1e-8)
     G = X.T @ X
     np.testing.assert_allclose(scores, np.diag(G @ np.linalg.inv(G + ridge * np.eye(len(G)))), rtol=1e-8)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shape", [(20, 60), (60, 20), (300, 40)])
+@pytest.mark.parametrize("spread", [1, 1e3, 1e6, 1e9])
+def test_the_order_is_that_of_accurate_scores(shape, spread, form):
+    """A Cholesky factor must not decide between features whose scores it does not know well enough."""
+    rng = np.random.default_rng(int(spread) % 7)
+    X = rng.standard_normal(shape) * spread ** -rng.random(shape[1])
+    for ridge in (None, 1.0, 1e-6, 1e-12):
+        basis = accurate_basis(form(X))
+        used = (basis.singular_values**2).sum() / min(shape) if ridge is None else ridge
+        order = rank_descending(ridge_leverage_scores(basis, used))
+        for r in (1, 5, shape[1] // 2, shape[1]):
+            selector = RidgeLeverageSelector(r, ridge=ridge).fit(form(X))
+            assert selector.indices_.tolist() == order[:r].tolist()
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -15,8 +15,14 @@ Array = NDArray[np.float64]
 BLOCK = 2**22
 """Values of X that are dense at a time."""
 
+SHORT_BLOCK = 2**15
+"""Values whose exponents are taken at a time: they stay in a cache."""
+
 SWEEPS = 3
 """Rows and columns are brought to length one, nearly, by turns."""
+
+NOTHING = -20_000
+"""In place of the exponent of zero: below all others, also after these are changed by rows and columns."""
 
 GAP = 1e3
 """Ratio of the least singular value that is kept to the largest that is not, from which on the rank is certain."""
@@ -93,7 +99,7 @@ def graded_basis(X: Any) -> tuple[Array, Array, bool, float]:
     is_tall = n >= d
     long, short = (X, columns) if is_tall else (X.T.tocsr() if sparse.issparse(X) else X.T, rows)
     along = rows if is_tall else columns
-    R = triangle(long, lambda part, at: np.ldexp(part, along[at, None] + short))
+    R = triangle(long, lambda part, at: _shifted(part, along[at], short))
     _, sizes, Wt = svd(R, check_finite=False)
     rank = int(np.sum(sizes > high * sizes[0]))
     W = Wt[:rank].T
@@ -115,22 +121,19 @@ def is_certain(sizes: Array, rank: int, low: float) -> bool:
 
 def equilibrating_exponents(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return r and c for which the rows and columns of 2^r_i x_ij 2^c_j have largest values near 1; 0 for zeros."""
-    if sparse.issparse(X):
-        coordinates = X.tocoo()
-        at, size = (coordinates.coords[0], coordinates.coords[1]), _exponents(coordinates.data)
-    else:
-        at, size = (np.arange(X.shape[0])[:, None], np.arange(X.shape[1])[None, :]), _exponents(X)
-    exponents = [np.zeros(length, dtype=np.int64) for length in X.shape]
+    coordinates = X.tocoo() if sparse.issparse(X) else None
+    size = _exponents(X if coordinates is None else coordinates.data)
+    exponents = [np.zeros(length, dtype=np.int16) for length in X.shape]
     for turn in range(2 * SWEEPS):
         side = (turn + 1) % 2  # columns first: features in other units are the usual case
-        now = size + exponents[0][at[0]] + exponents[1][at[1]]
-        largest = np.full(X.shape[side], -np.inf)
-        if sparse.issparse(X):
-            np.maximum.at(largest, at[side], now)
+        if coordinates is None:
+            other = exponents[1 - side][:, None] if side else exponents[1]
+            largest = (size + other).max(axis=1 - side)
         else:
-            largest = now.max(axis=1 - side)
-        exponents[side] -= np.where(np.isfinite(largest), largest, 0).astype(np.int64)
-    return exponents[0], exponents[1]
+            largest = np.full(X.shape[side], NOTHING, dtype=np.int16)
+            np.maximum.at(largest, coordinates.coords[side], size + exponents[1 - side][coordinates.coords[1 - side]])
+        exponents[side] = np.where(largest > NOTHING // 2, -largest, exponents[side])
+    return exponents[0].astype(np.int64), exponents[1].astype(np.int64)
 
 
 def triangle(X: Any, block: Callable[[Array, slice], Array]) -> Array:
@@ -160,9 +163,23 @@ def _parts(shape: tuple[int, int]) -> Iterator[slice]:
     return (slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step))
 
 
-def _exponents(values: Array) -> Array:
-    found = np.frexp(values)[1].astype(np.float64)
-    return np.where(values == 0, -np.inf, found)
+def _exponents(values: Array) -> NDArray[np.int16]:
+    """Return the k for which 2^-k x is between 1/2 and 1 in size; of zeros `NOTHING`."""
+    found = np.empty(values.shape, dtype=np.int16)
+    step = max(1, SHORT_BLOCK // max(1, values[:1].size))
+    for at in (slice(start, start + step) for start in range(0, values.shape[0], step)):
+        found[at] = np.where(values[at] == 0, NOTHING, np.frexp(values[at])[1])
+    return found
+
+
+def _shifted(values: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
+    """Return 2^(r_i + c_j) x_ij, as ldexp does, which takes seven times as long."""
+    exponents = rows[:, None] + columns
+    if np.abs(rows).max(initial=0) + np.abs(columns).max(initial=0) >= 1023:
+        return np.ldexp(values, exponents)
+    exponents += 1023  # as a float64 has the exponent of a power of two
+    exponents <<= 52
+    return values * exponents.view(np.float64)
 
 
 def _row_wise_orthonormal(M: Array) -> Array:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from provsel.kernels.graded import largest_size, scale_exponent
 from provsel.kernels.leverage import sample_with_replacement
-from provsel.kernels.ridge_leverage import ridge_leverage_scores
-from provsel.kernels.ties import rank_descending
+from provsel.kernels.ridge_leverage import ridge_leverage_scores, scores_by_gram_matrix
+from provsel.kernels.ties import TIED, rank_descending
 from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count, warn_if_tied
 from provsel.training_view import TrainingView
 
@@ -27,7 +29,8 @@ class RidgeLeverageSelector(BaseSelector):
 
     with s, V the singular values and right singular vectors of X; for n > d it is the diagonal of
     G (G + ridge I)^-1, G = X^T X. Unlike leverage scores, which are all 1 where X has full column rank, they
-    differ between features for every n and d. Computed from the basis that a view shares with other spectral methods.
+    differ between features for every n and d. Computed from a Cholesky factor of X X^T + ridge I, or of G + ridge I,
+    and where rounding might decide between features, as for a tiny ridge, from s and V.
 
     Parameters
     ----------
@@ -111,18 +114,28 @@ class RidgeLeverageSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         self._check_options()
-        basis = view.basis()
-        if basis.rank == 0:
+        if largest_size(view.X) == 0:
             raise all_zeros(self, view)
-        squared_norm = float(np.sum(basis.singular_values**2))
-        ridge = squared_norm / min(view.n_samples, view.n_features) if self.ridge is None else float(self.ridge)
-        scores = ridge_leverage_scores(basis, ridge)
+        scores, ridge = self._scores(view, r)
         attributes = {"scores": scores, "ridge": ridge, "effective_dimension": float(scores.sum())}
         reason = f"its columns are orthogonal and equally long, or ridge = {ridge:.3g} is too small to count"
         warn_if_tied(self, scores, reason, "Raise ridge, or take another selector")
         if self.strategy == "top":
             return Selection.unweighted(rank_descending(scores)[:r], **attributes)
         return Selection(*sample_with_replacement(scores / scores.sum(), r, rng), attributes)
+
+    def _scores(self, view: TrainingView, r: int) -> tuple[NDArray[np.float64], float]:
+        """Return all scores and the ridge: by the Gram matrix where that tells the largest apart as `TIED` says."""
+        ridge = None if self.ridge is None else float(self.ridge)
+        if scale_exponent(view.X) == 0:
+            scores, used, error = scores_by_gram_matrix(view.X, ridge, view.gram)
+            least = np.argpartition(scores, -r)[-r] if self.strategy == "top" else scores.argmax()
+            if error[least] <= TIED * scores[least]:
+                return scores, used
+        basis = view.basis()
+        if ridge is None:
+            ridge = float(np.sum(basis.singular_values**2)) / min(view.n_samples, view.n_features)
+        return ridge_leverage_scores(basis, ridge), ridge
 
     def _check_options(self) -> None:
         ridge = self.ridge
