@@ -10,9 +10,11 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import Pipeline
 
+from provlab.identity.cell import _draws
 from provlab.plan import cells_of, compose_config, make_tasks
 from provlab.project import components
 from provlab.project.components import build, component_identity
+from provlab.protocols.base import predicts_numbers
 from provlab.run.task import run_task
 
 BUILD = "from provlab.project.components import build\nbuild('selector', {{'_target_': {!r}}})\n"
@@ -101,6 +103,23 @@ def test_what_helps_is_said(project):
 )
 def test_what_is_no_estimator_of_a_trusted_module_is_refused(target, message):
     refused(target, message)
+
+
+def test_what_is_known_of_a_class_is_forgotten_when_its_code_changes(project):
+    code = """
+from sklearn.base import BaseEstimator, {0}
+class Mine({0}, BaseEstimator):
+    def __init__(self, {1}=None): self.{1} = {1}
+    def predict(self, X): return X[:, 0]
+"""
+    found = []
+    for names in (("ClassifierMixin", "random_state"), ("RegressorMixin", "alpha")):
+        (project / "trusted_study.py").write_text(code.format(*names))
+        if found:
+            importlib.reload(sys.modules["trusted_study"])
+        own = {"_target_": "trusted_study.Mine"}
+        found.append((predicts_numbers(own), _draws("model", components.stated("model", own))))
+    assert found == [(False, True), (True, False)]
 
 
 def test_a_version_of_another_author_says_nothing_of_a_subclass(project):

@@ -21,6 +21,7 @@ from provlab.project.components import (
     is_component,
     is_own,
     registered,
+    stated,
 )
 from provlab.protocols import COLUMNS, AbstractProtocol, Method, protocol_named
 from provsel.certificates import Measure
@@ -180,8 +181,8 @@ class Cell:
     @cached_property
     def n_draws(self) -> int:
         """Draws of a fold: one where neither the method nor the model draws anything."""
-        model_draws = not self.measured.repeats_are_seeds and _draws("model", canonical_json(self.model))
-        return self.protocol["draws"] if model_draws or _draws("selector", canonical_json(self.selector)) else 1
+        model_draws = not self.measured.repeats_are_seeds and _draws("model", stated("model", self.model))
+        return self.protocol["draws"] if model_draws or _draws("selector", stated("selector", self.selector)) else 1
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -270,5 +271,5 @@ def _draws(kind: str, config: str) -> bool:
     """Tell whether a component draws anything; thousands of cells have the same few."""
     from provsel.reducers import is_random, is_random_model
 
-    component = build(kind, json.loads(config))
+    component = build(kind, json.loads(config)["config"])
     return is_random_model(component) if kind == "model" else is_random(component)

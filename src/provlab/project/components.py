@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from provlab.identity.keys import canonical_json
 from provlab.messages import did_you_mean
 from provlab.project.estimators import FUNCTION, object_in_hand
 from provlab.project.project import FILE, Project, current_project
@@ -190,6 +191,14 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
         "algorithm_version": version_of(cls),
         "arguments": {name: _replace_components(value, _identity) for name, value in arguments.items()},
     }
+
+
+def stated(kind: str, config: Mapping[str, Any]) -> str:
+    """Return a config with what keys hold of it, as JSON: what is found of a component is remembered by this.
+
+    By its config alone, a class that was edited and imported again would be taken for the old one.
+    """
+    return canonical_json({"config": config, "identity": component_identity(kind, config)})
 
 
 def _identity(value: Mapping[str, Any]) -> Mapping[str, Any]:
