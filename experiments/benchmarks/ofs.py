@@ -6,10 +6,9 @@ All rows, one process, one BLAS thread, CPU seconds of the process for a whole `
 one run where it takes more than 30 s. LapS, LevS and Alpha do the same work for every number of features r; OFS does
 not, and the paper does not say at which r its seconds were taken: the smallest, a middle and the largest of its
 figures stand here. OFS is Algorithm 1 as printed (outside_span="project"), one pass at the calibrated sampling rate;
-the calibration, which the paper must have done as well, stands beside it. Printed seconds were taken on another
-machine, and for AR and ORL on other sizes: only ratios compare. Goals: OFS faster than LapS, LevS and Alpha on every
-data set, and OFS / LapS at most a third of the printed ratio. The limit is a product of the 2 n d k operations that
-projecting d columns on k kept ones takes.
+the calibration, which the paper must have done as well, stands beside it. The limit is a product of the 2 n d k
+operations that projecting d columns on k kept ones takes. There are no goals: which method is faster is a claim of the
+paper, and verdicts are on that.
 """
 
 import argparse
@@ -35,14 +34,7 @@ BENCH = {
     "left_out": "ar, cifar10, mnist",
     "seconds": 300,
 }
-PRINTED = {  # Table 3: CPU seconds of LapS and OFS
-    "usps": (1.46, 0.15),
-    "ar": (0.70, 1.74),
-    "coil20": (0.23, 0.58),
-    "cifar10": (120.0, 2.28),
-    "mnist": (19.38, 1.32),
-    "orl": (0.24, 0.05),
-}
+DATASETS = ("usps", "ar", "coil20", "cifar10", "mnist", "orl")
 QUICK = ("orl", "coil20")
 LONG = 30.0
 PEERS = ("LapS", "LevS", "Alpha")
@@ -89,33 +81,20 @@ def measure(name, X, y, repeats):
             "r": r, "kept": int(again.indices_.size), "sampling_rate": found.sampling_rate_,
             "seconds": seconds, "runs": runs, "calibration_seconds": calibration,
             "same_as_calibrated": bool(np.array_equal(again.indices_, found.indices_)),
-            "ratio": seconds / record["seconds"]["LapS"],
-            "slower_than": [peer for peer in PEERS if seconds >= record["seconds"][peer]],
         })  # fmt: skip
     return record
 
 
 def cases(records):
-    """Return the common records: each size beside the fastest other method, and beside LapS as the paper has it."""
+    """Return the common records: each size beside the fastest other method."""
     found = []
     for name, record in records.items():
         fastest = min(PEERS, key=record["seconds"].get)
         for one in record["ofs"]:
             label = f"{name}, {record['n']:,} x {record['d']:,}, r = {one['r']}"
             limit = gemm_seconds(2 * record["n"] * record["d"] * one["kept"])
-            found += [
-                case(label, one["runs"], peer=(f"fastest: {fastest}", record["runs"][fastest]), limit=limit,
-                     goal="ratio >= 1"),
-                case(f"{label}, third of the print", one["runs"], peer=("LapS", record["runs"]["LapS"]),
-                     goal=f"ratio >= {1 / allowed(name)[1]:.3g}"),
-            ]  # fmt: skip
+            found.append(case(label, one["runs"], peer=(f"fastest: {fastest}", record["runs"][fastest]), limit=limit))
     return found
-
-
-def allowed(name):
-    """Return the printed ratio OFS / LapS and the third of it."""
-    laps, ofs = PRINTED[name]
-    return ofs / laps, ofs / laps / 3
 
 
 def seconds_table(records):
@@ -138,32 +117,10 @@ def seconds_table(records):
     return "\n".join(lines)
 
 
-def goals_table(records):
-    lines = [
-        "\nGoals\n",
-        "| data set | r | OFS / LapS | printed | a third | ratio | OFS slower than | faster than all |",
-        "|---|--:|--:|--:|--:|---|---|---|",
-    ]
-    for name, record in records.items():
-        printed, third = allowed(name)
-        for found in record["ofs"]:
-            slower = ", ".join(f"{peer} ({found['seconds'] / record['seconds'][peer]:.1f} x)"
-                               for peer in found["slower_than"])  # fmt: skip
-            lines.append(
-                f"| {name} | {found['r']} | {found['ratio']:.4f} | {printed:.4f} | {third:.4f} "
-                f"| {met(found['ratio'] <= third)} | {slower or 'none'} | {met(not slower)} |"
-            )
-    return "\n".join(lines)
-
-
-def met(reached):
-    return "met" if reached else "MISSED"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="ORL and COIL20 only, one run of each")
-    parser.add_argument("--datasets", nargs="+", choices=list(PRINTED), default=list(PRINTED))
+    parser.add_argument("--datasets", nargs="+", choices=DATASETS, default=DATASETS)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     names, repeats = (QUICK, 1) if options.quick else (options.datasets, options.repeats)
@@ -177,7 +134,7 @@ def main():
             records[name] = measure(name, data.X, data.y, repeats)
         found = cases(records)
     different = [name for name in records if not all(found["same_as_calibrated"] for found in records[name]["ofs"])]
-    report("ofs", seconds_table(records) + "\n" + goals_table(records), found, quick=options.quick, datasets=records)
+    report("ofs", seconds_table(records), found, quick=options.quick, datasets=records)
     if different:
         raise SystemExit(f"ofs.py: a pass at the calibrated rate kept other features than the calibration: {different}")
 
