@@ -4,6 +4,7 @@ import importlib
 import io
 import subprocess
 import sys
+import types
 from functools import partial
 from pathlib import Path
 
@@ -423,3 +424,15 @@ print(*set(found.features["feature"]))
         done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, check=True)
         kept.append(done.stdout.split())
     assert kept == [["1"], ["64"]]
+
+
+def test_a_class_of_a_module_without_a_file_says_its_version(data, monkeypatch):
+    X, y = data
+    module = types.ModuleType("of_no_file")
+    code = "from provsel.selectors import RRQRSelector\nclass Mine(RRQRSelector):\n    {}\n"
+    monkeypatch.setitem(sys.modules, "of_no_file", module)
+    exec(code.format("pass"), vars(module))
+    with pytest.raises(ValueError, match=r"of_no_file\.Mine: expected a version to know its results by, .* give it an"):
+        quietly(X, y, {"mine": module.Mine(3)})
+    exec(code.format("algorithm_version = 1"), vars(module))
+    assert quietly(X, y, {"mine": module.Mine(3)})["trials"].tolist() == [6]

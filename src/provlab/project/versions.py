@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import importlib.util
 import inspect
 import sys
 from pathlib import Path
@@ -44,10 +43,10 @@ _versions: dict[tuple[str, Path], tuple[list[Any], str]] = {}
 
 def _version(module: str, root: Path) -> str:
     """Return the version of a module or a script: the hash of its files, or its distribution; "" of a notebook's."""
-    loaded = [each for name, each in sorted(sys.modules.items()) if name.partition(".")[0] == module]
-    imports = [getattr(each, "__spec__", None) for each in loaded]
-    known, version = _versions.get((module, root), ([], ""))
-    if len(known) != len(imports) or any(one is not other for one, other in zip(known, imports, strict=True)):
+    names = [name for name in sys.modules if name == module or name.startswith(f"{module}.")]
+    imports = [getattr(sys.modules[name], "__spec__", None) for name in names]
+    known, version = _versions.get((module, root), (None, ""))
+    if known is None or [*map(id, known)] != [*map(id, imports)]:
         version = _version_now(module, root)
         _versions[module, root] = imports, version
     return version
@@ -57,7 +56,7 @@ def _version_now(module: str, root: Path) -> str:
     if module == "__main__":
         script = getattr(sys.modules[module], "__file__", None)
         return _hash({"": Path(script).read_bytes()}) if script else ""
-    spec = importlib.util.find_spec(module)
+    spec = getattr(sys.modules.get(module), "__spec__", None)
     origin = Path(spec.origin or "").resolve() if spec is not None else Path()
     names = sorted({*importlib.metadata.packages_distributions().get(module, [])})
     is_of_project = origin.is_relative_to(root.resolve()) and "site-packages" not in origin.parts
