@@ -275,17 +275,18 @@ def test_all_methods_and_models_of_a_fold_are_one_task_with_the_same_rows():
     assert isinstance(found[0].cell, Cell)
 
 
+class Large(BaseSelector):
+    algorithm_version = 1
+
+    def __init__(self, n_features_to_select):
+        self.n_features_to_select = n_features_to_select
+
+    def _select(self, view, rng):
+        view.shared("large", lambda: np.ones(20_000_000).sum())  # 160 MB
+        return Selection.unweighted(range(self.n_features_to_select))
+
+
 def test_memory_of_a_selection_is_what_it_takes_whoever_computed_it_first():
-    class Large(BaseSelector):
-        algorithm_version = 1
-
-        def __init__(self, n_features_to_select):
-            self.n_features_to_select = n_features_to_select
-
-        def _select(self, view, rng):
-            view.shared("large", lambda: np.ones(20_000_000).sum())  # 160 MB
-            return Selection.unweighted(range(self.n_features_to_select))
-
     with estimators_in_hand():
         found = [each for size in (5, 10) for each in cells(Large(size))] + cells(Recorder(5))
         result = run_task(make_tasks(found)[0])

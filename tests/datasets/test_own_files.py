@@ -411,9 +411,9 @@ def test_a_note_on_a_file_is_one_line_before_the_run(project, capsys):
 def test_a_run_in_python_warns_once_of_a_file(project):
     TABLE.to_csv(project / "seen-once.csv")
     config = compose_config(["dataset=file", "dataset.path=seen-once.csv", "selector=full", "protocol.n_splits=2"])
-    cells, store, said = cells_of(config), TrialStore(project / "store"), io.StringIO()
+    store, said = TrialStore(project / "store"), io.StringIO()
     with pytest.warns(UserWarning, match="column 'Unnamed: 0', which only numbers the rows") as found:
-        report = run_cells(cells, store, {"name": "serial"}, console=Console(file=said, width=200))
+        report = run_cells(cells_of(config), store, {"name": "serial"}, console=Console(file=said, width=200))
     assert len(found) == 1
     assert "Unnamed" not in said.getvalue()
     assert report.n_run == report.n_planned > 0
