@@ -171,6 +171,7 @@ def test_nothing_is_near_a_name_that_is_far(call):
         (["verify", "protocol.nope=1"], r"protocol\.nope"),
         (["run", "dataset=techtc", "executor=serial"], "run provsel fetch techtc"),
         (table1("selector._target_=os.system"), "expected a class of provsel.selectors or of a module"),
+        (table1("selector._target_=provsel.selectors.BSS"), "name one of provsel.selectors.*BSSSelector"),
         (table1("executor.name=threads"), "executor: expected one of dask, loky, serial, slurm, got 'threads'"),
         (table1("dataset.name=nope"), "nope.*synthetic"),
         (table1("selector=nope"), "selector: expected one of .*bss.*full.*leverage.*uniform, got 'nope'"),

@@ -104,6 +104,8 @@ def test_a_class_without_another_name_is_called_by_its_own(small, results, capsy
     assert main(["rank", "selector=any", f"selector._target_={RRQR}", f"results={results}"]) == 0
     assert "RRQRSelector among 3 methods" in capsys.readouterr().out
     assert (results / "rank" / "RRQRSelector" / "index.html").is_file()
+    assert main(["rank", "selector.n_features_to_select=3", f"results={results}"]) == 0  # of the default one
+    assert "BSSSelector among 3 methods" in capsys.readouterr().out
 
 
 def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):

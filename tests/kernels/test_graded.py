@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgWarning
 
 import ill_conditioned as known
 from provsel.certificates import HELD, UNDECIDED, VIOLATED, SubsetApproximation, certify, certify_subset
-from provsel.kernels.graded import _shifted, equilibrating_exponents, scale_exponent, scaled
+from provsel.kernels.graded import equilibrating_exponents, scale_exponent, scaled, shifted
 from provsel.kernels.spectral import accurate_basis, spectral_basis
 from provsel.models import LibsvmSVM
 from provsel.selectors import BSSSelector, LeverageScoreSelector, SingleSVDSelector, SpectralSelectionSelector
@@ -224,7 +224,7 @@ def test_rows_and_columns_are_brought_to_one_by_powers_of_two(n, d, seed, decade
     rows, columns = equilibrating_exponents(X)
     for each, other in zip(equilibrating_exponents(sparse.csr_array(X)), (rows, columns), strict=True):
         np.testing.assert_array_equal(each, other)
-    found = _shifted(X, rows, columns)
+    found = shifted(X, rows, columns)
     np.testing.assert_array_equal(found, np.ldexp(X, rows[:, None] + columns))
     largest = np.abs(found).max(axis=1)  # rows came last
     assert ((largest == 0) | ((largest >= 0.5) & (largest < 1))).all()

@@ -271,7 +271,7 @@ def test_a_file_that_changed_is_read_again_by_the_same_process(project, ending, 
             table.to_csv(file, index=False) if ending == "csv" else table.to_excel(file, index=False)
         os.utime(file, ns=(10**18, 10**18))
         settings = ["dataset=file", f"dataset.path={file}", *(["dataset.target=y"] if ending != "npz" else [])]
-        methods = ["selector=alpha_investing", "selector.n_features_to_select=1", "protocol.setting=unsupervised"]
+        methods = ["selector=rfe", "selector.n_features_to_select=1", "protocol.setting=unsupervised"]
         cells = cells_of(compose_config([*settings, *protocol, *methods]))
         [record, *_] = run_task(make_tasks(cells)[0]).records
         found.append(record["features"].tolist())

@@ -136,6 +136,7 @@ def test_without_them_keys_are_what_they_were():
             ["{_target_:os.system}"],
             r"measure: expected a class of provsel\.certificates or of a module that",
         ),
+        (["{_target_:provsel.certificates.Subset}"], r"name one of provsel.certificates.*SubsetApproximation"),
         (["np"], r"expected a subclass of provsel\.certificates\.theorem\.Measure, got measuring_study\.np"),
     ],
 )

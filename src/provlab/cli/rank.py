@@ -80,9 +80,9 @@ def call_rank(options: argparse.Namespace) -> int:
     if data:
         shown, frames, page = _on_data(options.name, options.against, data, store, executor, results)
     else:
-        stated = {setting(text): text.partition("=")[2] for text in asked}
-        name = options.name or stated.get("selector._target_", "").rpartition(".")[2] or stated["selector"]
-        found = standing(name, method_of(asked), options.panel, options.against, store, executor)
+        found = standing(
+            options.name or _name_of(asked), method_of(asked), options.panel, options.against, store, executor
+        )
         frames = {
             "leaderboard": _with_method(found.leaderboard), "pairs": _with_method(found.pairs), "sets": found.sets,
         }  # fmt: skip
@@ -94,6 +94,17 @@ def call_rank(options: argparse.Namespace) -> int:
         console.print(part)
     console.print(f"{time.perf_counter() - start:.0f} s; the page: {page}", soft_wrap=True)
     return 0
+
+
+def _name_of(asked: list[str]) -> str:
+    """Return the name of the selector's config, or of the class where the settings name one themselves."""
+    from provlab.plan import compose_config
+    from provlab.plan.overrides import setting
+
+    chosen = {setting(text): text.partition("=")[2] for text in asked}
+    if "selector" in chosen and "selector._target_" not in chosen:
+        return chosen["selector"]
+    return str(compose_config(asked)["selector"]["_target_"]).rpartition(".")[2]
 
 
 def described(found: Standing) -> Iterator[RenderableType]:

@@ -18,10 +18,10 @@ from provlab.project.components import (
     component_arguments,
     component_class,
     component_identity,
+    component_json,
     is_component,
     is_own,
     registered,
-    stated,
 )
 from provlab.protocols import COLUMNS, AbstractProtocol, Method, protocol_named
 from provsel.certificates import Measure
@@ -181,8 +181,12 @@ class Cell:
     @cached_property
     def n_draws(self) -> int:
         """Draws of a fold: one where neither the method nor the model draws anything."""
-        model_draws = not self.measured.repeats_are_seeds and _draws("model", stated("model", self.model))
-        return self.protocol["draws"] if model_draws or _draws("selector", stated("selector", self.selector)) else 1
+        model_draws = not self.measured.repeats_are_seeds and _draws("model", component_json("model", self.model))
+        return (
+            self.protocol["draws"]
+            if model_draws or _draws("selector", component_json("selector", self.selector))
+            else 1
+        )
 
     @property
     def counts(self) -> tuple[int, int, int]:

@@ -193,7 +193,7 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def stated(kind: str, config: Mapping[str, Any]) -> str:
+def component_json(kind: str, config: Mapping[str, Any]) -> str:
     """Return a config with what keys hold of it, as JSON: what is found of a component is remembered by this.
 
     By its config alone, a class that was edited and imported again would be taken for the old one.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from provlab.project.components import build, component_class, stated
+from provlab.project.components import build, component_class, component_json
 from provsel.certificates import NOT_MEASURED, Theorem
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _takes_weights(model: str) -> bool:
 
 def predicts_numbers(model: Mapping[str, Any]) -> bool:
     """Tell whether the config of a model is one of a regression."""
-    return _kind(stated("model", model)) == "regressor"
+    return _kind(component_json("model", model)) == "regressor"
 
 
 class AbstractProtocol(ABC):
@@ -306,7 +306,7 @@ class AbstractProtocol(ABC):
                 raise ValueError(
                     f"protocol.{name}: expected {value!r} for the split {self.name}, got {protocol[name]!r}."
                 )
-        if self.uses_model and (_kind(stated("model", method.model)) == "clusterer") != self.clusters:
+        if self.uses_model and (_kind(component_json("model", method.model)) == "clusterer") != self.clusters:
             raise ValueError(
                 f"protocol.split: expected all_rows with a model that clusters, and only with such a one, "
                 f"got {self.name} with {method.model['_target_']}; use protocol=clustering model=kmeans together."
@@ -355,7 +355,7 @@ class AbstractProtocol(ABC):
                 f"got {target}; choose {MODELS[wanted]}, or say dataset.task="
                 f"{'classification' if wanted else 'regression'} where the data are your own file and that is meant."
             )
-        if fold.test_weight is not None and not _takes_weights(stated("model", method.model)):
+        if fold.test_weight is not None and not _takes_weights(component_json("model", method.model)):
             raise ValueError(
                 f"model: expected one that takes the sample_weight of the data, got {target}; choose "
                 f"{MODELS[True] if wanted else 'model=logistic'}, or leave out dataset.sample_weight."

@@ -99,7 +99,7 @@ def graded_basis(X: Any) -> tuple[Array, Array, bool, float]:
     is_tall = n >= d
     long, short = (X, columns) if is_tall else (X.T.tocsr() if sparse.issparse(X) else X.T, rows)
     along = rows if is_tall else columns
-    R = triangle(long, lambda part, at: _shifted(part, along[at], short))
+    R = triangle(long, lambda part, at: shifted(part, along[at], short))
     _, sizes, Wt = svd(R, check_finite=False)
     rank = int(np.sum(sizes > high * sizes[0]))
     W = Wt[:rank].T
@@ -172,7 +172,7 @@ def _exponents(values: Array) -> NDArray[np.int16]:
     return found
 
 
-def _shifted(values: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
+def shifted(values: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
     """Return 2^(r_i + c_j) x_ij, as ldexp does, which takes seven times as long."""
     exponents = rows[:, None] + columns
     if np.abs(rows).max(initial=0) + np.abs(columns).max(initial=0) >= 1023:

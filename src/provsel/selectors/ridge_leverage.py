@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.kernels.graded import largest_size, scale_exponent
+from provsel.kernels.graded import scale_exponent
 from provsel.kernels.leverage import sample_with_replacement
 from provsel.kernels.ridge_leverage import ridge_leverage_scores, scores_by_gram_matrix
 from provsel.kernels.ties import TIED, rank_descending
@@ -114,8 +114,6 @@ class RidgeLeverageSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         self._check_options()
-        if largest_size(view.X) == 0:
-            raise all_zeros(self, view)
         scores, ridge = self._scores(view, r)
         attributes = {"scores": scores, "ridge": ridge, "effective_dimension": float(scores.sum())}
         reason = f"its columns are orthogonal and equally long, or ridge = {ridge:.3g} is too small to count"
@@ -130,9 +128,11 @@ class RidgeLeverageSelector(BaseSelector):
         if scale_exponent(view.X) == 0:
             scores, used, error = scores_by_gram_matrix(view.X, ridge, view.gram)
             least = np.argpartition(scores, -r)[-r] if self.strategy == "top" else scores.argmax()
-            if error[least] <= TIED * scores[least]:
+            if error[least] < TIED * scores[least]:
                 return scores, used
         basis = view.basis()
+        if basis.rank == 0:
+            raise all_zeros(self, view)
         if ridge is None:
             ridge = float(np.sum(basis.singular_values**2)) / min(view.n_samples, view.n_features)
         return ridge_leverage_scores(basis, ridge), ridge
