@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -133,6 +134,18 @@ def test_ctrl_c_while_workers_start(delay, tmp_path):
     assert "Traceback" not in error
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert alive == []
+
+
+@pytest.mark.parametrize("n_results", [1, None], ids=["closed early", "to the end"])
+def test_no_thread_of_a_pool_outlives_it(n_results):
+    """One that Python's end stops while it removes a semaphore leaves a warning after the last line."""
+    tasks, before = make_tasks([small_cell(UNIFORM)]), set(threading.enumerate())
+    for _ in range(2):
+        results = execute(tasks, {"name": "loky", "n_jobs": 2})
+        for _ in range(len(tasks) if n_results is None else n_results):
+            next(results)
+        results.close()
+        assert set(threading.enumerate()) <= before
 
 
 def test_failures_are_said_at_the_first_counted_at_the_end_and_tried_again(tmp_path):

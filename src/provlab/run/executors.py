@@ -29,6 +29,9 @@ EXECUTORS = ("serial", "loky", "dask", "slurm")
 REPLACED = "A worker stopped while some jobs were given to the executor"
 """What loky warns of when it replaces a worker that has grown, such as by 60,000 images; nothing is lost."""
 
+THREADS_END = 10.0
+"""Seconds that the threads of a pool which is shut down may take to end."""
+
 WATCH_EVERY = 1.0
 """Seconds between two looks of a worker at the process that started it."""
 
@@ -90,7 +93,7 @@ def run_and_record(task: Task) -> TaskResult:
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
     """Run tasks in processes of this machine; two a worker are submitted at a time."""
     warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky's
-    others = set(multiprocessing.active_children())
+    others, threads = set(multiprocessing.active_children()), set(threading.enumerate())
     pool = ProcessPoolExecutor(
         n_jobs, env=dict.fromkeys(ONE_THREAD, "1"), initializer=_end_with, initargs=(os.getpid(),)
     )
@@ -117,6 +120,10 @@ def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
             for child in set(multiprocessing.active_children()) - others:
                 child.terminate()
         pool.shutdown(wait=True)
+        # loky does not wait for the thread that feeds its queue: stopped by the end of Python while it removes the
+        # queue's semaphores, it leaves one that the tracker of resources complains of
+        for thread in set(threading.enumerate()) - threads:
+            thread.join(THREADS_END)
 
 
 @contextmanager
