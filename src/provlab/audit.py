@@ -82,6 +82,8 @@ class AuditRun:
         These four repeat the draw on the same store; "" is all cells.
     n_stored, n_drawn : int
         Trials in the store then, and in the sample.
+    packed : str
+        "benchmark", or the paper of the readings, whose packed trials they are; "" is a store.
     interrupted : bool
         Then `trials` are those that were compared before.
     skipped : dict
@@ -102,6 +104,7 @@ class AuditRun:
     cell: str
     n_stored: int
     n_drawn: int
+    packed: str = ""
     interrupted: bool = False
     skipped: Mapping[str, int] = field(default_factory=dict)
     trials: pd.DataFrame = field(default_factory=lambda: _frame([], TRIALS))
@@ -158,6 +161,20 @@ def read_audits(results: Path) -> list[AuditRun]:
     return sorted(runs, key=lambda run: datetime.fromisoformat(run.when), reverse=True)
 
 
+def audits_frame(runs: Sequence[AuditRun]) -> pd.DataFrame:
+    """Return a line for each run that came to its end: what it drew, on which processor, and what it found."""
+    lines = []
+    for run in runs:
+        if not run.interrupted:
+            kind, same = json.loads(run.environment), int(run.trials["same_environment"].sum())
+            counts = {outcome: run.count(outcome) for outcome in OUTCOMES} | {"skipped": sum(run.skipped.values())}
+            about = {"trials_of": run.packed or "store", "date": run.when[:10], "git_revision": run.git_revision}
+            about |= {"blas": kind["blas"][0], "cpu": kind["cpu"][-1], "seed": run.seed}
+            numbers = {"stored": run.n_stored, "drawn": run.n_drawn, "same_environment": same, **counts}
+            lines.append({**about, **numbers, "digits": run.digits})
+    return pd.DataFrame(lines).astype({"digits": "Int64"} if lines else {})
+
+
 def _frame(rows: Sequence[Any], types: Mapping[str, type]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*types]).astype(types)
 
@@ -170,6 +187,7 @@ def run_audit(
     limit: int | None = None,
     seed: int | None = None,
     executor: Mapping[str, Any] | None = None,
+    packed: str = "",
 ) -> tuple[AuditRun, Path]:
     """Compute a random sample of stored trials again, compare, and write what was found.
 
@@ -190,6 +208,8 @@ def run_audit(
         Of the draw. Default: a fresh one.
     executor : mapping, optional
         See `execute`; loky with one worker a core by default.
+    packed : str
+        See `AuditRun`: packed trials have some of the columns only, and what is null in one is not compared.
 
     Returns
     -------
@@ -207,7 +227,7 @@ def run_audit(
     console = PlainConsole(stderr=True)
     store, when = TrialStore(results / "store"), datetime.now(UTC).isoformat()
     drawn, settings = _draw(store, fraction=fraction, cell=cell, limit=limit, seed=seed)
-    run = AuditRun(when, __version__, git_revision(), environment(), **settings)
+    run = AuditRun(when, __version__, git_revision(), environment(), **settings, packed=packed)
     console.print(f"audit: {run.n_drawn} of {run.n_stored} stored trials, drawn with seed {run.seed}")
     skipped: Counter[str] = Counter()
     noted: dict[str, tuple[str, str, str]] = {}  # differences that leave nothing to compare
@@ -225,7 +245,7 @@ def run_audit(
                 advance(len(result.records) + len(result.failures))
     except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
         stopped = error
-    frames = _compare(store, stored, records, noted)
+    frames = _compare(None if packed else store, stored, records, noted)
     run = replace(run, interrupted=stopped is not None, skipped=dict(sorted(skipped.items())), **frames)
     path = run.write(results)
     if stopped is not None:
@@ -251,14 +271,30 @@ def run_panel_audit(
         table = table[table["method"].isin(some("method", methods, panel_methods()))]
     table = table[~table["failure"].str.startswith("OutOfTimeError")]
     cells = cells_of_table(table)
-    with TemporaryDirectory() as temporary:
-        TrialStore(Path(temporary) / "store").add(unpacked(table, cells))
-        run, _ = run_audit(Path(temporary), **how)
+    run = _run_on(unpacked(table, cells), "benchmark", how)
     names = table.drop_duplicates("cell").set_index("cell")[["dataset", "method", "size", "model"]]
     about = names.loc[run.trials["cell"].str[:ID_DIGITS]]
     selector = [f"{line.method}, {line.size} features, {line.model}" for line in about.itertuples()]
     run = replace(run, trials=run.trials.assign(dataset=about["dataset"].to_numpy(), selector=selector))
     return run, run.write(results)
+
+
+def run_readings_audit(folder: Path | str, results: Path, **how: Any) -> tuple[AuditRun, Path]:
+    """Do the same with the packed trials of a folder of a paper's readings, of those that the readings ask for now.
+
+    `how` and errors are those of `run_audit`.
+    """
+    from provlab.readings.study import asked, unpacked_trials  # claims and their statistics: slow to import
+
+    path = Path(folder).resolve()
+    run = _run_on(unpacked_trials(asked(path.name), path), path.name, how)
+    return run, run.write(results)
+
+
+def _run_on(trials: pa.Table, packed: str, how: Mapping[str, Any]) -> AuditRun:
+    with TemporaryDirectory() as temporary:
+        TrialStore(Path(temporary) / "store").add(trials)
+        return run_audit(Path(temporary), packed=packed, **how)[0]
 
 
 def _draw(
@@ -346,13 +382,15 @@ def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, 
 
 
 def _compare(
-    store: TrialStore, stored: pa.Table, records: list[dict[str, Any]], noted: Mapping[str, tuple[str, str, str]]
+    store: TrialStore | None, stored: pa.Table, records: list[dict[str, Any]], noted: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, pd.DataFrame]:
     """Return the frames of an `AuditRun` from what was computed again."""
     now = records_table(records).sort_by("key")
     before = stored.filter(pc.is_in(stored["key"], now["key"].combine_chunks()))
     lines = agreement.differences(before, now, agreement.compared_columns(now.column_names))
-    is_unknown = _is_unknown(store, before, lines)
+    is_unknown = (
+        _is_unknown(store, before, lines) if store else np.array([each is None for each in lines["stored"]], bool)
+    )
     unknown, lines = lines[is_unknown], lines[~is_unknown]
     keys = now["key"].to_pylist()
     texts = {key: [each] for key, each in noted.items()}
@@ -362,6 +400,9 @@ def _compare(
     trials = stored.filter(pc.is_in(stored["key"], pa.array([*keys, *noted], pa.string())))
     frame = trials.select([name for name in TRIALS if name in trials.column_names]).to_pandas()
     frame = frame.fillna({name: -1 if kind is int else "" for name, kind in TRIALS.items() if name in frame})
+    for name in ("dataset", "selector"):  # which packed trials do not have
+        said = dict(zip(keys, now[name].to_pylist(), strict=True))
+        frame[name] = [each or said.get(key, "") for key, each in zip(frame["key"], frame[name], strict=True)]
     frame["outcome"] = DIFFERENT
     frame["same_environment"] = [kind == environment() for kind in trials["environment"].to_pylist()]
     is_now = frame["key"].isin(keys)  # the others have no record now

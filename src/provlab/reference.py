@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from provlab.audit import audits_frame, read_audits
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.claims.ranking import draw_rankings, ranked
 from provlab.claims.rules import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, VERDICTS
@@ -54,7 +55,7 @@ log = logging.getLogger(__name__)
 
 FOLDER, README, SUMMARY, BENCHMARKS = "reference", "README.md", "summary.json", "benchmarks.json"
 VERDICT_LINES, RANKING_LINES = "verdicts.csv", "rankings.csv"
-SAMPLE, READINGS, LETTER = "sample", "readings", "letter.md"
+SAMPLE, READINGS, LETTER, AUDITS = "sample", "readings", "letter.md", "audits.csv"
 
 OPEN = (INCONCLUSIVE, NOT_CONTRADICTED)
 """Verdicts that more observations would decide."""
@@ -276,6 +277,21 @@ def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
     with replacing_folder(target) as folder:
         _finish(_copy(target, folder), results, names)
     return target
+
+
+def write_audits(results: Path) -> Path:
+    """Write what the runs of `provsel audit` found into `results`/reference, as audits.csv, and return the folder.
+
+    Raises
+    ------
+    ValueError
+        When there was no run.
+    """
+    found = audits_frame(read_audits(results))
+    if found.empty:
+        raise ValueError(f"reference: expected runs of provsel audit in {results / 'audits'}, got none; run it first.")
+    write_frame(found, results / FOLDER / AUDITS)
+    return results / FOLDER
 
 
 def _copy(target: Path, folder: Path) -> Reference:

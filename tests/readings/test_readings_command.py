@@ -5,6 +5,7 @@ import re
 import shutil
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -99,6 +100,36 @@ def test_universes_share_cells_and_the_plan_says_what_is_missing_and_costs(study
     assert main([*COMMAND, "--render", "--results", "empty"]) == 0
     robust = read("empty/readings/known2000/robustness.csv")
     assert (list(robust["run"]), list(robust["default"])) == ([0, 0], ["not run", "not run"])
+
+
+def test_packed_trials_are_audited_and_the_reference_tells_what_audits_found(study, tmp_path, monkeypatch, capsys):
+    """The packed trials are all that a clone has of these runs; one whose error was changed is found."""
+    options = ["--fraction", "1", "--seed", "7", "executor=serial", "--results", str(tmp_path)]
+    assert main(["audit", "--readings", str(study), *options, "--strict"]) == 0
+    assert re.search(r"identical │ 100 │ the same bits", plain(capsys.readouterr().out))
+    changed = tmp_path / "known2000"
+    shutil.copytree(study, changed)
+    [path] = (changed / "trials").glob("*.parquet")
+    table = pq.read_table(path)
+    place = table.column_names.index("error")
+    errors = table["error"].to_pylist()
+    path.unlink()
+    table = table.set_column(place, "error", pa.array([errors[0] + 0.01, *errors[1:]]))
+    TrialStore(changed / "trials").write(table)
+    assert main(["audit", "--readings", str(changed), *options]) == 1
+    assert re.search(r"error: stored \S+, now", plain(capsys.readouterr().out))
+    assert main(["reference", "--audits", "--results", str(tmp_path)]) == 0
+    audits = pd.read_csv(tmp_path / "reference" / "audits.csv")
+    assert [*audits["trials_of"]] == ["known2000"] * 2
+    assert [*audits[["stored", "drawn", "identical", "different"]].to_numpy().tolist()] == [
+        [100, 100, 99, 1],
+        [100, 100, 100, 0],
+    ]
+    shutil.rmtree(changed / "trials")
+    assert main(["audit", "--readings", str(changed)]) == 2
+    assert "expected packed trials that the readings of known2000 ask for, got none" in capsys.readouterr().err
+    assert main(["reference", "--audits", "--results", str(changed)]) == 2
+    assert re.search(r"reference: expected runs of provsel audit in .*audits, got none", capsys.readouterr().err)
 
 
 def test_a_place_that_is_asked_alone_is_crossed_with_no_place_of_its_rows(tmp_path, monkeypatch):

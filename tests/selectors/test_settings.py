@@ -126,6 +126,7 @@ TALL = rng.standard_normal((40, 6))
         (OnSupportVectors(UniformSelector(31)), X, "UniformSelector: expected n_features_to_select between 1 and"),
         (BSSSelector(N), X, f"greater than the rank of X, rank = {N}, got {N}; the smallest that works is {N + 1}"),
         (BSSSelector(6), TALL, "full column rank, so give rank < 6 as well"),
+        (BSSSelector(4), TALL, "rank = 6, got 4; X has full column rank, so give rank < 4 as well"),
         (ApproximateBSSSelector(N), X, rf"greater than the rank of the sketch, rank = {N}, got {N}; .* {N + 1}"),
         (ApproximateBSSSelector(6, n_projections=6), X, "rank = 6, got 6; choose at least 7, or n_projections < 6"),
         (SpectralSelectionSelector(4, rank=5), X, "SpectralSelectionSelector: expected rank at most 4"),

@@ -302,6 +302,9 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
         "--panel", action="store_true", help="only the benchmark's panel, of each method and data set that is complete"
     )
     parser.add_argument(
+        "--audits", action="store_true", help="only the table of what the runs of provsel audit found, audits.csv"
+    )
+    parser.add_argument(
         "--texts", action="store_true", help="only write the README.md of results/reference, and fill the project's "
         "templates (README.md.j2, NOTES.md.j2 and others) from it",
     )  # fmt: skip
@@ -310,7 +313,7 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
 def call_reference(options: argparse.Namespace) -> int:
     """Write the reference results, print where they are, and fill the texts of their project."""
     from provlab.project import current_project
-    from provlab.reference import FOLDER, write_readings, write_readme, write_reference
+    from provlab.reference import FOLDER, write_audits, write_readings, write_readme, write_reference
     from provlab.texts import fill_texts
 
     if options.panel:
@@ -320,9 +323,12 @@ def call_reference(options: argparse.Namespace) -> int:
         results = Path(options.results)
         if options.readings:
             folder = write_readings(results, options.artefact)
+        elif options.audits:
+            folder = write_audits(results)
         else:
             folder = write_reference(results, options.overrides, options.artefact)
-        print((folder / "README.md").read_text(encoding="utf-8"))
+        if not options.audits:
+            print((folder / "README.md").read_text(encoding="utf-8"))
         print(f"written: {folder}")
         if folder.resolve() != own.resolve():
             return 0

@@ -39,21 +39,28 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
         help="audit files of the benchmark's panel: by default those that come with provsel",
     )  # fmt: skip
     parser.add_argument("--method", action="append", default=[], metavar="NAME", help="of the panel; may be repeated")
+    parser.add_argument(
+        "--readings", metavar="FOLDER",
+        help="audit the packed trials of a paper's readings, such as results/reference/readings/paul2016",
+    )  # fmt: skip
     add_store_arguments(parser, "executor=serial")
 
 
 def call_audit(options: argparse.Namespace) -> int:
     """Audit, print what was found, and return 1 where something differs."""
     from provlab.agreement import IDENTICAL
-    from provlab.audit import run_audit, run_panel_audit
+    from provlab.audit import run_audit, run_panel_audit, run_readings_audit
 
     how = {name: getattr(options, name) for name in ("fraction", "cell", "limit", "seed")}
     why = "stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit"
     how["executor"] = only_executor("audit", options, "executor=dask executor.n_jobs=2", why)
-    if options.panel is None:
-        found, path = run_audit(Path(options.results), **how)
+    results = Path(options.results)
+    if options.panel is not None:
+        found, path = run_panel_audit(options.panel, results, methods=options.method, **how)
+    elif options.readings:
+        found, path = run_readings_audit(options.readings, results, **how)
     else:
-        found, path = run_panel_audit(options.panel, Path(options.results), methods=options.method, **how)
+        found, path = run_audit(results, **how)
     console = PlainConsole()
     here, partly = found.trials["same_environment"].sum(), found.trials["not_compared"].astype(bool).sum()
     caption = f"{here} of {len(found.trials)} were stored by these versions on this kind of machine"

@@ -136,7 +136,7 @@ class BSSSelector(BaseSelector):
         hint = (
             f"the smallest that works is {basis.rank + 1}"
             if basis.rank < view.n_features
-            else f"X has full column rank, so give rank < {view.n_features} as well"
+            else f"X has full column rank, so give rank < {max(r, 2)} as well"
         )
         check_exceeds_rank("BSSSelector", r, basis.rank, "X", hint)
         lengths = None if self.columns == "V" else basis.lengths(self.columns)
