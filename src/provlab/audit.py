@@ -11,7 +11,8 @@ import logging
 import re
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,7 +38,7 @@ from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
 from provlab.run.environment import environment, git_revision
 from provlab.run.executors import execute
 from provlab.run.runner import ticker
-from provlab.store import TrialStore, records_table
+from provlab.store import NUMBERS, TrialStore, records_table
 from provlab.tables import write_text
 from provlab.terminal import PlainConsole
 from provsel import __version__
@@ -169,9 +170,9 @@ def audits_frame(runs: Sequence[AuditRun]) -> pd.DataFrame:
             kind, same = json.loads(run.environment), int(run.trials["same_environment"].sum())
             counts = {outcome: run.count(outcome) for outcome in OUTCOMES} | {"skipped": sum(run.skipped.values())}
             about = {"trials_of": run.packed or "store", "date": run.when[:10], "git_revision": run.git_revision}
-            about |= {"blas": kind["blas"][0], "cpu": kind["cpu"][-1], "seed": run.seed}
-            numbers = {"stored": run.n_stored, "drawn": run.n_drawn, "same_environment": same, **counts}
-            lines.append({**about, **numbers, "digits": run.digits})
+            about |= {"blas": kind["blas"][0], "cpu": kind["cpu"][-1]}
+            drawn = {"seed": run.seed, "stored": run.n_stored, "drawn": run.n_drawn, "same_environment": same}
+            lines.append({**about, **drawn, **counts, "digits": run.digits})
     return pd.DataFrame(lines).astype({"digits": "Int64"} if lines else {})
 
 
@@ -179,16 +180,7 @@ def _frame(rows: Sequence[Any], types: Mapping[str, type]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*types]).astype(types)
 
 
-def run_audit(
-    results: Path,
-    *,
-    fraction: float | None = None,
-    cell: str = "",
-    limit: int | None = None,
-    seed: int | None = None,
-    executor: Mapping[str, Any] | None = None,
-    packed: str = "",
-) -> tuple[AuditRun, Path]:
+def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any) -> tuple[AuditRun, Path]:
     """Compute a random sample of stored trials again, compare, and write what was found.
 
     All trials of a fold are drawn together, the last fold's in part: they share what is computed of its rows, so that a
@@ -198,18 +190,12 @@ def run_audit(
     ----------
     results : path
         Folder with `store`, to which nothing is added; what was found goes to `audits` beside it.
-    fraction : float in (0, 1], optional
-        Default: 0.01 of a store, and all of a cell. At least one trial is drawn.
-    cell : str
-        At least 8 hex digits that only one cell's id begins with; "" takes all cells.
-    limit : int, optional
-        Draw no more than that.
-    seed : int, optional
-        Of the draw. Default: a fresh one.
     executor : mapping, optional
         See `execute`; loky with one worker a core by default.
-    packed : str
-        See `AuditRun`: packed trials have some of the columns only, and what is null in one is not compared.
+    **draw
+        fraction, above 0 and up to 1, by default 0.01 of a store and all of a cell, of which at least one trial is
+        drawn; cell, at least 8 hex digits that only one cell's id begins with; limit, an int, to draw no more than
+        that; seed of the draw, by default a fresh one.
 
     Returns
     -------
@@ -224,9 +210,86 @@ def run_audit(
     KeyboardInterrupt, OSError
         After what was compared so far has been written.
     """
-    console = PlainConsole(stderr=True)
-    store, when = TrialStore(results / "store"), datetime.now(UTC).isoformat()
-    drawn, settings = _draw(store, fraction=fraction, cell=cell, limit=limit, seed=seed)
+    store = TrialStore(results / "store")
+    trials = store.query(columns=["key", "cell", "data", "repeat", "fold"])
+    if not len(trials):
+        raise ValueError(
+            f"audit: expected stored trials, got nothing stored in {store.folder}; "
+            f"compute some first, by provsel reproduce or provsel run, or name their folder with --results."
+        )
+    drawn, settings = _draw(trials, **draw)
+    return _audit(store, drawn, settings, results, executor)
+
+
+def run_panel_audit(
+    folder: Path | str,
+    results: Path,
+    *,
+    methods: Sequence[str] = (),
+    executor: Mapping[str, Any] | None = None,
+    **draw: Any,
+) -> tuple[AuditRun, Path]:
+    """Do the same with some methods, or all, of a folder of a benchmark's panel, "" for the one that provsel has.
+
+    A selection that was cut off is left out: how long it may take on another machine says nothing. The run's trials
+    have data set and method as the panel calls them.
+    """
+    table = read_table(Path(folder) if folder else stored_folder())
+    if methods:
+        table = table[table["method"].isin(some("method", methods, panel_methods()))]
+    table = table[~table["failure"].str.startswith("OutOfTimeError")]
+    names = table.drop_duplicates("cell").set_index("cell")[["dataset", "method", "size", "model"]]
+
+    def named(trials: pd.DataFrame) -> pd.DataFrame:
+        about = names.loc[trials["cell"].str[:ID_DIGITS]]
+        selector = [f"{line.method}, {line.size} features, {line.model}" for line in about.itertuples()]
+        return trials.assign(dataset=about["dataset"].to_numpy(), selector=selector)
+
+    trials = unpacked(table, cells_of_table(table)).append_column("data", pa.array(table["dataset"], pa.string()))
+    drawn, settings = _draw(trials, **draw)
+    with _store_of(drawn.drop_columns("data")) as store:
+        return _audit(store, drawn, settings, results, executor, packed="benchmark", named=named)
+
+
+def run_readings_audit(
+    folder: Path | str, results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any
+) -> tuple[AuditRun, Path]:
+    """Do the same with the packed trials of a folder of a paper's readings, of those that the readings ask for now."""
+    from provlab.readings.study import asked, packed_trials  # claims and their statistics: slow to import
+
+    path = Path(folder).resolve()
+    drawn, settings = _draw(packed_trials(asked(path.name), path), **draw)
+    places = zip(*(drawn[name].to_pylist() for name in ("config", *NUMBERS)), strict=True)
+    drawn = drawn.append_column("key", pa.array([trial_key(*place) for place in places], pa.string()))
+    with _store_of(drawn) as store:
+        return _audit(store, drawn, settings, results, executor, packed=path.name)
+
+
+@contextmanager
+def _store_of(trials: pa.Table) -> Iterator[TrialStore]:
+    """Yield a store that has nothing but some trials, for as long as they are audited."""
+    with TemporaryDirectory() as temporary:
+        store = TrialStore(temporary)
+        store.write(trials)
+        yield store
+
+
+def _audit(
+    store: TrialStore,
+    drawn: pa.Table,
+    settings: Mapping[str, Any],
+    results: Path,
+    executor: Mapping[str, Any] | None,
+    *,
+    packed: str = "",
+    named: Callable[[pd.DataFrame], pd.DataFrame] = lambda trials: trials,
+) -> tuple[AuditRun, Path]:
+    """Compute drawn trials of a store again, compare, and write what was found.
+
+    Packed trials have some of the columns only: what is null in one is not compared. `named` may give data sets and
+    selectors other names.
+    """
+    console, when = PlainConsole(stderr=True), datetime.now(UTC).isoformat()
     run = AuditRun(when, __version__, git_revision(), environment(), **settings, packed=packed)
     console.print(f"audit: {run.n_drawn} of {run.n_stored} stored trials, drawn with seed {run.seed}")
     skipped: Counter[str] = Counter()
@@ -246,6 +309,7 @@ def run_audit(
     except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
         stopped = error
     frames = _compare(None if packed else store, stored, records, noted)
+    frames["trials"] = named(frames["trials"])
     run = replace(run, interrupted=stopped is not None, skipped=dict(sorted(skipped.items())), **frames)
     path = run.write(results)
     if stopped is not None:
@@ -258,49 +322,15 @@ def run_audit(
     return run, path
 
 
-def run_panel_audit(
-    folder: Path | str, results: Path, *, methods: Sequence[str] = (), **how: Any
-) -> tuple[AuditRun, Path]:
-    """Do the same with some methods, or all, of a folder of a benchmark's panel, "" for the one that provsel has.
-
-    A selection that was cut off is left out: how long it may take on another machine says nothing. The run's trials
-    have data set and method as the panel calls them. `how` and errors are those of `run_audit`.
-    """
-    table = read_table(Path(folder) if folder else stored_folder())
-    if methods:
-        table = table[table["method"].isin(some("method", methods, panel_methods()))]
-    table = table[~table["failure"].str.startswith("OutOfTimeError")]
-    cells = cells_of_table(table)
-    run = _run_on(unpacked(table, cells), "benchmark", how)
-    names = table.drop_duplicates("cell").set_index("cell")[["dataset", "method", "size", "model"]]
-    about = names.loc[run.trials["cell"].str[:ID_DIGITS]]
-    selector = [f"{line.method}, {line.size} features, {line.model}" for line in about.itertuples()]
-    run = replace(run, trials=run.trials.assign(dataset=about["dataset"].to_numpy(), selector=selector))
-    return run, run.write(results)
-
-
-def run_readings_audit(folder: Path | str, results: Path, **how: Any) -> tuple[AuditRun, Path]:
-    """Do the same with the packed trials of a folder of a paper's readings, of those that the readings ask for now.
-
-    `how` and errors are those of `run_audit`.
-    """
-    from provlab.readings.study import asked, unpacked_trials  # claims and their statistics: slow to import
-
-    path = Path(folder).resolve()
-    run = _run_on(unpacked_trials(asked(path.name), path), path.name, how)
-    return run, run.write(results)
-
-
-def _run_on(trials: pa.Table, packed: str, how: Mapping[str, Any]) -> AuditRun:
-    with TemporaryDirectory() as temporary:
-        TrialStore(Path(temporary) / "store").add(trials)
-        return run_audit(Path(temporary), packed=packed, **how)[0]
-
-
 def _draw(
-    store: TrialStore, *, fraction: float | None, cell: str, limit: int | None, seed: int | None
+    trials: pa.Table,
+    *,
+    fraction: float | None = None,
+    cell: str = "",
+    limit: int | None = None,
+    seed: int | None = None,
 ) -> tuple[pa.Table, dict[str, Any]]:
-    """Return keys and cells of stored trials drawn at random, and what repeats the draw on the same store."""
+    """Return trials drawn at random, whole folds, and what repeats the draw on the same trials."""
     fraction = fraction if fraction is not None else 1.0 if cell else 0.01
     if not 0 < fraction <= 1:
         raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
@@ -308,20 +338,14 @@ def _draw(
         raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; leave --limit out for none.")
     if seed is not None and seed < 0:
         raise ValueError(f"audit: expected a seed of at least 0, got {seed}; leave --seed out for a fresh one.")
-    trials = store.query(columns=["key", "cell", "data", "repeat", "fold"])
     n_stored = len(trials)
-    if not n_stored:
-        raise ValueError(
-            f"audit: expected stored trials, got nothing stored in {store.folder}; "
-            f"compute some first, by provsel reproduce or provsel run, or name their folder with --results."
-        )
     if cell:
         if not re.fullmatch(r"[0-9a-fA-F]{8,64}", cell):
             raise ValueError(
                 f"audit: expected the first 8 or more hex digits of a cell, got {cell!r}; "
                 f"copy them from the trace of a number."
             )
-        trials = trials.filter(pc.starts_with(trials["cell"], pattern=cell.lower()))
+        trials = trials.filter(pc.starts_with(trials["cell"].cast(pa.string()), pattern=cell.lower()))
         found = sorted(trials["cell"].unique().to_pylist())
         if len(found) != 1:
             got = f"{len(found)}, such as {found[0]} and {found[1]}; add digits" if found else "none that is stored"
@@ -413,9 +437,11 @@ def _compare(
     return {"trials": frame.astype(TRIALS)[[*TRIALS]], "agreement": _agreement(before, now, lines, unknown)}
 
 
-def _is_unknown(store: TrialStore, stored: pa.Table, lines: pd.DataFrame) -> NDArray[np.bool_]:
+def _is_unknown(store: TrialStore | None, stored: pa.Table, lines: pd.DataFrame) -> NDArray[np.bool_]:
     """Tell of which differences the writer of the record did not know the column: its git revision wrote no value."""
     found = np.array([value is None for value in lines["stored"]], bool)
+    if store is None:  # packed trials: whatever is null was not packed
+        return found
     names = lines["column"][found].unique().tolist()
     written = store.query(columns=[*names, "git_revision"])
     for name in names:

@@ -28,7 +28,6 @@ from provlab.claims.schema import Claim, ClaimFile, claim_files, columns_read
 from provlab.documents import read_json
 from provlab.frames import FOLD_SIZES
 from provlab.identity.cell import ID_DIGITS
-from provlab.identity.keys import trial_key
 from provlab.messages import did_you_mean
 from provlab.plan import unique_cells
 from provlab.project import full_name, paper_of
@@ -353,23 +352,31 @@ def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -
     _write_packed(_short(table), _packed(folder, [*NAMES, *read]), folder)
 
 
-def unpacked_trials(multiverse: Multiverse, folder: Path) -> pa.Table:
-    """Return the packed trials of the cells of a multiverse as records: with their keys, configs and data as well."""
-    cells = {cell.short_id: cell for cell in multiverse.cells}
-    table = _with_cells(_packed(folder), lambda name: name if name in cells else None)
+def packed_trials(multiverse: Multiverse, folder: Path) -> pa.Table:
+    """Return the packed trials of the cells of a multiverse, with ids, configs and data of the cells.
+
+    Raises
+    ------
+    ValueError
+        When there are none.
+    """
+    cells, table = {cell.short_id: cell for cell in multiverse.cells}, _packed(folder)
+    about = {
+        "cell": {name: cell.id for name, cell in cells.items()},
+        "config": {name: cell.json for name, cell in cells.items()},
+        "data": {name: cell.data for name, cell in cells.items()},
+    }
+    columns = {name: _with_cells(table, texts.get)["cell"] for name, texts in about.items()}
+    for name, column in columns.items():
+        table = table.drop_columns([name] if name in table.column_names else []).append_column(name, column)
     table = table.filter(table["cell"].is_valid())
     if not len(table):
+        paper = multiverse.readings.paper
         raise ValueError(
-            f"{folder}: expected packed trials that the readings of {multiverse.readings.paper} ask for, got none; "
-            f"name the folder of a paper's readings, such as results/reference/readings/{multiverse.readings.paper}."
+            f"{folder}: expected packed trials that the readings of {paper} ask for, got none; name the folder of a "
+            f"paper's readings, such as results/reference/readings/{paper}."
         )
-    names = table["cell"].cast(pa.string()).to_pylist()
-    texts = {name: (cells[name].id, cells[name].json, cells[name].data) for name in {*names}}
-    numbers = zip(names, *(table[each].to_pylist() for each in NUMBERS), strict=True)
-    table = table.append_column("key", pa.array([trial_key(texts[name][1], *each) for name, *each in numbers]))
-    ids, configs, data = (_with_cells(table, lambda name, k=k: texts[name][k])["cell"] for k in range(3))
-    table = table.drop_columns("cell").append_column("cell", ids.cast(pa.string()))  # by which a store sorts
-    return table.append_column("config", configs).append_column("data", data)
+    return table
 
 
 def _packed(folder: Path, columns: Sequence[str] | None = None) -> pa.Table:
