@@ -41,7 +41,7 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", action="append", default=[], metavar="NAME", help="of the panel; may be repeated")
     parser.add_argument(
         "--readings", metavar="FOLDER",
-        help="audit the packed trials of a paper's readings, such as results/reference/readings/paul2016",
+        help="audit the packed trials of a paper's readings, one of those in results/reference/readings",
     )  # fmt: skip
     add_store_arguments(parser, "executor=serial")
 
