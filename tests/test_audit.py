@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, differences, outcomes
-from provlab.audit import read_audits, run_audit
+from provlab.audit import run_audit
+from provlab.audit_runs import read_audits
 from provlab.cli import INTERRUPTED, main
 from provlab.identity.keys import canonical_json, digest, trial_key
 from provlab.plan import identity_of

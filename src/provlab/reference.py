@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from provlab.audit import audits_frame, read_audits
+from provlab.audit_runs import audits_frame, read_audits
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.claims.ranking import draw_rankings, ranked
 from provlab.claims.rules import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, VERDICTS

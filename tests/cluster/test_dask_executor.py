@@ -12,7 +12,7 @@ import pytest
 from distributed import LocalCluster
 
 from cluster_processes import free_port, wait_until
-from provlab.audit import read_audits
+from provlab.audit_runs import read_audits
 from provlab.cli import INTERRUPTED, main
 from provlab.datasets import DataIntegrityError
 from provlab.plan import make_tasks

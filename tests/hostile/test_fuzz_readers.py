@@ -20,7 +20,7 @@ from hostile_bytes import Reader, bounded, fuzz, saved, tree
 from scipy import sparse
 
 from provlab.agreement import OUTCOMES
-from provlab.audit import TRIALS, AuditRun, read_audits
+from provlab.audit_runs import TRIALS, AuditRun, read_audits
 from provlab.claims.table import TableEvidence
 from provlab.documents import read_plain_yaml
 from provlab.store import SCHEMA, TrialStore

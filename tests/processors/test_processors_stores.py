@@ -14,7 +14,7 @@ from small_work import add_to, table_1
 
 import kinds
 from provlab.agreement import DIGITS
-from provlab.audit import read_audits
+from provlab.audit_runs import read_audits
 from provlab.cli import main
 from provlab.store import SCHEMA, TrialStore
 

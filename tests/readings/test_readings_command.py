@@ -102,7 +102,7 @@ def test_universes_share_cells_and_the_plan_says_what_is_missing_and_costs(study
     assert (list(robust["run"]), list(robust["default"])) == ([0, 0], ["not run", "not run"])
 
 
-def test_packed_trials_are_audited_and_the_reference_tells_what_audits_found(study, tmp_path, monkeypatch, capsys):
+def test_packed_trials_are_audited_and_the_reference_tells_what_audits_found(study, tmp_path, capsys):
     """The packed trials are all that a clone has of these runs; one whose error was changed is found."""
     options = ["--fraction", "1", "--seed", "7", "executor=serial", "--results", str(tmp_path)]
     assert main(["audit", "--readings", str(study), *options, "--strict"]) == 0
@@ -121,10 +121,8 @@ def test_packed_trials_are_audited_and_the_reference_tells_what_audits_found(stu
     assert main(["reference", "--audits", "--results", str(tmp_path)]) == 0
     audits = pd.read_csv(tmp_path / "reference" / "audits.csv")
     assert [*audits["trials_of"]] == ["known2000"] * 2
-    assert [*audits[["stored", "drawn", "identical", "different"]].to_numpy().tolist()] == [
-        [100, 100, 99, 1],
-        [100, 100, 100, 0],
-    ]
+    counts = audits[["stored", "drawn", "identical", "different"]].to_numpy().tolist()
+    assert counts == [[100, 100, 99, 1], [100, 100, 100, 0]]
     shutil.rmtree(changed / "trials")
     assert main(["audit", "--readings", str(changed)]) == 2
     assert "expected packed trials that the readings of known2000 ask for, got none" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from provlab.terminal import PlainConsole, table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from provlab.audit import AuditRun
+    from provlab.audit_runs import AuditRun
 
 LINES = 50
 """Differences or conflicts that are printed; a file has all."""

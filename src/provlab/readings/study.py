@@ -361,14 +361,10 @@ def packed_trials(multiverse: Multiverse, folder: Path) -> pa.Table:
         When there are none.
     """
     cells, table = {cell.short_id: cell for cell in multiverse.cells}, _packed(folder)
-    about = {
-        "cell": {name: cell.id for name, cell in cells.items()},
-        "config": {name: cell.json for name, cell in cells.items()},
-        "data": {name: cell.data for name, cell in cells.items()},
-    }
-    columns = {name: _with_cells(table, texts.get)["cell"] for name, texts in about.items()}
-    for name, column in columns.items():
-        table = table.drop_columns([name] if name in table.column_names else []).append_column(name, column)
+    configs = _with_cells(table, {name: cell.json for name, cell in cells.items()}.get)["cell"]
+    data = _with_cells(table, {name: cell.data for name, cell in cells.items()}.get)["cell"]
+    table = _with_cells(table, {name: cell.id for name, cell in cells.items()}.get)
+    table = table.append_column("config", configs).append_column("data", data)
     table = table.filter(table["cell"].is_valid())
     if not len(table):
         paper = multiverse.readings.paper

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow.compute as pc
 from markupsafe import Markup
 
-from provlab.audit import AuditRun, read_audits
+from provlab.audit_runs import AuditRun, read_audits
 from provlab.benchmark.panel import stored_folder
 from provlab.benchmark.ranking import Scores
 from provlab.benchmark.stored import read_panel
