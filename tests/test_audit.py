@@ -408,6 +408,23 @@ def test_bad_input_is_one_message(command, made, folder, setting, message):
     assert not (made / "none").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "chi2"], r"--method expected --panel beside it, got 'chi2' alone; add --panel"),
+        (["--panel", "--readings", "results"], "argument --readings: not allowed with argument --panel"),
+    ],
+)
+def test_options_that_belong_to_other_stored_trials_are_refused(command, blank, capsys, options, message):
+    """What an option says about trials that are not audited is not passed over."""
+    try:
+        status, _, error = command(*options, at=blank)
+    except SystemExit as stop:
+        status, error = stop.code, capsys.readouterr().err
+    assert status == 2
+    assert re.search(message, error)
+
+
 def test_identical_trials(command, results):
     before = {path.name: path.read_bytes() for path in (results / "store").iterdir()}
     status, out, _ = command("--fraction", "0.7", "--seed", "4", at=results)

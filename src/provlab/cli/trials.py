@@ -34,12 +34,13 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
         "--strict", action="store_true",
         help="exit status 1 also for trials that agree to some digits only, or cannot be computed again",
     )  # fmt: skip
-    parser.add_argument(
+    stored = parser.add_mutually_exclusive_group()
+    stored.add_argument(
         "--panel", nargs="?", const="", metavar="FOLDER",
         help="audit files of the benchmark's panel: by default those that come with provsel",
     )  # fmt: skip
     parser.add_argument("--method", action="append", default=[], metavar="NAME", help="of the panel; may be repeated")
-    parser.add_argument(
+    stored.add_argument(
         "--readings", metavar="FOLDER",
         help="audit the packed trials of a paper's readings, one of those in results/reference/readings",
     )  # fmt: skip
@@ -55,6 +56,8 @@ def call_audit(options: argparse.Namespace) -> int:
     why = "stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit"
     how["executor"] = only_executor("audit", options, "executor=dask executor.n_jobs=2", why)
     results = Path(options.results)
+    if options.method and options.panel is None:
+        raise ValueError(f"audit: --method expected --panel beside it, got {options.method[0]!r} alone; add --panel.")
     if options.panel is not None:
         found, path = run_panel_audit(options.panel, results, methods=options.method, **how)
     elif options.readings:
