@@ -224,8 +224,8 @@ def advice_lines() -> tuple[list[str], list[Path]]:
     said = [
         "Each of the words *better*, *same* (within 1 point) and *worse* is wrong somewhere in a table with a "
         "probability of at most 5 %, [if differences are symmetric](benchmark.md#how-far-the-results-hold). *Least "
-        "error*: of the methods that were run on all data sets. *Seen*: the difference in points that a table shows "
-        "nine times in ten, the median of its comparisons; a smaller one is mostly *inconclusive*.",
+        "error*: of the methods that were run on all data sets. *Detectable*: the difference in points that a table "
+        "shows nine times in ten, the median of its comparisons; a smaller one is mostly *inconclusive*.",
         "",
         *compared_lines(found),
     ]
@@ -252,7 +252,7 @@ def compared_lines(scores: Scores) -> list[str]:
         least = f"{whole.idxmin()[1]}, {whole.min():+.1f}"
         counts = [str(len(of[word])) for word in ("worse", "inconclusive")]
         rows.append([size_text(size), *named, *counts, least, f"{found['detectable'].median():.1f}"])
-    header = ["features", "better", "same", "worse", "inconclusive", "least error, points", "seen"]
+    header = ["features", "better", "same", "worse", "inconclusive", "least error, points", "detectable"]
     best = next(name for name in board.index if name != ALL)
     low, high = board.loc[best, ["low", "high"]]
     verdicts = pairs_of(scores.of_slice(), best)["verdict"]

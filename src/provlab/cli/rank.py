@@ -48,9 +48,10 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
         "With a data set in the place of a selector, the fast methods of the benchmark are ranked on it:\n"
         "  provsel rank dataset=file dataset.path=my.csv dataset.target=y"
     )
-    parser.add_argument("--panel", choices=["quick", "full"], default="quick", help="ten data sets, or all")
-    parser.add_argument("--against", action="append", default=[], metavar="METHOD", help="only this one, or several")
-    parser.add_argument("--name", default="", help="in tables and pages (default: as the settings say)")
+    panel, against = "ten data sets, or all (default: quick)", "only this method; may be repeated (default: all)"
+    parser.add_argument("--panel", choices=["quick", "full"], default="quick", help=panel)
+    parser.add_argument("--against", action="append", default=[], metavar="METHOD", help=against)
+    parser.add_argument("--name", default="", help="name in tables and pages (default: from the settings)")
     add_json(parser)
     add_settings(parser, "selector=rrqr")
 
