@@ -357,7 +357,7 @@ class RunTable:
             shown |= {"measure": measure, "value": value} if several["measure"] else {measure: value}
             shown |= {"sd": sd, "95 % interval": " to ".join(ends) if all(ends) else ""}
             for name in further:
-                shown[measure_headline(name).in_units(name)] = f"{line[name]:.4g}" if known else ""
+                shown[measure_headline(name).in_units(name)] = _text(line[name], "{:.4g}".format)
             shown["selected"] = f"{line['selected']:.4g}" if known else ""
             shown["stability"] = _text(line["stability"], lambda index: f"{round(index, 2) + 0.0:.2f}")
             shown |= {"seconds": f"{line['seconds']:.3f}" if known else ""} if headline != SECONDS else {}

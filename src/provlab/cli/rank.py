@@ -166,7 +166,7 @@ def _on_data(
     ))  # fmt: skip
     arguments = [*(f"--against={each}" for each in against), *data, f"results={results}"]
     command = shlex.join(["provsel", "rank", *arguments])
-    methods = [f"{each.method}, {each.model}" for each in found.cells]
+    methods = [f"{each.method} ({each.model})" for each in found.cells]
     run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
     RunTable.of(run, store).write(results / FOLDER / run.name, formats=("svg",))
     return [board], {"leaderboard": _with_method(found.board)}, found.write(results, name, command)

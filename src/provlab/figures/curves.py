@@ -164,21 +164,23 @@ def frequency_figure(frame: pd.DataFrame) -> Figure:
     frame = frame if "column" in frame else frame.assign(column="")
     panels = list(dict.fromkeys(frame["column"]))[:PANELS] or [""]
     with style():
-        figure = Figure(figsize=(TWO_COLUMNS, 2.6), layout="constrained")
+        n_lines = math.ceil(frame["method"].nunique() / 4)  # of the legend
+        figure = Figure(figsize=(TWO_COLUMNS, 2.6 + 0.16 * max(n_lines - 2, 0)), layout="constrained")
         axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         drawn = looks(frame["method"])
+        few = frame.groupby(["column", "method"]).size().max() <= 20  # features of a line: a tick a decade says little
         for panel, name in zip(axes, panels, strict=True):
             for method, look in drawn.items():
                 shares = (
                     100 * frame.loc[(frame["column"] == name) & (frame["method"] == method), "frequency"].to_numpy()
                 )
                 if shares.size:
-                    marked = {"marker": look.marker, "markersize": 3, "markevery": 0.15}
+                    marked = {"marker": look.marker, "markersize": 3, "markevery": 1 if shares.size <= 20 else 0.15}
                     line = {"color": look.colour, "linestyle": look.linestyle, "label": method}
                     panel.plot(range(1, shares.size + 1), shares, **line, **marked)
             panel.set_title(name)
             panel.set_xscale("log")
-            panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if len(panels) == 1 else (1,), numticks=12))
+            panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few or len(panels) == 1 else (1,), numticks=12))
             panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
             panel.xaxis.set_minor_formatter(NullFormatter())
             panel.set_ylim(0, 103)

@@ -33,6 +33,9 @@ MAX_LINES = 20_000
 MAX_NOTES = 3
 """Reasons why names or stabilities are missing."""
 
+MAX_METHODS = 20
+"""Of the figure; with more its lines are not told apart, and the table has the stability of each."""
+
 MAX_RANKS = 2000
 """Points of a line of the figure."""
 
@@ -146,13 +149,15 @@ def write_features(
             part.groups.append({"dataset": dataset, "column": column, **_crossed(own, whole)})
     part.notes = _notes(lines, {cells[place].id for place in is_less.index}, set(selecting), part)
     if known:
-        part.csv, part.figure = f"{folder}/features.csv", f"{folder}/which-features.svg"
+        part.csv = f"{folder}/features.csv"
         if selected is None:
             part.csv = f"{folder}/which-features.csv"
             names = pd.DataFrame([line[:3] for line in known], columns=["method", "column", "dataset"])
             frame = pd.concat([most[line.cell.id] for line in known], keys=range(len(known)), names=["line"])
             write_frame(names.join(frame.droplevel(1)), site.folder / part.csv)
-        _write_figure(site.folder / part.figure, drawn, known, curves)
+        if len({line.method for line in known}) <= MAX_METHODS:
+            part.figure = f"{folder}/which-features.svg"
+            _write_figure(site.folder / part.figure, drawn, known, curves)
     return part
 
 
