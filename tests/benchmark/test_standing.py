@@ -123,7 +123,7 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
     assert not page.problems
     assert page.text.index("F-test") < page.text.index("random")
-    assert "Rank in the panel" in page.text
+    assert "Rank in the benchmark" in page.text
     assert [path.parent.parent.name for path in (results / "runs").glob("*/run.json")] == ["runs"]
 
 

@@ -51,7 +51,7 @@ VERDICTS = ("better", "same", "worse", "inconclusive")
 
 
 def write_benchmark(
-    site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "Selectors, ranked",
+    site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "Feature selectors, ranked",
     pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "",
 ) -> None:  # fmt: skip
     """Write the leaderboard of a panel with its figures and files, and a page for each method.
