@@ -234,6 +234,7 @@ def test_the_reference_stands_beside_what_is_stored(computed, results):
     assert "None of" in table
     assert "not from the store of this report" in table.lower()
     assert "Older than the code: made with " in table
+    assert "Table 1 of the reference" not in table  # its title is the caption
     numbers = pd.read_csv(results / "reference" / "tables" / "made2000" / "table.csv")
     assert f"{numbers['value'].max():.4g}"[:4] in table
     assert verdicts["made2000.zero"] in claim.partition("reference run")[2].split(";")[0]

@@ -28,7 +28,7 @@ def test_headings_tables_and_links_fit_into_a_page(tmp_path):
     )
     assert page.attributes.count(("th", "scope", "col")) == 3
     assert not [value for _, name, value in page.attributes if name == "style"]
-    assert page.text == "a b c Table 1 a b 1 2 Table 2 x"
+    assert page.text == "a b c Table 1 of the notes a b 1 2 Table 2 of the notes x"
 
 
 def test_only_web_addresses_are_links_and_nothing_is_loaded(tmp_path):

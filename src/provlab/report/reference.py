@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from provlab.report.templating import render_notes
 from provlab.tables import value_text
 
 PLACE = ["row", "column", "dataset"]
+
+_TITLE = re.compile(r"<p><strong>(.*?)</strong></p>\n(<div[^>]*>)<table><caption>.*?</caption>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
     parts = {}
     for name, part in found.artefacts.items():
         paths, short = [folder / file for file in part["files"]], name.rpartition("/")[2]
+        paths.sort(key=lambda path: path.stem != short)  # the table or figure itself, then its parts
         figures = report / FOLDER / short
         for path in paths:
             if path.suffix == ".svg":
@@ -93,14 +97,16 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
             Provenance.from_json(part, name),
             _own(line for line in claims.values() if line["artefact"] == name),
             [_formatted(path) for path in paths if path.suffix == ".md"],
-            sorted((path.name for path in paths if path.suffix == ".svg"), key=lambda file: file != f"{short}.svg"),
+            [path.name for path in paths if path.suffix == ".svg"],
             _numbers(folder / "tables" / f"{name}.csv"),
         )
     return ProjectReference(parts, claims, int(found.cost()["trials"]))
 
 
 def _formatted(path: Path) -> Markup:
+    """Return a table in Markdown as HTML; its title, the bold line above it, becomes the caption."""
     html = render_notes(path.read_text(encoding="utf-8")).replace("of the notes", "of the reference")
+    html = _TITLE.sub(r"\2<table><caption>\1</caption>", html)
     return Markup(html.replace('"scroll"', '"scroll tall"').replace("<table>", '<table class="formatted">'))
 
 
@@ -108,6 +114,7 @@ def _numbers(path: Path) -> pd.DataFrame:
     """Return the values of a table of numbers as text, by their place."""
     if not path.is_file():
         return pd.DataFrame(columns=[*PLACE, "reference"], dtype=str)
-    table = pd.read_csv(path, dtype=dict.fromkeys(PLACE, str), keep_default_na=False)
-    shown = pd.to_numeric(table["value"], errors="coerce")
+    table = pd.read_csv(path, dtype=dict.fromkeys([*PLACE, "value"], str), keep_default_na=False)
+    is_count = table["value"].str.fullmatch(r"-?\d+")  # shown as it is, as ours
+    shown = pd.to_numeric(table["value"], errors="coerce").mask(is_count)
     return table[PLACE].assign(reference=shown.astype(object).where(shown.notna(), table["value"]).map(value_text))

@@ -29,7 +29,7 @@ MISSING = "–"
 """Stands where there is no number."""
 
 REGION = '<div class="scroll" tabindex="0" role="region" aria-label="Table {n} of the notes">'
-TABLE = REGION + "<table><caption>Table {n}</caption>"
+TABLE = REGION + "<table><caption>Table {n} of the notes</caption>"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 
@@ -115,7 +115,8 @@ class Site:
         content
             What the template shows.
         """
-        paper = [(section, f"papers/{section}.html")] if section in self.papers else []
+        own = f"papers/{section}.html"
+        paper = [(section, own)] if section in self.papers and href != own else []
         crumbs = [("Overview", "index.html"), *paper, *above, (crumb, "")] if crumb else []
         text = environment().get_template(template).render(
             content, site=self, title=title, crumbs=crumbs, section=section, plots=plots, root="../" * href.count("/"),
