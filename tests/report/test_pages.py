@@ -161,7 +161,8 @@ def test_numbers_stand_beside_the_printed_ones_and_lead_to_their_traces(seen, fr
 
 def test_states_say_what_to_run(seen):
     index = text_of(seen, "index.html")
-    for words in ("Artefacts complete 1 of 2", "Claims replicated 0 of 3", "Stored trials 216", "Never audited"):
+    complete = "Tables and figures complete 1 of 2"
+    for words in (complete, "Claims replicated 0 of 3", "Stored trials 216", "Never audited"):
         assert words in index
     assert "data missing 1 not run – provsel fetch techtc" in index
     paper = text_of(seen, "papers/seen2020.html")

@@ -200,7 +200,7 @@ def write_artefact(
 
 def _compose(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | None, ArtefactPage]:
     """Return an artefact, None where it cannot be had, with its page as far as that is known."""
-    command = reproduce_command(name, site.overrides)
+    command = _reproduce(name, site.overrides)
     try:
         artefact = compose_artefact(name, site.overrides)
         artefact.check_data(store.has_any(artefact.cells))
@@ -211,8 +211,13 @@ def _compose(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | No
         if not site.overrides:
             raise
         problem = f"The settings of this report do not fit it: {' '.join(str(error).split())}"
-        return None, ArtefactPage(name, artefact_title(name), NOT_RUN, problem, [reproduce_command(name)])
+        return None, ArtefactPage(name, artefact_title(name), NOT_RUN, problem, [_reproduce(name)])
     return artefact, ArtefactPage(name, artefact.title, commands=[command])
+
+
+def _reproduce(name: str, overrides: Sequence[str] = ()) -> str:
+    """Return the command as the others of a page, which a reader copies."""
+    return reproduce_command(name, overrides).replace("provsel", tool("provsel"), 1)
 
 
 def _write_numbers(

@@ -72,7 +72,7 @@ def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Sp
             axis = {"type": "category"}
             if x is datasets:
                 means = view.groupby("x", sort=False)["number"].mean().sort_values(kind="stable")
-                axis |= {"title": {"text": "data set, by mean"}, "categoryarray": means.index.tolist()}
+                axis |= {"title": {"text": "data set, sorted by mean"}, "categoryarray": means.index.tolist()}
         data: list[Spec] = []
         for row, look in looks(view["row"]).items():
             data.append(_series(view[view["row"] == row], str(row), look, lines, len(found) <= MAX_LINKED))
