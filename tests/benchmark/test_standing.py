@@ -127,6 +127,23 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     assert [path.parent.parent.name for path in (results / "runs").glob("*/run.json")] == ["runs"]
 
 
+def test_features_of_text_columns_have_their_names(small, tmp_path):
+    """Columns that a fold makes have names of their own: those of the file are not as many."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((60, 3))).add_prefix("c").assign(y=np.repeat(["a", "b"], 30))
+    frame["colour"] = np.where(frame["y"] == "a", "red", rng.choice(["green", "blue"], 60))
+    frame.to_csv(tmp_path / "own.csv", index=False)
+    where = f"results={tmp_path / 'results'}"
+    data = ["dataset=file", f"dataset.path={tmp_path / 'own.csv'}", "dataset.target=y"]
+    assert main(["rank", *data, where, "--against", "F-test"]) == 0
+    trials = TrialStore(tmp_path / "results" / "store").read(["features", "feature_names"]).to_pylist()
+    named = [(len(each["features"]), each["feature_names"]) for each in trials if each["features"]]
+    assert named
+    for n_selected, names in named:
+        assert len(names) == n_selected
+        assert "colour_red" in names
+
+
 def test_methods_on_other_data_are_of_the_versions_that_are_installed(small, monkeypatch):
     whole, missing = standing.chosen_methods()
     assert ({*whole}, missing) == ({*STORED}, [])

@@ -39,7 +39,7 @@ class BenchmarkFolds(KFold):
 
     `protocol.limit` are the CPU seconds of a selection with all that it shares. One that was cut off is not tried with
     other numbers in the same fold. A panel has hundreds of thousands of trials. So numbers have single precision, and
-    records list the kept features without names and coefficients.
+    records have no coefficients, and names of features only where a preparation makes other columns than the data has.
     """
 
     name = "benchmark"
@@ -66,7 +66,10 @@ class BenchmarkFolds(KFold):
         from provlab.protocols.measured_view import MeasuredView
 
         made = super().fold(dataset, **how)
-        return replace(made, view=MeasuredView(made.view.X, made.view.y, made.view.metadata))
+        names = made.feature_names
+        if names is not None and np.array_equal(names, dataset.feature_names):
+            names = None
+        return replace(made, view=MeasuredView(made.view.X, made.view.y, made.view.metadata), feature_names=names)
 
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
         """Return selection, error and ratio, or why there are none.
@@ -100,7 +103,7 @@ class BenchmarkFolds(KFold):
                 cut_off[asked] = str(error)
             return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
         record |= {name: float(np.float32(record[name])) for name in ("error", "subset_ratio", *method.scoring)}
-        return record | {"peak_memory": peak, "failure": "", "feature_names": None, "coefficients": None}
+        return record | {"peak_memory": peak, "failure": "", "coefficients": None}
 
 
 def subset_ratio(fitted: Fitted) -> float:
