@@ -24,7 +24,7 @@ _BREAKING = re.compile(rf"[\t\n{_CONTROLS}]")
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """With this, spreadsheets take a cell for a formula, or will where the quotes before it are taken away again."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf)", re.ASCII)
 
 
 def to_install(extra: str) -> str:
@@ -77,6 +77,11 @@ def _escape(letter: str) -> str:
 def as_cell(text: str) -> str:
     """Return a text as spreadsheets show it: a single quote stands before what they would compute. Numbers stay."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def from_cell(cell: str) -> str:
+    """Return the text of a cell that `as_cell` made."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def csv_text(frame: pd.DataFrame) -> str:

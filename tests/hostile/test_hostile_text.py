@@ -14,7 +14,7 @@ from rich.table import Table
 
 from provlab.cli.commands import guarded
 from provlab.export import write_csv
-from provlab.messages import as_cell, csv_text, visible, visible_line
+from provlab.messages import as_cell, csv_text, from_cell, visible, visible_line
 from provlab.terminal import PlainConsole
 
 CONTROLS = [*range(32), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
@@ -27,14 +27,10 @@ texts = st.text(st.sampled_from("=+-@'\t\r\n＝1.5e \"a,;"), max_size=6) | st.te
 )
 
 
-def from_cell(text):
-    """The text of which `as_cell` made this one: nothing is lost."""
-    return text[1:] if text[:1] == "'" and as_cell(text[1:]) == text else text
-
-
 def is_number(text):
     try:
-        return float(text) is not None and not text.lower().strip("+-").startswith(("i", "n"))
+        word = text.lower().strip("+-")
+        return float(text) is not None and (not word.startswith(("i", "n")) or text.lstrip("+-") == "inf")
     except ValueError:
         return False
 
@@ -100,14 +96,15 @@ def test_no_text_of_a_cell_is_a_formula_and_each_comes_back(text):
     assert cell == text or text.lstrip("'")[0] in STARTS
 
 
-COMPUTED = ["=1+1", "-1+cmd|' /C calc'!A0", "+1 2", "@SUM(A1)", "-inf", "-1.5\n", "\t=1", "-x"]
+COMPUTED = ["=1+1", "-1+cmd|' /C calc'!A0", "+1 2", "@SUM(A1)", "-Infinity", "-1.5\n", "\t=1", "-x"]
 
 
-@pytest.mark.parametrize("text", ["-1.5", "+3", "-.5e-7", "1", "-1.", "0.1", *COMPUTED])
+@pytest.mark.parametrize("text", ["-1.5", "+3", "-.5e-7", "1", "-1.", "0.1", "-inf", *COMPUTED])
 def test_what_is_computed_is_quoted_and_numbers_stay_numbers(text):
     quote = "'" * (text in COMPUTED)
     assert as_cell(text) == quote + text
     assert as_cell(as_cell(text)) == quote * 2 + text
+    assert from_cell(as_cell(text)) == text
 
 
 @given(st.lists(texts, min_size=1, max_size=5), st.sampled_from(["object", "str", "category"]))

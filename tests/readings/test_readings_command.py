@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +17,7 @@ from provlab.identity.cell import ID_DIGITS
 from provlab.readings.letter import write_letter
 from provlab.readings.prints import printed_rows
 from provlab.readings.schema import Part
-from provlab.readings.study import asked, readings_changes, stored_outcome
+from provlab.readings.study import asked, readings_changes, stored_outcome, write_outcome
 from provlab.recipe import load_recipe
 from provlab.store import TrialStore
 from provlab.tables import write_frame
@@ -172,6 +173,18 @@ def test_the_letter_and_the_curves_are_of_the_outcome(project, study, tmp_path):
     curve = (study / "curves" / "known2000.better.svg").read_text()
     assert "a coin" in curve
     assert "4 universes" in curve
+
+
+def test_an_interval_without_an_end_comes_back_and_is_written_the_same_again(tmp_path):
+    outcome = stored_outcome("wang2018", REPO / "results" / "reference")
+    outcome.universes.loc[0, ["low", "high"]] = [-np.inf, np.inf]
+    folder = tmp_path / "readings" / "wang2018"
+    write_outcome(outcome, folder)
+    written = (folder / "universes.csv").read_bytes()
+    again = stored_outcome("wang2018", tmp_path)
+    assert again.universes.loc[0, ["low", "high"]].tolist() == [-np.inf, np.inf]
+    write_outcome(again, folder)
+    assert (folder / "universes.csv").read_bytes() == written
 
 
 def test_the_letter_on_many_claims_is_a_page(tmp_path):

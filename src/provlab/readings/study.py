@@ -28,7 +28,7 @@ from provlab.claims.schema import Claim, ClaimFile, claim_files, columns_read
 from provlab.documents import read_json
 from provlab.frames import FOLD_SIZES
 from provlab.identity.cell import ID_DIGITS
-from provlab.messages import did_you_mean
+from provlab.messages import csv_text, did_you_mean, from_cell
 from provlab.plan import unique_cells
 from provlab.project import full_name, paper_of
 from provlab.readings.prints import distances, printed_effect, printed_rows
@@ -318,7 +318,7 @@ def universes_file(folder: Path) -> Path:
 
 def joined(old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
     """Return the new lines as texts, and the old ones with another text in a column, in an order of all that may be."""
-    made = texts(StringIO(new.to_csv(index=False, lineterminator="\n")))
+    made = texts(StringIO(csv_text(new)))
     place = {name: k for k, name in enumerate(dict.fromkeys(order))}
     everything = pd.concat([old[~old[column].isin(set(made[column]))], made]).fillna("")
     everything = everything.loc[everything[column].isin(list(place)), [*made.columns]]
@@ -326,8 +326,8 @@ def joined(old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[st
 
 
 def texts(file: Path | StringIO) -> pd.DataFrame:
-    """Return a CSV file as it is written, all cells as texts."""
-    return pd.read_csv(file, dtype=str, keep_default_na=False)
+    """Return a CSV file of `write_frame`, all cells as texts, such that it writes the same file again."""
+    return pd.read_csv(file, dtype=str, keep_default_na=False).map(from_cell)
 
 
 def trials_folder(folder: Path) -> Path:
