@@ -13,7 +13,7 @@ from scipy import stats
 from provlab.figures.curves import draw_curves
 from provlab.figures.looks import PALETTE, looks
 from provlab.figures.specification import by_effect, specification_curve
-from provlab.figures.style import FORMATS, only_formats
+from provlab.figures.style import FORMATS, only_formats, save_figure
 from provlab.plan.artefact import artefact_part
 from provlab.project import current_project, papers
 
@@ -240,3 +240,19 @@ def test_kinds_of_verdicts_differ_without_colours():
         drawn = specification_curve(by_effect(made_universes().assign(verdict=verdict)), PLACES)
         marks.add(re.sub(r"[\d. -]+", "", re.findall(r'class="effect k-\w+" d="([^"]*)"', drawn)[-1]))
     assert len(marks) == 4
+
+
+@pytest.mark.parametrize("n_points", [500, 1000, 2000])
+def test_a_full_disk_is_said_and_leaves_no_part_of_a_figure(tmp_path, n_points):
+    """Matplotlib's writer of PDF raises an error of zlib while it handles that of the disk."""
+    resource = pytest.importorskip("resource", reason="files have no limit of size on this system")
+    figure = Figure()
+    figure.subplots().plot(np.random.default_rng(0).standard_normal(n_points))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            save_figure(figure, tmp_path / "large")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not [*tmp_path.iterdir()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -135,6 +136,8 @@ def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
     paths = []
     for kind in _formats.get():
         paths.append(stem.with_name(f"{stem.name}.{kind}"))
+        drawn = io.BytesIO()  # Matplotlib's PDF writer hides the error of a full disk behind one of zlib
+        figure.savefig(drawn, format=kind, metadata=METADATA[kind], bbox_inches=box)
         with replacing(paths[-1]) as temporary:
-            figure.savefig(temporary, format=kind, metadata=METADATA[kind], bbox_inches=box)
+            temporary.write_bytes(drawn.getvalue())
     return paths
