@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ _BREAKING = re.compile(rf"[\t\n{_CONTROLS}]")
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """With this, spreadsheets take a cell for a formula, or will where the quotes before it are taken away again."""
 
-_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf)", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def to_install(extra: str) -> str:
@@ -84,13 +84,16 @@ def from_cell(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def csv_text(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV, no text of which is a formula; control characters are escaped."""
+def csv_text(frame: pd.DataFrame, numbers: Collection[str] = ()) -> str:
+    """Return a frame as CSV, no text of which is a formula; control characters are escaped.
+
+    `numbers` are columns that are known to have nothing but numbers, also where they are texts, such as "-inf".
+    """
     import pandas as pd  # which takes long, and the command needs the rest
 
     safe = frame.rename(columns=_cell)
     for place, kind in enumerate(frame.dtypes):
-        if not pd.api.types.is_numeric_dtype(kind):
+        if frame.columns[place] not in numbers and not pd.api.types.is_numeric_dtype(kind):
             cells = [_cell(value) for value in frame.iloc[:, place].tolist()]
             safe.isetitem(place, pd.Series(cells, safe.index, dtype=object))
     return str(safe.to_csv(index=False, lineterminator="\n"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -129,9 +129,9 @@ def write_tables(
     return markdown
 
 
-def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a long-form frame as CSV, in which no text is a formula, packed where the path ends in .gz."""
-    text = csv_text(frame)
+def write_frame(frame: pd.DataFrame, path: Path, numbers: Collection[str] = ()) -> None:
+    """Write a long-form frame as CSV, see `messages.csv_text`, packed where the path ends in .gz."""
+    text = csv_text(frame, numbers)
     if path.suffix != ".gz":
         write_text(path, text)
         return

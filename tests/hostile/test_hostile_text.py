@@ -29,8 +29,7 @@ texts = st.text(st.sampled_from("=+-@'\t\r\n＝1.5e \"a,;"), max_size=6) | st.te
 
 def is_number(text):
     try:
-        word = text.lower().strip("+-")
-        return float(text) is not None and (not word.startswith(("i", "n")) or text.lstrip("+-") == "inf")
+        return float(text) is not None and not text.lower().strip("+-").startswith(("i", "n"))
     except ValueError:
         return False
 
@@ -96,10 +95,10 @@ def test_no_text_of_a_cell_is_a_formula_and_each_comes_back(text):
     assert cell == text or text.lstrip("'")[0] in STARTS
 
 
-COMPUTED = ["=1+1", "-1+cmd|' /C calc'!A0", "+1 2", "@SUM(A1)", "-Infinity", "-1.5\n", "\t=1", "-x"]
+COMPUTED = ["=1+1", "-1+cmd|' /C calc'!A0", "+1 2", "@SUM(A1)", "-inf", "-1.5\n", "\t=1", "-x"]
 
 
-@pytest.mark.parametrize("text", ["-1.5", "+3", "-.5e-7", "1", "-1.", "0.1", "-inf", *COMPUTED])
+@pytest.mark.parametrize("text", ["-1.5", "+3", "-.5e-7", "1", "-1.", "0.1", *COMPUTED])
 def test_what_is_computed_is_quoted_and_numbers_stay_numbers(text):
     quote = "'" * (text in COMPUTED)
     assert as_cell(text) == quote + text

@@ -181,6 +181,7 @@ def test_an_interval_without_an_end_comes_back_and_is_written_the_same_again(tmp
     folder = tmp_path / "readings" / "wang2018"
     write_outcome(outcome, folder)
     written = (folder / "universes.csv").read_bytes()
+    assert pd.read_csv(folder / "universes.csv")["low"].dtype == float
     again = stored_outcome("wang2018", tmp_path)
     assert again.universes.loc[0, ["low", "high"]].tolist() == [-np.inf, np.inf]
     write_outcome(again, folder)

@@ -232,7 +232,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
         log.warning("readings of %s about other claims are not kept: %s", outcome.multiverse.readings.paper, error)
     for name, new in ((UNIVERSES, outcome.universes), (ROBUSTNESS, robustness_frame(outcome.robustness))):
         lines = joined(old.get(name, new.head(0)), new, "claim", [claim.id for claim in family])
-        write_frame(lines, folder / name)
+        write_frame(lines, folder / name, EFFECTS)
     for name, frame in outcome.prints.items():
         write_frame(frame, _print_file(folder, name))
     stated = {name: asdict(each) for name, each in sorted((outcome.made | made).items())}
@@ -304,7 +304,7 @@ def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims
         lines = joined(old[~is_old], new[is_new], "claim", about)
         for name in lines.columns.intersection(EFFECTS):
             lines[name] = [f"{float(x):.{DIGITS}g}" if x else x for x in lines[name]]
-        write_frame(lines, path)
+        write_frame(lines, path, EFFECTS)
     if len(trials := _packed(source)):
         there = _packed(folder, trials.column_names)
         _write_packed(trials, there if others else there[:0], folder)
