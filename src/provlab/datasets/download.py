@@ -23,7 +23,7 @@ import numpy as np
 
 from .files import DataIntegrityError, MissingDataError, data_dir, difference, found, locate
 from .identity import dataset_names
-from .registry import RAW, Source, SourceFile, read_source, registered, source_names
+from .registry import RAW, Source, SourceFile, read_source, source_names
 
 SCRIPTS = Path(__file__).parents[3] / "data_scripts"
 """Of a checkout: converters that hardly anybody needs, each in a file of its name."""
@@ -171,8 +171,7 @@ class _Fetch:
         for name in file.made_from:
             # Raw files are many times as large as the converted ones, and are not read again.
             folder = fresh.parent if name.startswith(RAW) and not self._keep_raw else data_dir()
-            [part] = registered(self._source.name, [name])
-            inputs.append(self._obtain(part, folder))
+            inputs.append(self._obtain(self._source.find(name), folder))
         self._console.print(f"make {file.path}", soft_wrap=True)
         make(inputs, fresh)
         if differs := difference(file, fresh):

@@ -10,7 +10,8 @@ there are any:
   smallest, and `AT_MOST` those that are at most another one.
 - `checked(**parameters)` refuses bad ones, and returns them in the one spelling of all that give equal data.
 - `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
-- `files(**parameters)` returns what `load` reads; without it that is all that its source has.
+- `files(**parameters)` returns the registered paths of what `load` reads, or the places of files that are not
+  registered; without it that is all that its source has.
 - `members()` of a collection are the parts that `set: all` means, by default the choices of its parameter `set`.
 - `LATER` names parameters that keys leave out at their defaults, as they came later.
 - `LICENCE` is that of data without a registered source which are not generated.
@@ -154,7 +155,8 @@ def _spelled(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
 def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
     """Return what the loader's `files` says; of a loader without it all that its source publishes."""
     if hasattr(loader(name), "files"):
-        return list(loader(name).files(**parameters))
+        files = loader(name).files(**parameters)
+        return [file if isinstance(file, Path) else read_source(name).find(file) for file in files]
     return list(read_source(name).published()) if name in source_names() else []
 
 
@@ -165,19 +167,16 @@ def digests_of(files: Sequence[FileOfData]) -> list[str]:
 
 @cache
 def _loader(name: str) -> Any:
-    if name in _modules():
-        return importlib.import_module(f"{loaders.__name__}.{name}")  # asked for thousands of times while planning
-    return mat_loader(name, **(read_source(name).mat or {}))
+    mat = read_source(name).mat if name in source_names() else None
+    if mat is not None:
+        return mat_loader(name, **mat)
+    return importlib.import_module(f"{loaders.__name__}.{name}")  # asked for thousands of times while planning
 
 
 @cache
 def _names() -> tuple[str, ...]:
-    return tuple(sorted({*_modules(), *source_names()}))
-
-
-@cache
-def _modules() -> set[str]:
-    return {module.name for module in pkgutil.iter_modules(loaders.__path__)}
+    modules = {module.name for module in pkgutil.iter_modules(loaders.__path__)}
+    return tuple(sorted({*modules, *source_names()}))
 
 
 @cache

@@ -66,9 +66,9 @@ class Source:
     files: list[SourceFile]
     mat: dict[str, Any] | None = None
 
-    def find(self, path: str) -> SourceFile | None:
-        """Return the file with this relative path, or None."""
-        return next((file for file in self.files if file.path == path), None)
+    def find(self, path: str) -> SourceFile:
+        """Return the file with this relative path."""
+        return next(file for file in self.files if file.path == path)
 
     def published(self) -> list[SourceFile]:
         """Return the files that a loader can read: all but those that are only there to make others."""
@@ -103,11 +103,6 @@ def read_source(name: str) -> Source:
     entry = read_plain_yaml(SOURCES / f"{name}.yaml")
     files = [SourceFile(source=name, **file) for file in entry.pop("files")]
     return Source(**entry, files=files)
-
-
-def registered(source: str, paths: Sequence[str]) -> list[SourceFile]:
-    """Return the files that the registry of `source` has under some paths, in their order."""
-    return [file for path in paths for file in read_source(source).files if file.path == path]
 
 
 def mat_loader(

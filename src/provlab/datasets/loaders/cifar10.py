@@ -4,13 +4,13 @@ import io
 import json
 import lzma
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.files import found
-from provlab.datasets.registry import SourceFile, registered
 from provsel.kernels.gist import gist
 
 VERSION = 1
@@ -74,9 +74,9 @@ def settled(*, form: str, **others: str) -> dict[str, str]:
     return {**others, "form": form}
 
 
-def files(*, form: str, **_: str) -> list[SourceFile]:
+def files(*, form: str, **_: str) -> Sequence[str]:
     """Return the files that `load` reads."""
-    return registered("cifar10", _FILES[form])
+    return _FILES[form]
 
 
 # The readers return images of shape (n, 32, 32, 3), uint8, labels, and how many are for training, which come first.

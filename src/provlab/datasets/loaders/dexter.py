@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provlab.datasets.registry import SourceFile, registered
 
 VERSION = 1
 
@@ -39,10 +38,9 @@ def load(paths: list[Path], digest: str, *, part: str = "train") -> Dataset:
     return make_dataset(X, y, name="dexter", source=words, official_train=split)
 
 
-def files(*, part: str) -> list[SourceFile]:
+def files(*, part: str) -> list[str]:
     """Return the files that `load` reads: documents and labels in turn."""
-    names = [f"dexter/dexter_{kind}.{suffix}" for kind in _PARTS[part] for suffix in ("data", "labels")]
-    return registered("dexter", names)
+    return [f"dexter/dexter_{kind}.{suffix}" for kind in _PARTS[part] for suffix in ("data", "labels")]
 
 
 def read_data(path: Path) -> sparse.csr_array:

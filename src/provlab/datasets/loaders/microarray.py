@@ -6,7 +6,6 @@ import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.r_data import read_r_data
-from provlab.datasets.registry import SourceFile, registered
 
 VERSION = 1
 
@@ -55,6 +54,6 @@ def load(paths: list[Path], digest: str, *, set: str = "alon") -> Dataset:
     return make_dataset(X, labels, names, name=set, source=f"{_CITATIONS[set]}; SHA-256 {digest}")
 
 
-def files(*, set: str) -> list[SourceFile]:
+def files(*, set: str) -> list[str]:
     """Return the file that `load` reads."""
-    return registered("microarray", [f"microarray/{set}.RData"])
+    return [f"microarray/{set}.RData"]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provlab.datasets.registry import SourceFile, registered
 
 from .digits import checked_classes, keep_classes
 
@@ -55,10 +54,10 @@ def checked(*, part: str, classes: Sequence[int] | None) -> dict[str, Any]:
     return {"part": part, "classes": checked_classes("mnist", classes)}
 
 
-def files(*, part: str, **_: Any) -> list[SourceFile]:
+def files(*, part: str, **_: Any) -> list[str]:
     """Return the files that `load` reads: images and labels in turn."""
     kinds = [f"{kind}-{what}" for kind in _PARTS[part] for what in ("images-idx3", "labels-idx1")]
-    return registered("mnist", [f"mnist/{kind}-ubyte.gz" for kind in kinds])
+    return [f"mnist/{kind}-ubyte.gz" for kind in kinds]
 
 
 def read_idx(path: Path) -> np.ndarray:

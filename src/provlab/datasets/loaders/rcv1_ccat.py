@@ -10,7 +10,6 @@ from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.files import found
-from provlab.datasets.registry import SourceFile, registered
 from provsel.checks import check_integer
 
 VERSION = 1
@@ -118,10 +117,10 @@ def settled(*, form: str, part: str, n_train: int, **others: Any) -> dict[str, A
     return {"form": form, "part": part, "n_train": n_train, **others}
 
 
-def files(*, form: str, part: str, names: str, **_: Any) -> list[SourceFile]:
+def files(*, form: str, part: str, names: str, **_: Any) -> list[str]:
     """Return the files that `load` reads."""
     paths = [_SUBSETS] if form == "subsets" else _official_paths(part)
-    return registered("rcv1_ccat", [*paths, *([_STEMS] if names == "stems" else [])])
+    return [*paths, *([_STEMS] if names == "stems" else [])]
 
 
 def _official_paths(part: str) -> list[str]:

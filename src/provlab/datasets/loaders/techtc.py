@@ -11,7 +11,6 @@ from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.files import MIRROR_VARIABLE, MissingDataError, describe_roots, found
-from provlab.datasets.identity import FileOfData
 from provlab.datasets.registry import read_source
 
 VERSION = 1
@@ -82,10 +81,11 @@ def settled(**parameters: Any) -> dict[str, Any]:
     return {**parameters, "form": "tokens"}
 
 
-def files(*, set: str, **_: Any) -> list[FileOfData]:
+def files(*, set: str, **_: Any) -> list[str | Path]:
     """Return the file that `load` reads: one that is registered need not be there, what is not has to be."""
     name = f"{_TOKENS}/{set}.txt.xz"
-    file = read_source("techtc").find(name) or found(name)
+    is_registered = any(file.path == name for file in read_source("techtc").files)
+    file = name if is_registered else found(name)
     if file is None:
         raise MissingDataError(
             f"techtc: the set {set} is missing. Searched {name} in {describe_roots()}. Run `provsel fetch techtc`, or "
