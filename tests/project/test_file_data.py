@@ -156,89 +156,11 @@ def test_the_path_is_no_part_of_identity_and_key(project):
     frame().to_csv(project / "sub" / "b.csv", index=False)
     identities = {dataset_identity("file", path=name, target="species") for name in ("a.csv", "sub/b.csv")}
     assert len(identities) == 1
-    cells = [
-        cells_of(compose_config(["dataset=file", f"dataset.path={path}", "dataset.target=species", *more]))[0]
-        for path, more in (
-            ("a.csv", []),
-            ("sub/b.csv", []),
-            (project / "a.csv", []),
-            ("a.csv", ["dataset.left_out=[wing]"]),
-        )
-    ]
-    assert cells[0].id == cells[1].id == cells[2].id != cells[3].id
+    cells = [chosen({"name": "file", "path": path, "target": "species"}) for path in ("a.csv", "sub/b.csv")]
+    assert cells[0].id == cells[1].id
     assert "a.csv" not in str(cells[0].identity)
     frame(labels=SPECIES[::-1]).to_csv(project / "a.csv", index=False)
     assert dataset_identity("file", path="a.csv", target="species") not in identities
-
-
-def numbers(folder):
-    values = np.random.default_rng(0).random((60, 2))
-    pd.DataFrame(values, columns=["a", "y"]).to_csv(folder / "a.csv", index=False)
-    return {"path": "a.csv"}
-
-
-def npz(**arrays):
-    def make(folder):
-        np.savez(folder / "a.npz", **{"X": X, "y": SIGNS, **arrays})
-        return {"path": "a.npz"}
-
-    return make
-
-
-def npy(array):
-    def make(folder):
-        np.save(folder / "a.npy", array)
-        return {"path": "a.npy", "target": -1}
-
-    return make
-
-
-def broken(name, text):
-    def make(folder):
-        (folder / name).write_bytes(text)
-        return {"path": name}
-
-    return make
-
-
-def table(**columns):
-    def make(folder):
-        frame(**columns).to_csv(folder / "a.csv", index=False)
-        return {"path": "a.csv", "target": "species"}
-
-    return make
-
-
-@pytest.mark.parametrize(
-    ("make", "options", "message"),
-    [
-        (lambda folder: {}, {}, r"dataset\.path: expected the path of a file, got ''; such as dataset\.path=my\.csv"),
-        (lambda folder: {"path": "a.docx"}, {}, r"dataset\.path: expected a file ending in \.csv, .*got 'a\.docx'"),
-        (lambda folder: {"path": "no.csv"}, {}, r"dataset\.path: expected a file, got 'no\.csv', which is none in"),
-        (table(), {"target": "kind"}, r"dataset\.target: expected a column of wing, bill, tail, species, got 'kind'"),
-        (table(), {"target": None}, r"expected one column of labels called label, target, class, y, got 0"),
-        (table(), {"target": True}, r"dataset\.target: expected a column's name or number, got True"),
-        (table(), {"left_out": "wing"}, r"dataset\.left_out: expected a list of columns .*, got 'wing'"),
-        (table(), {"left_out": ["wing", "bill", "tail"]}, r"expected at least one feature, got none beside labels"),
-        (table(labels=["a"] * 4), {}, r"expected at least two classes, got only \['a'\]"),
-        (broken("a.csv", b""), {}, r"a\.csv: expected names of columns and rows, got an empty file"),
-        (broken("a.parquet", b"PAR1 no"), {}, r"expected a sound \.parquet file, got ArrowInvalid"),
-        (broken("a.npz", b"PK no"), {}, r"expected a sound \.npz file, got "),
-        (broken("a.mat", b"no"), {}, r"expected a sound \.mat file, got MatReadError: Mat file appears"),
-        (broken("a.svm", b"1 a:b\n"), {}, r"a\.svm"),
-        (broken("a.csv", b"9" * 9000 + b",1\n1,2\n"), {}, r"got 9{40}, 1, which are like the values below"),
-        (broken("a.csv", b'"a' + b"a" * 200_000), {}, r"expected a sound \.csv file, got .*EOF inside string"),
-        (npz(X=X + 1j), {}, r"'a': expected real numbers in X, got complex128"),
-        (npz(X=X[None]), {}, r"a\.npz: expected rows and columns, got shape \(1, 4, 3\)"),
-        (npz(feature_names=["p"]), {"left_out": ["p"]}, r"a\.npz: expected 3 feature_names, got 1; write one for each"),
-        (npz(y=np.array([{}, 1, 2, 3], dtype=object)), {}, r"expected a sound \.npz file, got .*Python objects"),
-        (npz(), {"target": "z"}, r"expected a variable z of .*, got X \(4 x 3 float64\), y \(4 int64\)"),
-        (numbers, {"task": "classes"}, r"file: task must be one of auto, classification, regression, got 'classes'"),
-    ],
-)  # fmt: skip
-def test_bad_files_are_one_clear_error(project, make, options, message):
-    with pytest.raises(ValueError, match=message):
-        load_dataset("file", **{**make(project), **options})
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.npz"])
