@@ -190,6 +190,8 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.svm", "1 1:0.5\n0 2:1\n", {"groups": "qid"}, r"expected qid:NUMBER in each row, as dataset\.groups=qid needs"),
     ("a.svm", "1 1:0.5\n0 2:1\n", {"fold": "f"}, r"expected no fold, as svmlight has labels and qid only, got 'f'"),
     ("a.arff", "@relation r\n@attribute a real\n@data\n{0 1}\n", {}, r"full rows after @data, got sparse ones"),
+    ("a.arff.gz", gzip.compress(b"@attribute a real\n@attribute y {p,q}\n@data\n1,p\n3,q\n"), {}, ["a"]),
+    ("a.xlsx.gz", b"", {}, r"dataset\.path: expected a file ending in \.csv, .*got '.*a\.xlsx\.gz'"),
     # files that are not there, or that are something else
     ("a.csv", PQ, {"path": ""}, r"dataset\.path: expected the path of a file, got ''; such as dataset\.path=my\.csv"),
     ("a.csv", PQ, {"path": "no.csv"}, r"dataset\.path: expected a file, got 'no\.csv', which is none in"),
@@ -396,7 +398,7 @@ def test_a_table_in_any_other_format_is_the_same(project, table):
 def test_a_note_on_a_file_is_one_line_before_the_run(project, capsys):
     TABLE.to_csv(project / "t.csv")
     chosen = ["dataset=file", "dataset.path=t.csv", "selector=full", "protocol.n_splits=2", "executor=serial"]
-    assert main(["run", *chosen]) == 0
+    assert main(["run", *chosen, f"results={project}"]) == 0
     first, *others = capsys.readouterr().err.splitlines()
     assert first == "note: data set t.csv: column 'Unnamed: 0', which only numbers the rows, is left out."
     assert not [line for line in others if "Unnamed" in line or "Warning" in line]

@@ -72,7 +72,7 @@ def faults_of(file: Path) -> Iterator[None]:
 def format_of(file: Path) -> str:
     """Return the ending that says the format, such as ".csv" of a.csv.gz, or the last one where it is not known."""
     *before, last = ["", *(ending.lower() for ending in file.suffixes[-2:])]
-    packed = (*TEXTS, *(() if last == ".zip" else SVMLIGHT))
+    packed = {*TEXTS, *(() if last == ".zip" else SVMLIGHT)} - {".xlsx"}
     return before[-1] if last in PACKED and before[-1] in packed else last
 
 

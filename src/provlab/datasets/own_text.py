@@ -133,6 +133,11 @@ def _as_text(file: Path, how: Reading) -> Iterator[io.TextIOWrapper]:
         yield text
 
 
+def _kind(file: Path) -> str:
+    """Return which of the endings of a file is one of tables of text, such as ".arff" of a.arff.gz."""
+    return next(end for end in map(str.lower, reversed(file.suffixes)) if end in TEXTS)
+
+
 def layout_of(file: Path, how: Reading) -> Reading:
     """Return how the columns of a file are separated and named, of what the user says and what its first lines are.
 
@@ -141,7 +146,7 @@ def layout_of(file: Path, how: Reading) -> Reading:
     ValueError
         Where that is not certain: names the setting.
     """
-    ending = file.suffix.lower()
+    ending = _kind(file)
     with opened(file, how) as binary:
         first = binary.read(3)
     encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
@@ -292,7 +297,7 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
         splits.pop()  # texts have spaces
     if len(splits) == 1:
         return splits[0]
-    own = next(TEXTS[end.lower()] for end in reversed(file.suffixes) if end.lower() in TEXTS)
+    own = TEXTS[_kind(file)]
     if found := splits or [sep for sep in (";", "\t", "|") if lines and sep in lines[0] and own not in lines[0]]:
         raise TableError(
             f"expected one separator that splits all lines alike, got {' and '.join(map(repr, found))}; say "

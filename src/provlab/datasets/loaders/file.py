@@ -104,8 +104,8 @@ def load(
     Parameters
     ----------
     path : str
-        Relative to the project's folder. Its ending says the format: .csv, .tsv, .tab, .txt, .data or .dat, also packed
-        as .gz, .bz2, .xz or .zip; .arff; .xlsx; .parquet; .npz with arrays X (or data, indices, indptr and shape of a
+        Relative to the project's folder. Its ending says the format: .csv, .tsv, .tab, .txt, .data, .dat or .arff, also
+        packed as .gz, .bz2, .xz or .zip; .xlsx; .parquet; .npz with arrays X (or data, indices, indptr and shape of a
         CSR matrix), y and optionally feature_names; .npy with one array of rows; .mat with X and Y; .svm, .svmlight or
         .libsvm, also packed.
     target : str or int, optional
