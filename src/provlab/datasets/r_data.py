@@ -1,13 +1,11 @@
 """R data files, read as a stream.
 
-The form is the one that R's `save` writes, RDX2 or RDX3 in XDR (R Internals, "Serialization Formats"), packed with xz,
-gzip or bzip2. Only vectors and lists are read, which is what data are.
+The form is the one that R's `save` writes, RDX2 in XDR (R Internals, "Serialization Formats"), packed with xz. What
+registered files have is read: vectors and lists, without missing texts.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import lzma
 import struct
@@ -18,9 +16,8 @@ from typing import IO, Any
 
 import numpy as np
 
-_PACKED: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
 _NULL, _REFERENCE = 254, 255
-_SYMBOL, _PAIRS, _TEXT, _LOGICALS, _INTEGERS, _DOUBLES, _TEXTS, _LIST = 1, 2, 9, 10, 13, 14, 16, 19
+_SYMBOL, _PAIRS, _TEXT, _INTEGERS, _DOUBLES = 1, 2, 9, 13, 14
 _HAS_ATTRIBUTES = 0x200
 
 
@@ -28,8 +25,7 @@ _HAS_ATTRIBUTES = 0x200
 class RVector:
     """A vector or list of R, with attributes such as names, levels and class; `vector[name]` is an entry.
 
-    `values` are int32 for integers and logicals, where the smallest number is NA; float64 for doubles; lists of str or
-    None for texts, of objects for lists.
+    `values` are int32 for integers, float64 for doubles, lists of str for texts, and of objects for lists.
     """
 
     values: Any
@@ -43,15 +39,8 @@ def read_r_data(path: Path, *, doubles: Callable[[np.ndarray], Any] = np.asarray
     """Return the objects of an R data file by name: RVector, dict (pair lists) or None.
 
     `doubles` is called with each vector of doubles, shape (n,), as it is read; what it returns is kept in its place.
-
-    Raises
-    ------
-    ValueError
-        For objects that are no data, such as functions.
     """
-    with path.open("rb") as packed:
-        opener = _PACKED[packed.read(2)]
-    with opener(path, "rb") as unpacked:
+    with lzma.open(path) as unpacked:
         return _Reader(io.BufferedReader(unpacked, 1 << 20), doubles).objects()
 
 
@@ -63,11 +52,8 @@ class _Reader:
         self._symbols: list[str] = []
 
     def objects(self) -> dict[str, Any]:
-        self._stream.read(7)  # RDX2 or RDX3, and the format
-        version, _, _ = (self._integer() for _ in range(3))  # the others are R's own version
-        if version == 3:
-            self._stream.read(self._integer())  # the encoding of the machine that wrote it
-        return self._item() or {}
+        self._stream.read(19)  # RDX2, the format, and versions of both and of R
+        return self._item()
 
     def _integer(self) -> int:
         return struct.unpack(">i", self._stream.read(4))[0]
@@ -89,8 +75,7 @@ class _Reader:
         if kind == _REFERENCE:
             return self._symbols[(flags >> 8) - 1]
         if kind == _TEXT:
-            length = self._integer()
-            return None if length == -1 else self._stream.read(length).decode("latin-1")
+            return self._stream.read(self._integer()).decode("latin-1")
         if kind == _PAIRS:
             pairs = {self._item(): self._item()}
             while self._integer() & 0xFF == _PAIRS:
@@ -98,10 +83,8 @@ class _Reader:
             return pairs
         if kind == _DOUBLES:
             values: Any = self._doubles(self._numbers("f8"))
-        elif kind in (_INTEGERS, _LOGICALS):
+        elif kind == _INTEGERS:
             values = self._numbers("i4")
-        elif kind in (_TEXTS, _LIST):
+        else:  # texts or a list
             values = [self._item() for _ in range(self._integer())]
-        else:
-            raise ValueError(f"expected R data of vectors and lists, got an R object of type {kind}")
         return RVector(values, self._item() if flags & _HAS_ATTRIBUTES else {})
