@@ -101,7 +101,7 @@ class _Fetch:
             return locate(file)
         except (MissingDataError, DataIntegrityError):
             # A mirror is the user's own folder: say what is wrong with it. Our file can be had again.
-            if not file.fetchable or path not in (None, data_dir() / file.path):
+            if path not in (None, data_dir() / file.path):
                 raise
         if path is not None:
             _log.warning("%s is damaged: fetching it again", path)
@@ -139,9 +139,8 @@ class _Fetch:
             reasons.append(f"{url}: {differs}")
             fresh.unlink()
         raise FetchError(
-            f"could not fetch {file.path} of {file.source}: {'; '.join(reasons) or 'it has no address'}. Nothing was "
-            f"kept. Try again later, look for a new address on {self._source.homepage} , or put the file into the "
-            "mirror folder"
+            f"could not fetch {file.path} of {file.source}: {'; '.join(reasons)}. Nothing was kept. Try again later, "
+            f"look for a new address on {self._source.homepage} , or put the file into the mirror folder"
         )
 
     def _stream(self, file: SourceFile, url: str, target: Path) -> None:

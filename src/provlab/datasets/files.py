@@ -75,23 +75,18 @@ def locate(file: SourceFile) -> Path:
     """
     path = found(file.path)
     if path is None:
+        where = f"published at {' , '.join(file.urls)}" if file.urls else f"made from the published {file.made_from[0]}"
         raise MissingDataError(
-            f"{file.source}: the file {file.path} is missing. Searched {describe_roots()}. {_how_to_get(file)}",
+            f"{file.source}: the file {file.path} is missing. Searched {describe_roots()}. It is {where} : run "
+            f"`provsel fetch {file.source}`, or set {MIRROR_VARIABLE} to a folder that holds {file.path}",
             dataset=file.source,
         )
     if differs := difference(file, path):
-        step = f"delete it and run `provsel fetch {file.source}`" if file.fetchable else "replace it by an intact copy"
-        raise DataIntegrityError(f"{path}: {differs}. The file is damaged or another version: {step}")
+        raise DataIntegrityError(
+            f"{path}: {differs}. The file is damaged or another version: delete it and run "
+            f"`provsel fetch {file.source}`"
+        )
     return path
-
-
-def _how_to_get(file: SourceFile) -> str:
-    """Return the next step for a missing file, as a sentence."""
-    from_mirror = f"set {MIRROR_VARIABLE} to a folder that holds {file.path}"
-    if not file.fetchable:
-        return f"It has no public address in the registry: {from_mirror}"
-    where = f"published at {' , '.join(file.urls)}" if file.urls else f"made from the published {file.made_from[0]}"
-    return f"It is {where} : run `provsel fetch {file.source}`, or {from_mirror}"
 
 
 def difference(file: SourceFile, path: Path) -> str:
@@ -101,7 +96,7 @@ def difference(file: SourceFile, path: Path) -> str:
     """
     size = path.stat().st_size
     expected, got = f"{file.size} bytes", f"{size} bytes"
-    if file.sha256 is not None and file.size in (None, size):
+    if file.size in (None, size):
         expected, got = f"SHA-256 {file.sha256}", f"SHA-256 {file_sha256(path)}"
         if expected == got:
             return ""

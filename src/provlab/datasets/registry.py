@@ -31,8 +31,8 @@ class SourceFile:
 
     path: str  # relative POSIX path in the mirror and in the data folder
     format: str  # in a word: "xz", "npz", "mat", ...
-    urls: Sequence[str] = ()  # tried in order; empty for a file that is made, or that only a mirror has
-    sha256: str | None = None  # None where only `content_sha256` is known
+    sha256: str
+    urls: Sequence[str] = ()  # tried in order; empty for a file that is made
     # of what a packed file holds, where liblzma and zlib pack the same content to other bytes in other versions
     content_sha256: str | None = None
     size: int | None = None  # in bytes
@@ -44,14 +44,9 @@ class SourceFile:
     source: str = ""  # its name, for messages
 
     @property
-    def fetchable(self) -> bool:
-        """Tell whether `provsel fetch` can try to get it."""
-        return bool(self.urls or self.made_from)
-
-    @property
     def digest(self) -> str:
         """SHA-256 that names the content on every machine: of what is packed where that is registered."""
-        return str(self.content_sha256 or self.sha256)
+        return self.content_sha256 or self.sha256
 
 
 @dataclass(frozen=True)
