@@ -85,8 +85,8 @@ def dataset_identity(name: str, /, **params: Any) -> str:
     MissingDataError
         When a file is needed that the registry does not know, and it is in none of the searched folders.
     """
-    preparation, _ = separated(name, params)
-    return identity_from(name, checked_parameters(name, params), preparation)
+    preparation, own = separated(name, params)
+    return identity_from(name, checked_parameters(name, own), preparation)
 
 
 def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping[str, Any] = NOTHING) -> str:
@@ -109,7 +109,8 @@ def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping
 
 def missing_files(name: str, /, **params: Any) -> list[str]:
     """Return the paths of those registered files of a data set that are in none of the searched folders."""
-    files = files_of(name, checked_parameters(name, params))
+    _, own = separated(name, params)
+    files = files_of(name, checked_parameters(name, own))
     return [file.path for file in files if isinstance(file, SourceFile) and found(file.path) is None]
 
 
@@ -123,20 +124,19 @@ def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
     ValueError
         For an unknown name, an unknown parameter or a bad value.
     """
-    preparation, _ = separated(name, params)
+    preparation, own = separated(name, params)
     later = {**NOTHING, **{key: _defaults(name)[key] for key in getattr(loader(name), "LATER", ())}}
-    spelled = {**_spelled(name, params), **preparation}
+    spelled = {**_spelled(name, own), **preparation}
     return {key: value for key, value in spelled.items() if key not in later or value != later[key]}
 
 
-def checked_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the loader's of some parameters, checked, completed, and with what "auto" stands for here."""
-    return getattr(loader(name), "settled", dict)(**_spelled(name, params))
+def checked_parameters(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a loader's own parameters, checked, completed, and with what "auto" stands for here."""
+    return getattr(loader(name), "settled", dict)(**_spelled(name, own))
 
 
-def _spelled(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the loader's of some parameters, checked, completed, and in one spelling: 1.0 for 1 of a real number."""
-    _, own = separated(name, params)
+def _spelled(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a loader's own parameters, checked, completed, and in one spelling: 1.0 for 1 of a real number."""
     defaults = _defaults(name)
     if unknown := sorted(own.keys() - defaults.keys()):
         raise ValueError(

@@ -63,8 +63,8 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     >>> load_dataset("synthetic", n_samples=60, n_features=120, unit_rows=True).X.shape
     (60, 120)
     """
-    preparation, _ = separated(name, params)
-    parameters = checked_parameters(name, params)
+    preparation, own = separated(name, params)
+    parameters = checked_parameters(name, own)
     sample = {key: preparation.pop(key) for key in SAMPLE}
     if name in source_names():
         dataset = _parsed(name, parameters, sample)
