@@ -12,9 +12,9 @@ from provlab.report.templating import render_notes
 REPO = Path(__file__).resolve().parents[2]
 
 
-def read(tmp_path, markdown):
+def read(tmp_path, markdown, **options):
     path = tmp_path / "page.html"
-    path.write_text(render_notes(markdown), encoding="utf-8")
+    path.write_text(render_notes(markdown, **options), encoding="utf-8")
     page = Page(path)
     assert page.problems == []
     return page
@@ -29,6 +29,12 @@ def test_headings_tables_and_links_fit_into_a_page(tmp_path):
     assert page.attributes.count(("th", "scope", "col")) == 3
     assert not [value for _, name, value in page.attributes if name == "style"]
     assert page.text == "a b c Table 1 of the notes a b 1 2 Table 2 of the notes x"
+
+
+def test_a_title_is_the_caption_and_cells_stay_as_they_are(tmp_path):
+    page = read(tmp_path, "| x |\n|---|\n| of the notes |\n", title="a **b** <i> {0}", of="reference")
+    assert page.text == "a b <i> {0} x of the notes"
+    assert ("div", "aria-label", "Table 1 of the reference") in page.attributes
 
 
 def test_only_web_addresses_are_links_and_nothing_is_loaded(tmp_path):

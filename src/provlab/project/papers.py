@@ -183,9 +183,9 @@ def short_name(name: str) -> str:
     return short if sum(full.split("/")[1] == short for full in artefact_names()) == 1 else name
 
 
-def reproduce_command(name: str, overrides: Sequence[str] = ()) -> str:
+def reproduce_command(name: str, overrides: Sequence[str] = (), program: str = "provsel") -> str:
     """Return the command that computes what an artefact is missing, and shows it."""
-    return shlex.join(["provsel", "reproduce", short_name(name), *overrides])
+    return shlex.join([program, "reproduce", short_name(name), *overrides])
 
 
 def _package_of(folder: Path) -> str:

@@ -200,24 +200,20 @@ def write_artefact(
 
 def _compose(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | None, ArtefactPage]:
     """Return an artefact, None where it cannot be had, with its page as far as that is known."""
-    command = _reproduce(name, site.overrides)
+    program = tool("provsel")
+    command = reproduce_command(name, site.overrides, program)
     try:
         artefact = compose_artefact(name, site.overrides)
         artefact.check_data(store.has_any(artefact.cells))
     except MissingDataError as error:
-        fetch = f"{tool('provsel')} fetch {error.dataset}"
+        fetch = f"{program} fetch {error.dataset}"
         return None, ArtefactPage(name, artefact_title(name), DATA_MISSING, str(error), [fetch, command])
     except ValueError as error:
         if not site.overrides:
             raise
         problem = f"The settings of this report do not fit it: {' '.join(str(error).split())}"
-        return None, ArtefactPage(name, artefact_title(name), NOT_RUN, problem, [_reproduce(name)])
+        return None, ArtefactPage(name, artefact_title(name), NOT_RUN, problem, [reproduce_command(name, (), program)])
     return artefact, ArtefactPage(name, artefact.title, commands=[command])
-
-
-def _reproduce(name: str, overrides: Sequence[str] = ()) -> str:
-    """Return the command as the others of a page, which a reader copies."""
-    return reproduce_command(name, overrides).replace("provsel", tool("provsel"), 1)
 
 
 def _write_numbers(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,8 +20,6 @@ from provlab.report.templating import render_notes
 from provlab.tables import value_text
 
 PLACE = ["row", "column", "dataset"]
-
-_TITLE = re.compile(r"<p><strong>(.*?)</strong></p>\n(<div[^>]*>)<table><caption>.*?</caption>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -105,8 +102,9 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
 
 def _formatted(path: Path) -> Markup:
     """Return a table in Markdown as HTML; its title, the bold line above it, becomes the caption."""
-    html = render_notes(path.read_text(encoding="utf-8")).replace("of the notes", "of the reference")
-    html = _TITLE.sub(r"\2<table><caption>\1</caption>", html)
+    text = path.read_text(encoding="utf-8")
+    title, end, table = text.removeprefix("**").partition("**\n\n")
+    html = render_notes(table, title, of="reference") if end else render_notes(text, of="reference")
     return Markup(html.replace('"scroll"', '"scroll tall"').replace("<table>", '<table class="formatted">'))
 
 

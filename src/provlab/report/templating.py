@@ -28,8 +28,7 @@ from provsel import __version__
 MISSING = "–"
 """Stands where there is no number."""
 
-REGION = '<div class="scroll" tabindex="0" role="region" aria-label="Table {n} of the notes">'
-TABLE = REGION + "<table><caption>Table {n} of the notes</caption>"
+TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table><caption>{caption}</caption>'
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 
@@ -204,7 +203,7 @@ def script_json(content: Any) -> Markup:
     return Markup(visible(text, backslash="\\\\"))  # a chart shows them as the text of a page does
 
 
-def render_notes(markdown: str) -> str:
+def render_notes(markdown: str, title: str = "", of: str = "notes") -> str:
     """Return Markdown as HTML that is safe to insert unescaped.
 
     Parameters
@@ -212,10 +211,14 @@ def render_notes(markdown: str) -> str:
     markdown : str
         CommonMark with tables. HTML is escaped. Headings move one level down, below those of the page. Links to http(s)
         addresses stay; of others the text remains. Images become links: a report loads nothing.
+    title : str, optional
+        Caption of its table, in Markdown; by default tables are numbered.
+    of : str
+        What the numbers are of.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    tokens = parser.parse(markdown)
-    for token in tokens:
+    tokens, caption = parser.parse(markdown), parser.parseInline(title)
+    for token in [*tokens, *caption]:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
         elif token.type in ("th_open", "td_open"):  # an alignment is an inline style, which a page's policy forbids
@@ -228,8 +231,14 @@ def render_notes(markdown: str) -> str:
             if child.type in ("link_open", "link_close") and not is_address:
                 child.tag = "span"
     numbers = count(1)
-    html = str(parser.renderer.render(tokens, parser.options, {})).replace('<th scope="col"></th>', "<td></td>")
-    return re.sub("<table>", lambda _: TABLE.format(n=next(numbers)), html).replace("</table>", "</table></div>")
+    html, shown = (str(parser.renderer.render(each, parser.options, {})) for each in (tokens, caption))
+    html = html.replace('<th scope="col"></th>', "<td></td>").replace("</table>", "</table></div>")
+
+    def opening(_: re.Match[str]) -> str:
+        label = f"Table {next(numbers)} of the {of}"
+        return TABLE.format(label=label, caption=shown or label)
+
+    return re.sub("<table>", opening, html)
 
 
 # ---- Addresses: made from untrusted strings, safe, and different for different strings
