@@ -78,10 +78,10 @@ def draw_curves(
                     # bars a little apart, so that those of one x do not hide each other
                     shift = (k - len(methods) / 2) * 0.004
                     beside = x * (1 + 4 * shift) if "x" in log else x + shift * x.max()
-                    pale = {"color": look.colour, "linewidth": 0.5, "alpha": 0.4}
-                    draw_bars(panel, (beside, beside), (low, high), **pale)
+                    thin = {"color": look.colour, "linewidth": 0.7, "alpha": 0.75}
+                    draw_bars(panel, (beside, beside), (low, high), **thin)
                     wide = left < right
-                    draw_bars(panel, (left[wide], right[wide]), (y[wide], y[wide]), **pale)
+                    draw_bars(panel, (left[wide], right[wide]), (y[wide], y[wide]), **thin)
                     panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=method, markersize=2.5)
             panel.set_title(dataset)
             if "x" in log and len(found):
