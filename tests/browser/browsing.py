@@ -11,16 +11,16 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 LONGEST_WAIT = 30_000  # ms
 
 
-def find_chromium(environ):
+def find_chromium():
     """Return the browser's path. Without one the tests are skipped, but fail where CI counts on them."""
-    chosen = environ.get("PROVSEL_CHROMIUM")
+    chosen = os.environ.get("PROVSEL_CHROMIUM")
     found = shutil.which(chosen) if chosen else next(filter(None, map(shutil.which, NAMES)), None)
     if found:
         return found
     message = "no Chromium: apt-get install chromium, or set PROVSEL_CHROMIUM"
     if chosen:
         pytest.fail(f"PROVSEL_CHROMIUM: expected a browser, got {chosen}; {message}")
-    if environ.get("CI", "").lower() in ("1", "true"):
+    if os.environ.get("CI", "").lower() in ("1", "true"):
         pytest.fail(message)
     pytest.skip(message)
 
@@ -64,9 +64,8 @@ def focused(page):
 
 
 def drawn_plot(page):
-    """Return the first plot of a page: it is drawn when it comes near the screen."""
-    plot = page.locator(".plot").first
-    plot.evaluate("plot => plot.parentElement.scrollIntoView()")
+    """Return the plot of a page, drawn and in sight."""
+    plot = page.locator(".plot")
     plot.evaluate("plot => plot.scrollIntoView({block: 'center'})")
     plot.locator("svg.main-svg").first.wait_for()
     return plot
@@ -78,15 +77,14 @@ class Visits:
     def __init__(self, browser):
         self.browser, self.problems, self._contexts = browser, [], []
 
-    def open(self, path, *, watched=True, **options):
+    def open(self, path, **options):
         """Open a page of a report; options are those of a Playwright context."""
         options.setdefault("viewport", {"width": 1200, "height": 800})
         context = self.browser.new_context(**options)
         context.set_default_timeout(LONGEST_WAIT)
         self._contexts.append(context)
         page = context.new_page()
-        if watched:
-            self._watch(page, folder_of(path))
+        self._watch(page, folder_of(path))
         page.goto(path.as_uri())
         return page
 

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 
 @pytest.fixture(scope="session")
 def chromium():
-    return find_chromium(os.environ)
+    return find_chromium()
 
 
 # One a module, not one a session: while it is open, its event loop is in the way of other tests that need their own.

@@ -4,12 +4,6 @@ import pytest
 from seen_paper import EVIL
 from test_browser_access import KINDS
 
-from provlab.store import TrialStore
-
-
-def pages_of(folder, pattern, most):
-    return sorted(folder.glob(pattern))[:most]
-
 
 def test_what_is_watched_is_noticed(visits, tmp_path):
     """The control of all others: a page that does everything wrong."""
@@ -34,18 +28,6 @@ def test_the_overview(visits, made):
     assert page.locator(".scroll").evaluate_all(cut) == 0  # the buttons at the right edge are in sight
 
 
-def test_all_kinds_of_pages_open(visits, made):
-    """All overviews, papers, artefacts and claims, and a sample of traces."""
-    page = visits.open(made / "index.html")
-    for pattern, most in {"*.html": 9, "papers/*": 9, "artefacts/*": 9, "claims/*": 9, "trace/*/*": 3}.items():
-        paths = pages_of(made, pattern, most)
-        assert len(paths) > 0
-        for path in paths:
-            page.goto(path.as_uri())
-            assert page.locator("h1").count() == 1, path
-            assert page.locator("main").inner_text().strip(), path
-
-
 def test_three_clicks_from_the_overview_to_a_number(visits, made):
     page = visits.open(made / "index.html")
     page.get_by_role("link", name="figure", exact=True).click()
@@ -57,16 +39,6 @@ def test_three_clicks_from_the_overview_to_a_number(visits, made):
     section = page.locator("details.cell:target")
     assert section.get_attribute("open") is not None  # of the data set that was clicked
     assert shown in section.inner_text()
-    key = section.locator("code[title]").first.get_attribute("title")
-    stored = TrialStore(made.parent / "store").query(columns=["key", "cell", "seed", "git_revision"]).to_pylist()
-    record = next(record for record in stored if record["key"] == key)
-    cell = [each for each in stored if each["cell"] == record["cell"]]
-    text = page.locator("main").inner_text()
-    assert f"{len(cell)} of {len(cell)}" in section.inner_text()
-    for expected in ("LeverageScoreSelector", "n_features_to_select", "seeds of the folds", "numpy", "scikit-learn"):
-        assert expected in text
-    assert all(str(trial["seed"]) in page.content() for trial in cell)
-    assert (record["git_revision"] or "not known") in text
     assert "provsel run" in section.locator(".command code").first.inner_text()
 
 
@@ -84,7 +56,7 @@ def test_without_javascript(visits, made):
 def test_hostile_strings_stay_text(visits, hostile):
     """What would run opens a dialog, or is refused by the page's policy with a message: both are watched."""
     page = visits.open(hostile / "index.html")
-    for path in [*hostile.glob("*.html"), *hostile.glob("[apc]*/*.html"), *pages_of(hostile, "trace/*/*", 6)]:
+    for path in [*hostile.glob("*.html"), *hostile.glob("[apc]*/*.html"), *sorted(hostile.glob("trace/*/*"))[:6]]:
         page.goto(path.as_uri())
         assert page.locator("img[src='x'], img[onerror], main script:not([type='application/json'])").count() == 0
     page.goto((hostile / "artefacts" / "figure.html").as_uri())

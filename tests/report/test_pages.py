@@ -206,7 +206,8 @@ def test_a_trace_leads_to_the_trials_and_its_command_computes_them_again(seen, f
     enter(seen.parents[1], monkeypatch)
     [path] = seen.glob("trace/figure/random-10-*.html")
     text = text_of(seen, f"trace/figure/{path.name}")
-    for words in ("UniformSelector", "n_features_to_select 10", "SeedSequence", "3 of 3 trials", "numpy", "set 8"):
+    for words in ("UniformSelector", "n_features_to_select 10", "SeedSequence", "3 of 3 trials", "seeds of the folds",
+                  "numpy", "scikit-learn", "set 8"):  # fmt: skip
         assert words in text
     assert f"{frame.loc['Random', 10, 'set 1']['value']:.2f}" in text
     raw = path.read_text(encoding="utf-8")
@@ -216,6 +217,7 @@ def test_a_trace_leads_to_the_trials_and_its_command_computes_them_again(seen, f
     stored = {line["key"]: line for line in TrialStore(seen.parent / "store").query().to_pylist()}
     assert len(keys) == 3
     assert all(str(stored[key]["seed"]) in section for key in keys)
+    assert all((stored[key]["git_revision"] or "not known") in text for key in keys)
     done = run_python([*PROVSEL, "run", *shlex.split(command), "executor=serial"], seen.parents[1])
     assert done.returncode == 0, done.stderr
     again = TrialStore("results/again/store").query(columns=["key", "error"]).to_pylist()
