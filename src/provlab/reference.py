@@ -130,14 +130,15 @@ class Reference:
 
     def totals(self) -> dict[str, dict[str, int]]:
         """Return how many of each paper's own claims have each verdict, firm or depending on the reading."""
-        papers = self.own_claims().groupby("paper", sort=False)["counted"]
+        claims = self.claims()
+        papers = claims[claims["kind"] == "paper"].groupby("paper", sort=False)["counted"]
         return {str(paper): dict(tallied(verdicts)) for paper, verdicts in papers}
 
-    def own_claims(self) -> pd.DataFrame:
-        """Return the verdicts on papers' own claims, what each is `counted` as, and in words those under `readings`."""
-        asked, own = stored_robustness(self.folder), self.verdicts[self.verdicts["kind"] == "paper"]
-        counts = [counted(*claim, asked) for claim in zip(own["id"], own["verdict"], strict=True)]
-        return own.assign(counted=counts, readings=[under_readings(claim, asked) for claim in own["id"]])
+    def claims(self) -> pd.DataFrame:
+        """Return the verdicts, what each is `counted` as, and in words those under `readings`."""
+        asked, ids = stored_robustness(self.folder), self.verdicts["id"]
+        counts = [counted(*claim, asked) for claim in zip(ids, self.verdicts["verdict"], strict=True)]
+        return self.verdicts.assign(counted=counts, readings=[under_readings(claim, asked) for claim in ids])
 
     def changes(self) -> dict[str, list[str]]:
         """Return for each artefact what has changed in the code since its part was written, in words."""
@@ -174,11 +175,12 @@ class Reference:
             of_paper = totals.setdefault(file.paper, dict.fromkeys(VERDICTS, 0))
             of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in known for claim in file.claims)
         path = self.folder / BENCHMARKS  # `results/benchmarks/latest.json` as `make bench` stored it
-        benchmarks, own = read_json(path) if path.is_file() else {}, self.own_claims()
+        benchmarks, claims = read_json(path) if path.is_file() else {}, self.claims()
+        depending = claims[(claims["kind"] == "paper") & (claims["counted"] != claims["verdict"])]
         return render(
             Path(__file__).with_suffix(".md.j2"),
             reference=self, totals=totals, verdicts=VERDICTS, benchmarks=benchmarks,
-            depending=own[own["counted"] != own["verdict"]].to_dict("records"),
+            depending=depending.to_dict("records"),
             open_claims=self.verdicts[self.verdicts["verdict"].isin(OPEN)].to_dict("records"),
             goals=[case for case in benchmarks.get("cases", []) if case["met"] is not None],
         )  # fmt: skip

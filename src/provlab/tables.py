@@ -131,12 +131,9 @@ def write_tables(
 
 def write_frame(frame: pd.DataFrame, path: Path, numbers: Collection[str] = ()) -> None:
     """Write a long-form frame as CSV, see `messages.csv_text`, packed where the path ends in .gz."""
-    text = csv_text(frame, numbers)
-    if path.suffix != ".gz":
-        write_text(path, text)
-        return
+    content = csv_text(frame, numbers).encode()
     with replacing(path) as temporary:
-        temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
+        temporary.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
 
 
 def write_text(path: Path, text: str) -> None:

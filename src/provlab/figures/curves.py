@@ -135,12 +135,10 @@ def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
         figure = Figure(figsize=(TWO_COLUMNS, 0.5 + n_lines * (0.35 + 0.22 * len(methods))), layout="constrained")
         panels = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
         for panel, dataset in zip(panels.flat, datasets, strict=False):
-            for method, value, low, high in frame.loc[
-                frame["dataset"] == dataset, ["row", "value", "low", "high"]
-            ].itertuples(index=False):
-                look, place = methods[method], places[method]
-                panel.hlines(place, low, high, color=look.colour, linewidth=0.8)
-                panel.plot(value, place, look.marker, color=look.colour, markersize=4)
+            for line in frame[frame["dataset"] == dataset].itertuples():
+                look, place = methods[line.row], places[line.row]
+                panel.hlines(place, line.low, line.high, color=look.colour, linewidth=0.8)
+                panel.plot(line.value, place, look.marker, color=look.colour, markersize=4)
             panel.set_title(dataset)
             panel.grid(axis="x")
         panels[0, 0].set_yticks([*places.values()], [*places])
@@ -170,10 +168,9 @@ def frequency_figure(frame: pd.DataFrame) -> Figure:
         drawn = looks(frame["method"])
         few = frame.groupby(["column", "method"]).size().max() <= 20  # features of a line: a tick a decade says little
         for panel, name in zip(axes, panels, strict=True):
+            own = frame[frame["column"] == name]
             for method, look in drawn.items():
-                shares = (
-                    100 * frame.loc[(frame["column"] == name) & (frame["method"] == method), "frequency"].to_numpy()
-                )
+                shares = 100 * own.loc[own["method"] == method, "frequency"].to_numpy()
                 if shares.size:
                     marked = {"marker": look.marker, "markersize": 3, "markevery": 1 if shares.size <= 20 else 0.15}
                     line = {"color": look.colour, "linestyle": look.linestyle, "label": method}

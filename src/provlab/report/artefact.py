@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from markupsafe import Markup
 
 from provlab.claims.rules import Finding
@@ -25,7 +24,7 @@ from provlab.datasets import MissingDataError
 from provlab.documents import read_json
 from provlab.figures.specification import by_effect, specification_curve
 from provlab.figures.style import only_formats
-from provlab.frames import NO_TRIALS, planned_trials
+from provlab.frames import COLUMNS, NO_TRIALS, ORIGIN, planned_trials
 from provlab.identity.cell import Cell
 from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, compose_artefact, state_of, unique_cells
 from provlab.plan.artefact import artefact_title
@@ -34,14 +33,13 @@ from provlab.readings.prints import printed_effect
 from provlab.readings.robustness import Robustness
 from provlab.readings.study import Outcome, stored_outcome
 from provlab.recipe import load_recipe
-from provlab.reference import changes_since
+from provlab.reference import STATES, changes_since
 from provlab.report.features import FeaturesLine, FeaturesPart, write_features
 from provlab.report.plots import numbers_plot, strip
 from provlab.report.reference import PLACE, ProjectReference, ReferencePart
 from provlab.report.templating import Site, number, trace_href
 from provlab.report.trace import PERCENT, Trace, trace_numbers
 from provlab.snapshot import StoreSnapshot
-from provlab.store import SCHEMA
 from provlab.tables import value_text
 
 log = logging.getLogger(__name__)
@@ -61,10 +59,6 @@ MAX_TRIALS = 100
 
 MAX_SAMPLES = 3000
 """Values of the samples of a claim that its table lists."""
-
-CERTIFICATES = [
-    field.name for field in SCHEMA if field.name.startswith("certificate_") and pa.types.is_string(field.type)
-]
 
 FILES = {
     ".csv": "CSV, every number", ".md": "Markdown", ".tex": "LaTeX", ".svg": "SVG",
@@ -169,8 +163,8 @@ def write_artefact(
     """
     artefact, page = _compose(site, store, name)
     page.reference = reference.parts.get(name)
-    content: dict[str, Any] = {"numbers": pd.DataFrame(), "unit": "", "plot": None, "files": [], "tables": []}
-    content["features"] = FeaturesPart()
+    content: dict[str, Any] = {"unit": "", "plot": None, "files": [], "features": FeaturesPart(), "tables": []}
+    content["numbers"] = compare_with_print(pd.DataFrame(columns=[*COLUMNS, *ORIGIN]))
     if artefact is not None:
         try:
             content |= _write_numbers(site, store, artefact, page, audited)
@@ -181,18 +175,18 @@ def write_artefact(
     absent = f"data missing: {page.commands[0]}" if page.state == DATA_MISSING else page.problem
     page.verdicts = judge(claims, Evidence(store, site.overrides, artefacts={name: artefact or absent}), family)
     for verdict in page.verdicts:
-        write_claim(site, page.title, page.href, verdict, readings.get(verdict.claim.id), reference)
+        write_claim(site, page, verdict, readings.get(verdict.claim.id), reference)
     numbers = content.pop("numbers")
-    if len(numbers) and page.reference:
+    if page.reference:
         numbers = numbers.merge(page.reference.numbers.drop_duplicates(PLACE), "left", PLACE)
-    printed = numbers[numbers["printed"] != ""] if len(numbers) else numbers
+    printed = numbers[numbers["printed"] != ""]
     site.write(
         page.href, "artefact.html", page.title, page.paper, page.short, page=page, readings=readings, labels=FILES,
         reference=reference, compared=_state_of_reference(site, artefact, page),
         counts=sum_certificates([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
         plots=content["plot"] is not None,
-        with_errors=len(printed) > 0 and np.isfinite(printed["standard_errors"]).any(),
-        by_dataset=len(numbers) > 0 and numbers["dataset"].nunique() > 1, trace_href=trace_href,
+        with_errors=np.isfinite(printed["standard_errors"]).any(), by_dataset=numbers["dataset"].nunique() > 1,
+        trace_href=trace_href,
         places={(entry.row, entry.column) for entry in artefact.entries} if artefact else set(), **content,
     )  # fmt: skip
     return page
@@ -287,11 +281,8 @@ def compare_with_print(frame: pd.DataFrame) -> pd.DataFrame:
 
 def count_certificates(store: StoreSnapshot, cells: Sequence[Cell]) -> pd.Series:
     """Return the number of planned trials by `certificate`, `cell` and `state`, of those that were measured."""
-    found = planned_trials(store, cells, CERTIFICATES)
-    counts = {
-        name.removeprefix("certificate_"): found.groupby(["cell", found[name].rename("state")]).size()
-        for name in CERTIFICATES
-    }
+    found = planned_trials(store, cells, [*STATES.values()])
+    counts = {name: found.groupby(["cell", found[column].rename("state")]).size() for name, column in STATES.items()}
     return pd.concat(counts, names=["certificate"]).drop("not measured", level="state", errors="ignore")
 
 
@@ -358,14 +349,9 @@ def _state_of_reference(site: Site, artefact: Artefact | None, page: ArtefactPag
 
 
 def write_claim(
-    site: Site,
-    title: str,
-    href: str,
-    verdict: Verdict,
-    readings: ClaimReadings | None,
-    reference: ProjectReference,
+    site: Site, page: ArtefactPage, verdict: Verdict, readings: ClaimReadings | None, reference: ProjectReference
 ) -> None:
-    """Write the page of a claim; title and href are those of the artefact that it is tested on."""
+    """Write the page of a claim; `page` is that of the artefact that it is tested on."""
     claim, parts, shown = verdict.claim, [*verdict.parts, *verdict.beside], {}
     samples = [(part.part, name, value) for part in parts for name, value in part.sample]
     if readings:
@@ -382,7 +368,7 @@ def write_claim(
         }  # fmt: skip
     site.write(
         f"claims/{claim.id}.html", "claim.html", claim.text, "claims", claim.id,
-        above=[("Claims", "claims/index.html")], verdict=verdict, claim=claim, artefact=(title, href),
+        above=[("Claims", "claims/index.html")], verdict=verdict, claim=claim, artefact=(page.title, page.href),
         drawn=_strips(parts), readings=readings, reference=reference, samples=samples[:MAX_SAMPLES],
         n_samples=len(samples), **shown,
     )  # fmt: skip

@@ -31,7 +31,7 @@ from provlab.readings.robustness import tallied
 from provlab.report.artefact import ArtefactPage, ClaimReadings, readings_of, sum_certificates, write_artefact
 from provlab.report.benchmark import write_benchmark
 from provlab.report.reference import ProjectReference, project_reference
-from provlab.report.runs import TEXTS, write_runs
+from provlab.report.runs import write_runs
 from provlab.report.templating import Site, check_names, render_notes, write_assets
 from provlab.run.executors import usable_cores
 from provlab.snapshot import StoreSnapshot
@@ -104,7 +104,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
         ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
         shown, unshown = write_runs(site, store, runs)
-        own: dict[str, Any] = {"runs": shown, "run_problems": [*run_problems, *unshown], "texts": TEXTS}
+        own: dict[str, Any] = {"runs": shown, "run_problems": [*run_problems, *unshown]}
         if site.papers:
             _write_overview(site, pages, ordered, readings, audits, own, reference)
         else:

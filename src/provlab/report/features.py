@@ -115,22 +115,21 @@ def write_features(
         For a damaged list, see `selected_features`.
     """
     # the same cell may be planned with other numbers of repeats: the largest ones count
-    cells = [*{line.cell.id: line.cell for line in sorted(lines, key=lambda line: prod(line.cell.counts))}.values()]
-    sizes = planned_trials(store, cells, ["n_selected", "n_features"])
-    is_less = (sizes["n_selected"] < sizes["n_features"]).groupby(sizes["place"]).any()
-    selecting = {cells[place].id: cells[place] for place in is_less.index[is_less]}
+    cells = {line.cell.id: line.cell for line in sorted(lines, key=lambda line: prod(line.cell.counts))}
+    sizes = planned_trials(store, [*cells.values()], ["n_selected", "n_features"])
+    selects = (sizes["n_selected"] < sizes["n_features"]).groupby(sizes["cell"]).any()
+    chosen = [cells[name] for name in selects.index[selects]]
     order = {name: place for place, name in enumerate(dict.fromkeys(line.dataset for line in lines))}
     groups: dict[tuple[str, str], list[FeaturesLine]] = {}
     for line in sorted(lines, key=lambda line: order[line.dataset]):
-        if line.cell.id in selecting:
+        if selects.get(line.cell.id):
             groups.setdefault((line.dataset, line.column), []).append(line)
-    columns = list(dict.fromkeys(line.column for line in lines if line.cell.id in selecting))
+    columns = list(dict.fromkeys(line.column for line in lines if selects.get(line.cell.id)))
     drawn = columns if len(columns) <= PANELS else [columns[0], columns[len(columns) // 2], columns[-1]]
     shown = {line.cell.id for members in [*groups.values()][:MAX_GROUPS] for line in members}
     per_line = max(TOP, MAX_LINES // max(1, sum(map(len, groups.values()))))
     part, whole = FeaturesPart(), dict[str, pd.DataFrame]()
     most, curves = dict[str, pd.DataFrame](), dict[str, NDArray[np.float64]]()
-    chosen = [*selecting.values()]
     for cell, found in cells_features(store, chosen) if selected is None else ((c, selected[c.id]) for c in chosen):
         if not found.n_selections:
             continue
@@ -140,14 +139,15 @@ def write_features(
         most[cell.id], curves[cell.id] = found.frame.head(per_line), frequency[:MAX_RANKS]
         if cell.id in shown:
             whole[cell.id] = found.frame[["feature", "frequency", "weight"]]
-    known = [line for members in groups.values() for line in members if line.cell.id in part.cells]
+    known = list[FeaturesLine]()
+    for place, ((dataset, column), members) in enumerate(groups.items()):
+        if own := [line for line in members if line.cell.id in part.cells]:
+            known += own
+            part.n_groups += 1
+            if place < MAX_GROUPS:
+                part.groups.append({"dataset": dataset, "column": column, **_crossed(own, whole)})
     part.lines, part.n_lines = known[:MAX_STABILITIES], len(known)
-    for (dataset, column), members in groups.items():
-        own = [line for line in members if line.cell.id in part.cells]
-        part.n_groups += bool(own)
-        if own and len(part.groups) < MAX_GROUPS and all(line.cell.id in whole for line in own):
-            part.groups.append({"dataset": dataset, "column": column, **_crossed(own, whole)})
-    part.notes = _notes(lines, {cells[place].id for place in is_less.index}, set(selecting), part)
+    part.notes = _notes(lines, selects, part)
     if known:
         part.csv = f"{folder}/features.csv"
         if selected is None:
@@ -174,13 +174,16 @@ def _crossed(lines: Sequence[FeaturesLine], whole: Mapping[str, pd.DataFrame]) -
     return {"lines": lines, "n": len(frequency), "rows": rows}
 
 
-def _notes(lines: Sequence[FeaturesLine], stored: set[str], selecting: set[str], part: FeaturesPart) -> list[str]:
-    """Return what is not in the tables, and why: methods that keep all features, no lists, no names."""
+def _notes(lines: Sequence[FeaturesLine], selects: pd.Series, part: FeaturesPart) -> list[str]:
+    """Return what is not in the tables, and why: methods that keep all features, no lists, no names.
+
+    `selects` says of each cell with trials whether some of them has a part of the features.
+    """
     without: dict[str, dict[str, None]] = {}
     for line in lines:
         cell = line.cell.id
-        if cell in stored and cell not in part.cells:
-            without.setdefault(NO_LIST if cell in selecting else KEEPS_ALL, {})[line.method] = None
+        if cell in selects.index and cell not in part.cells:
+            without.setdefault(NO_LIST if selects[cell] else KEEPS_ALL, {})[line.method] = None
     notes = [f"{', '.join(methods)}: {reason}" for reason, methods in without.items()]
     said = {note for found in part.cells.values() for note in found.note.split("; ") if note}
     more = [f"and {len(said) - MAX_NOTES} more notes like these"] if len(said) > MAX_NOTES else []

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from provlab.claims.provenance import Provenance
 from provlab.claims.schema import ClaimFile
 from provlab.project import current_project
-from provlab.readings.robustness import counted, stored_robustness, tallied
+from provlab.readings.robustness import tallied
 from provlab.reference import FOLDER, Reference
 from provlab.report.templating import render_notes
 from provlab.tables import value_text
@@ -60,7 +60,7 @@ class ProjectReference:
 
 def _own(lines: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
     """Return how many of the own claims among some lines of the reference count as each verdict."""
-    return tallied(line["counts_as"] for line in lines if line["kind"] == "paper")
+    return tallied(line["counted"] for line in lines if line["kind"] == "paper")
 
 
 def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectReference:
@@ -74,13 +74,9 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
         Claims that the reference no longer has a say on are left out.
     """
     folder = current_project().root / "results" / FOLDER
-    found, asked = Reference.read(folder), stored_robustness(folder)
+    found = Reference.read(folder)
     about = {claim.id: claim.rule.artefact for file in files for claim in file.claims}
-    claims = {
-        line["id"]: {**line, "counts_as": counted(line["id"], line["verdict"], asked), "artefact": about[line["id"]]}
-        for line in found.verdicts.to_dict("records")
-        if line["id"] in about
-    }
+    claims = {line["id"]: line for line in found.claims().to_dict("records") if line["id"] in about}
     parts = {}
     for name, part in found.artefacts.items():
         paths, short = [folder / file for file in part["files"]], name.rpartition("/")[2]
@@ -92,7 +88,7 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
                 shutil.copyfile(path, figures / path.name)
         parts[name] = ReferencePart(
             Provenance.from_json(part, name),
-            _own(line for line in claims.values() if line["artefact"] == name),
+            _own(line for line in claims.values() if about[line["id"]] == name),
             [_formatted(path) for path in paths if path.suffix == ".md"],
             [path.name for path in paths if path.suffix == ".svg"],
             _numbers(folder / "tables" / f"{name}.csv"),

@@ -21,6 +21,7 @@ from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
 from provlab.figures.looks import kind_of
 from provlab.identity.keys import canonical_json, digest
 from provlab.messages import visible
+from provlab.own_runs import NAME
 from provlab.project import tool
 from provlab.tables import value_text
 from provsel import __version__
@@ -29,8 +30,6 @@ MISSING = "–"
 """Stands where there is no number."""
 
 TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table><caption>{caption}</caption>'
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 
 
 @cache
@@ -278,7 +277,7 @@ def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterabl
     named += [("claim", name) for name in claims]
     seen = {("claim", "index")}
     for kind, name in named:
-        if not _NAME.fullmatch(name) or ".." in name:
+        if not NAME.fullmatch(name) or ".." in name:
             raise ValueError(
                 f"{kind} {name!r}: expected a name of letters, digits, '.', '_' and '-' that starts with a letter or "
                 "digit, at most 150 long, since it names a page; rename it."

@@ -129,16 +129,15 @@ def trace_numbers(
     measures = [name for name in measures if trials[name].notna().any()]
     trials[measures] = trials[measures].astype(float) * [100.0 if name in PERCENT else 1.0 for name in measures]
     measured = _summarise(artefact, trials, measures)
-    trace = trials["entry"].map({k: number for number, members in enumerate(places.values()) for k in members})
-    by_trace = dict(iter(trials[ALWAYS].groupby(trace)))
-    listed = trials[trace.map(trace.value_counts()) <= max_listed].sort_values(PLACE)
+    by_trace = trials.groupby(["row", "column"])
+    listed = trials[by_trace["entry"].transform("size") <= max_listed].sort_values(PLACE)
     listed = listed.assign(seed=listed["seed"].fillna(-1).astype("int64"))
     records = _by_entry(listed[[*PLACE, "key", "seed", *measures]])
     seeds = _by_entry(trials[["entry", "repeat", "split_seed"]].dropna().drop_duplicates().sort_values(PLACE[:2]))
     n_found = trials["entry"].value_counts().to_dict()
-    numbers = dict(iter(frame.groupby(["of_row", "of_column"])))
-    for number, (place, members) in enumerate(places.items()):
-        found = by_trace.get(number, trials[:0])
+    numbers, trials_of = dict(iter(frame.groupby(["of_row", "of_column"]))), dict(iter(by_trace[ALWAYS]))
+    for place, members in places.items():
+        found = trials_of.get(place, trials[:0])
         cells = [
             TracedCell(
                 artefact.entries[k], n_found.get(k, 0), measured.get(k, []),
@@ -196,7 +195,4 @@ def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) ->
 
 
 def _by_entry(lines: pd.DataFrame) -> dict[int, Lines]:
-    found: dict[int, Lines] = {}
-    for line in lines.to_dict("records"):
-        found.setdefault(line["entry"], []).append({str(name): value for name, value in line.items()})
-    return found
+    return {k: found.to_dict("records") for k, found in lines.groupby("entry")}

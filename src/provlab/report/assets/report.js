@@ -20,7 +20,10 @@
 
   function setUpTheme() {
     const button = document.querySelector("button.theme");
-    const show = () => button.setAttribute("aria-pressed", String(isDark()));
+    const show = () => {
+      button.setAttribute("aria-pressed", String(isDark()));
+      redraw();
+    };
     button.hidden = false;
     show();
     button.addEventListener("click", () => {
@@ -31,12 +34,8 @@
         // Files on disk may have no storage: the choice then lasts for this page.
       }
       show();
-      drawn.forEach((draw) => draw());
     });
-    darkSystem.addEventListener("change", () => {
-      show();
-      drawn.forEach((draw) => draw());
-    });
+    darkSystem.addEventListener("change", show);
   }
 
   // ---- Copying commands
@@ -186,7 +185,7 @@
 
   // ---- Plots
 
-  const drawn = [];
+  let redraw = () => {};
 
   function themed(layout) {
     const style = getComputedStyle(root);
@@ -255,7 +254,7 @@
         if (typeof href === "string" && href.startsWith("trace/")) window.location.href = `../${href}`;
       });
     });
-    drawn.push(draw);
+    redraw = draw;
   }
 
   function setUpPlots() {
