@@ -313,7 +313,7 @@ def _write_trace(
 ) -> None:
     """Write the page behind a row and column: what its cells share once, and each data set by itself."""
     identities = [cell.entry.cell.identity for cell in trace.cells]
-    shared = [part for part in PARTS if all(each.get(part) == identities[0].get(part) for each in identities)]
+    shared = [part for part in PARTS if all(each[part] == identities[0][part] for each in identities)]
     main = next((each["name"] for cell in trace.cells for each in cell.measured), "")
     drawn = {cell.entry.dataset: each for cell in trace.cells for each in cell.measured if each["name"] == main}
     ends = [each[end] for each in drawn.values() for end in ("minimum", "maximum")] or [0.0]
@@ -329,7 +329,7 @@ def _write_trace(
     told = [cell for place, cell in enumerate(trace.cells) if not folded or cell.n_found or not place]
     site.write(
         trace_href(trace.artefact, trace.row, trace.column), "trace.html", f"{title} · {page.short}", page.paper, title,
-        above=[(page.short, page.href)], trace=trace, shared={part: identities[0].get(part) for part in shared},
+        above=[(page.short, page.href)], trace=trace, shared={part: identities[0][part] for part in shared},
         differing=[part for part in PARTS if part not in shared], main=main, unit="%" if main in PERCENT else "",
         axis=axis, strips=strips, numbers_of=numbers_of, folded=folded, told=told, audited=audited,
         environments=trace.environments, revisions=trace.revisions, features=features, MAX_TRIALS=MAX_TRIALS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -181,16 +181,14 @@ def join_items(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def card(part: Any) -> tuple[str, list[tuple[str, str]]]:
+def card(part: Mapping[str, Any] | None) -> tuple[str, list[tuple[str, str]]]:
     """Return the class of a part of a cell's identity, and its settings: its arguments, then its version."""
-    if not isinstance(part, dict):
-        return ("none", []) if part is None else ("", [("value", str(part))])
-    settings = {**part.get("arguments", {}), **part}
-    name = settings.pop("name", "").rpartition(".")[2]
-    settings.pop("arguments", None)
-    return name, [
+    if part is None:
+        return "none", []
+    return part.get("name", "").rpartition(".")[2], [
         (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
-        for key, value in settings.items()
+        for key, value in {**part.get("arguments", {}), **part}.items()
+        if key not in ("name", "arguments")
     ]
 
 

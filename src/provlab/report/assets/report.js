@@ -201,11 +201,11 @@
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("--text") },
       margin: { l: 60, r: 20, t: 16, b: 50 },
-      legend: { orientation: "h", yanchor: "bottom", y: 1.02, x: 0, ...(layout.legend || {}) },
+      legend: { orientation: "h", yanchor: "bottom", y: 1.02, x: 0 },
       hoverlabel: { bgcolor: colour("--panel"), bordercolor: colour("--strong-line"), font: { color: colour("--text") } },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--text") },
-      xaxis: { ...axis, ...(layout.xaxis || {}) },
-      yaxis: { ...axis, ...(layout.yaxis || {}) },
+      xaxis: { ...axis, ...layout.xaxis },
+      yaxis: { ...axis, ...layout.yaxis },
     };
   }
 
@@ -224,11 +224,9 @@
     let view = spec.views[0];
 
     function draw() {
-      const layout = themed(view.layout);
-      area.style.height = layout.height ? `${layout.height}px` : "";
       // A copy each time: the library writes into what it is given.
-      const [data, copied] = JSON.parse(JSON.stringify([view.data, layout]), visible);
-      return window.Plotly.react(area, data, copied, CONFIG);
+      const [data, layout] = JSON.parse(JSON.stringify([view.data, themed(view.layout)]), visible);
+      return window.Plotly.react(area, data, layout, CONFIG);
     }
 
     const selects = spec.selects.map((text, part) => {
@@ -251,7 +249,7 @@
     draw().then(() => {
       area.on("plotly_click", (event) => {
         const href = event.points[0].customdata;
-        if (typeof href === "string" && href.startsWith("trace/")) window.location.href = `../${href}`;
+        if (href) window.location.href = `../${href}`;
       });
     });
     redraw = draw;
