@@ -369,6 +369,24 @@ def test_packed_trials_have_what_a_claim_reads_of_another_row(tmp_path, monkeypa
     assert {*of_full["verdict"]} == {"contradicted"}
 
 
+def test_packed_trials_are_read_where_a_claim_is_about_a_theorem_that_none_of_them_has(tmp_path, monkeypatch, capsys):
+    """It is the project's own, of an artefact without readings."""
+    room = made_study(tmp_path, monkeypatch)
+    theorem = "class Few(Theorem):\n    name, source = 'few', 'made'\n    def measure(trial): return Few('held')\n"
+    (tmp_path / "own.py").write_text(f"from provsel.certificates import Theorem\n{theorem}")
+    with (tmp_path / "provsel.toml").open("a") as file:
+        file.write('trust = ["own"]\n')
+    measured = "protocol: {measures: [{_target_: own.Few}], "
+    (room / "other.yaml").write_text((room / "table.yaml").read_text().replace("protocol: {", measured))
+    claim = "{id: known2000.few, where: Theorem 1, claim: Few are kept., artefact: known2000/other, "
+    claim += "test: certificates, parameters: {row: Full, columns: [r=4], quantity: few}}"
+    (room / "claims.yaml").write_text(f"{(room / 'claims.yaml').read_text()}  - {claim}\n")
+    assert main([*COMMAND, "executor=serial"]) == 0
+    capsys.readouterr()
+    assert main([*COMMAND, "--plan", "--packed", "results", "--results", "elsewhere"]) == 0
+    assert "100 trials, 100 stored, 0 to compute" in capsys.readouterr().err
+
+
 def test_a_universe_is_judged_when_all_its_trials_are_there(study, tmp_path, capsys):
     """Without errors of RFE under C = 2 half of the universes have none."""
     trials = TrialStore(study.parents[1] / "store").query()

@@ -396,6 +396,9 @@ def _write_packed(new: pa.Table, there: pa.Table, folder: Path) -> None:
     names, known = (table["cell"].cast(pa.string()) for table in (there, new))
     others = there.filter(pc.invert(pc.is_in(names, pc.unique(known))))
     table = pa.concat_tables([new, others], promote_options="permissive").unify_dictionaries()
+    for place, field in enumerate(table.schema):  # one that no trial fills: a store would leave it out, as if not read
+        if pa.types.is_null(field.type):
+            table = table.set_column(place, field.name, table[field.name].cast(pa.string()))
     with replacing_folder(trials_folder(folder)) as temporary:
         TrialStore(temporary).write(table, compression_level=19, row_group_size=1 << 21)
 
