@@ -83,14 +83,10 @@ def columns_at(rng, mean, n=20):
     return [plain(mean + (common + rng.standard_normal(n)) / math.sqrt(2)) for _ in range(N_COLUMNS)]
 
 
-def p_value(test, criterion):
-    return criterion.p_value(lambda bound: test.p_value(bound.at, bound.alternative))
-
-
 def wrong_somewhere(tests, rule, verdict, corrected):
     """Return whether some column gets a verdict that one column suffices for, with and without Holm's correction."""
     [criterion] = [criterion for criterion in rule if criterion.verdict == verdict]
-    p_values = [p_value(test, criterion) for test in tests]
+    p_values = [criterion.p_value(test) for test in tests]
     return min(holm(p_values) if corrected else p_values) < ALPHA
 
 
@@ -101,7 +97,7 @@ def share(n_samples, draw):
 
 def verdict(test, rule, alpha=ALPHA):
     """Return what `rules.decide` does for one comparison, without the sample size, which takes longer."""
-    return next((criterion.verdict for criterion in rule if p_value(test, criterion) < alpha), INCONCLUSIVE)
+    return next((criterion.verdict for criterion in rule if criterion.p_value(test) < alpha), INCONCLUSIVE)
 
 
 def false_verdicts(n_samples, rng):
@@ -234,7 +230,7 @@ def of_claims(n_samples, rng):
         rows = [f"row {k}" for k in range(len(means))]
         alone = [criteria(Comparable, MARGIN)[1] for _ in rows]
         tests = [plain(numbers[row, "c", ""]) for row in rows]
-        uncorrected = min(p_value(test, each) for test, each in zip(tests, alone, strict=True)) < ALPHA
+        uncorrected = min(each.p_value(test) for test, each in zip(tests, alone, strict=True)) < ALPHA
         found = judged("all_comparable", numbers, rows=rows, **shared)
         return (found == wrong, uncorrected) if wrong == CONTRADICTED else (found == wrong,)
 

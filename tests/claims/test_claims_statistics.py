@@ -27,7 +27,7 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 def equivalence_p_value(test, low, high):
-    return near(low, high)[0].p_value(lambda bound: test.p_value(bound.at, bound.alternative))
+    return near(low, high)[0].p_value(test)
 
 
 def sample(seed, n=25, mean=0.5):

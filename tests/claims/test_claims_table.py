@@ -4,6 +4,7 @@ The numbers of the second are made; its layout is that of published tables of ti
 """
 
 import io
+import re
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -69,14 +70,14 @@ def changed(**changes):
     return parts
 
 
-def written(folder, claims=CLAIMS, table=WIDE, name="bench.csv"):
-    (folder / name).write_text(table)
+def written(folder, claims=CLAIMS, table=WIDE):
+    (folder / "bench.csv").write_text(table)
     (folder / "claims.yaml").write_text(yaml.safe_dump(claims))
-    return folder / name, folder / "claims.yaml"
+    return folder / "bench.csv", folder / "claims.yaml"
 
 
-def judged(folder, claims=CLAIMS, table=WIDE, roles=(), name="bench.csv"):
-    return judge_table(*written(folder, claims, table, name), dict(roles))
+def judged(folder, claims=CLAIMS, table=WIDE, roles=()):
+    return judge_table(*written(folder, claims, table), dict(roles))
 
 
 def walsh(values):
@@ -121,9 +122,8 @@ def test_one_table_in_four_layouts_and_three_formats(here):
     assert found == wide
 
 
-@pytest.fixture(scope="module")
 def cv_results():
-    """`cv_results_` of a grid search, as CSV."""
+    """Return `cv_results_` of a grid search."""
     from sklearn.datasets import make_classification
     from sklearn.feature_selection import SelectKBest
     from sklearn.linear_model import LogisticRegression
@@ -137,16 +137,17 @@ def cv_results():
     return pd.DataFrame(search.cv_results_)
 
 
-def test_cross_validation_of_scikit_learn(here, cv_results):
+def test_cross_validation_of_scikit_learn(here):
+    found = cv_results()
     results = {
         "row": "param_selectkbest__k", "column": "param_logisticregression__C", "score": "split*_test_score",
         "fold": "*", "n_train": 80, "n_test": 20,
     }  # fmt: skip
     parameters = {"row": "5", "than": "1", "columns": ["1.0"], "over": "folds"}
     claims = changed(results=results, rankings=[], parameters=parameters)
-    [made] = judged(here, claims, cv_results.to_csv())[0]
+    [made] = judged(here, claims, found.to_csv())[0]
     splits = [f"split{k}_test_score" for k in range(10)]
-    at = cv_results[cv_results["param_logisticregression__C"] == 1.0].set_index("param_selectkbest__k")[splits]
+    at = found[found["param_logisticregression__C"] == 1.0].set_index("param_selectkbest__k")[splits]
     points = 100 * (at.loc[1] - at.loc[5]).to_numpy(float)  # errors: 1 - accuracy
     error = np.sqrt((1 / 10 + 20 / 80) * points.var(ddof=1))
     assert made.finding.effect == pytest.approx(points.mean())
@@ -154,7 +155,7 @@ def test_cross_validation_of_scikit_learn(here, cv_results):
     assert (made.finding.n, made.state) == (10, "complete")
     # the wrong number of rows is another test: no size is assumed
     roles = {"n_train": 50, "n_test": 50}
-    [other] = judged(here, claims, cv_results.to_csv(), roles=roles)[0]
+    [other] = judged(here, claims, found.to_csv(), roles=roles)[0]
     assert other.finding.p_value > made.finding.p_value
     assert made.verdict == ("replicated" if made.finding.p_value < 0.05 and points.mean() < 0 else "inconclusive")
 
@@ -286,19 +287,17 @@ def test_what_a_test_needs_and_the_table_lacks(here, test, parameters, message):
         (["--results", "bench.csv", "--claims", "claims.yaml", "a=1"], r"option of a project .*got a=1"),
         (["--results", "bench.csv", "--claims", "claims.yaml", "--column", "row"], r"ROLE=NAME such as .*got 'row'"),
         (["--results", "claims.yaml", "--claims", "claims.yaml"], r"ending in \.csv, \.tsv, \.parquet, got \.yaml"),
+        (["--results", "broken.parquet", "--claims", "claims.yaml"], r"expected a sound Parquet file"),
         (["--column", "row=x"], r"expected --claims FILE with --column and --output"),
     ],
 )  # fmt: skip
 def test_wrong_arguments(here, options, message, capsys):
     written(here)
+    (here / "broken.parquet").write_bytes(b"PAR1 nothing PAR1")
     assert main(["verify", *options]) == 2
     error = capsys.readouterr().err
     assert error.startswith("provsel: ")
-    with pytest.raises(ValueError, match=message):
-        raise ValueError(error)
-    (here / "broken.parquet").write_bytes(b"PAR1 nothing PAR1")
-    assert main(["verify", "--results", "broken.parquet", "--claims", "claims.yaml"]) == 2
-    assert "expected a sound Parquet file" in capsys.readouterr().err
+    assert re.search(message, error)
 
 
 @pytest.mark.parametrize(

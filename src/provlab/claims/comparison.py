@@ -61,11 +61,11 @@ class AbstractComparison(AbstractLocation):
 
     row: str
     than: str
+    over: Literal["datasets", "folds", "draws"]
     than_artefact: str = ""
     quantity: str = ""
-    at: str = ""
+    at: Literal["", "kept", "exact"] = ""
 
-    samples = ("datasets", "folds", "draws")
     untested = 1.0
 
     def __post_init__(self) -> None:
@@ -76,7 +76,6 @@ class AbstractComparison(AbstractLocation):
             check_one_of("quantity", self.quantity, [*LESS_IS_BETTER, *get_scorer_names()])
         if self.over == "draws" and self.measured != "error":
             raise ValueError(f"over: expected datasets or folds with quantity {self.quantity}, got draws.")
-        check_one_of("at", self.at, ["", *AT])
         wrong = [name for name in (*self.columns, *self.also) if not (name.isdecimal() and int(name))]
         if self.at and (self.over == "draws" or wrong):
             raise ValueError(
@@ -239,7 +238,7 @@ class AllComparable(AbstractRule):
 
     rows: tuple[str, ...]
     than: str
-    over: str
+    over: Literal["datasets", "folds", "draws"]
     margin: float
     alpha: float = ALPHA
     dependence: str = ""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,14 +24,10 @@ from provlab.claims.rules import (
     REPLICATED,
     AbstractRule,
     Finding,
-    check_one_of,
     nothing_stored,
 )
 from provlab.frames import TIMES, selection_seconds
 
-SECONDS = "seconds"
-GROWING = (SECONDS, "peak_memory", "n_selected")
-FALLING = ("error", "objective", "scaled_objective", "n_selected", "certificate_delta", "certificate_objective")
 FASTER, SLOWER, OPEN, EITHER = "faster", "slower", "open", "depends"
 
 
@@ -49,7 +45,9 @@ class Falls(AbstractRule):
     """
 
     row: str
-    quantity: str
+    quantity: Literal[
+        "error", "objective", "scaled_objective", "n_selected", "certificate_delta", "certificate_objective"
+    ]
     alpha: float = ALPHA
 
     words = """{quantity} of {row} falls along the columns, in the order in which they are listed; over folds and draws,
@@ -59,7 +57,6 @@ class Falls(AbstractRule):
         where every trial is below all of the columns before."""
 
     def __post_init__(self) -> None:
-        check_one_of("quantity", self.quantity, FALLING)
         if len(self.columns) < 2:
             raise ValueError(f"columns: expected at least two, in their order, got {list(self.columns)}.")
 
@@ -137,7 +134,7 @@ class GrowsLike(AbstractRule):
     """
 
     row: str
-    quantity: str
+    quantity: Literal["seconds", "peak_memory", "n_selected"]
     sizes: tuple[float, ...]
     exponent: float
     tolerance: float
@@ -150,7 +147,6 @@ class GrowsLike(AbstractRule):
         {tolerance}. Replicated: it is shown to be at most that; contradicted: shown to be above; else inconclusive."""
 
     def __post_init__(self) -> None:
-        check_one_of("quantity", self.quantity, GROWING)
         if self.datasets and len(self.columns) != 1:
             raise ValueError(f"columns: expected one, beside datasets, got {', '.join(self.columns)}.")
         names = self.datasets or self.columns
@@ -163,7 +159,7 @@ class GrowsLike(AbstractRule):
     @property
     def reads(self) -> tuple[str, ...]:
         """See the base class."""
-        return tuple(TIMES) if self.quantity == SECONDS else (self.quantity,)
+        return tuple(TIMES) if self.quantity == "seconds" else (self.quantity,)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, over all sizes."""
@@ -175,7 +171,7 @@ class GrowsLike(AbstractRule):
         trials = pd.concat(found)
         names = trials["dataset" if self.datasets else "column"]
         sizes = names.map(dict(zip(self.datasets or self.columns, self.sizes, strict=True))).to_numpy(float)
-        costs = (selection_seconds(trials) if self.quantity == SECONDS else trials[self.quantity]).to_numpy(float)
+        costs = (selection_seconds(trials) if self.quantity == "seconds" else trials[self.quantity]).to_numpy(float)
         known = np.isfinite(sizes) & (costs > 0)
         sizes, costs = sizes[known], costs[known]
         part = f"{self.quantity} at {min(self.sizes):g} to {max(self.sizes):g}"

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from provlab.claims.evidence import AbstractEvidence, Place, UnavailableError
 from provlab.claims.rules import (
@@ -19,7 +19,6 @@ from provlab.claims.rules import (
     Criteria,
     Criterion,
     Finding,
-    check_one_of,
     decide,
     inside,
     nothing_stored,
@@ -42,7 +41,7 @@ class AbstractLocation(AbstractRule, ABC):
     Parameters
     ----------
     over : str
-        What the sample consists of, one of `samples`: data sets, folds of the only one (corrected resampled t), or
+        What the sample consists of: data sets, folds of the only one (corrected resampled t), or, of a comparison,
         draws of a random `row` on one fold, where `than` draws nothing (t).
     alpha : float
     dependence : {"", "dyadic"}
@@ -54,12 +53,10 @@ class AbstractLocation(AbstractRule, ABC):
     alpha: float = ALPHA
     dependence: str = ""
 
-    samples: ClassVar[tuple[str, ...]] = ("datasets", "folds")
     untested: ClassVar[float | None] = None
     """What a column that could not be tested counts as in a correction: its p-value, or None where it does not."""
 
     def __post_init__(self) -> None:
-        check_one_of("over", self.over, self.samples)
         if self.dependence not in ("", "dyadic") or (self.dependence and self.over != "datasets"):
             raise ValueError(
                 f"dependence: expected dyadic, over datasets, or nothing, got {self.dependence!r}, over {self.over!r}."
@@ -149,7 +146,7 @@ class AbstractLocation(AbstractRule, ABC):
             test = evidence.test(self.compared(column), self.sampling, self.measured)
         except UnavailableError:
             return self.untested
-        return criterion.p_value(lambda bound: test.p_value(bound.at, bound.alternative))
+        return criterion.p_value(test)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +154,7 @@ class AbstractCount(AbstractLocation):
     """Mean number of features of `row`; the claims are about means, hence t-tests, also over data sets."""
 
     row: str
+    over: Literal["datasets", "folds"]
 
     measured = "n_selected"
     reads = ("n_selected",)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import ClassVar, Literal
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 POWER = 0.9
 """The probability with which a sample that is called large enough decides."""
 
-MOST = 1_000_000
+MOST = 2**19
 """Largest number of observations that is worth naming."""
 
 DECIMALS = 10
@@ -377,16 +378,8 @@ def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
     def enough(n: int) -> bool:
         return sum(1 - power(n) for power in powers) <= 1 - POWER
 
-    high = 2
-    while not enough(high):
-        high *= 2
-        if high > MOST:
-            return math.inf
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return float(high)
+    needed = 2 + bisect_left(range(2, MOST + 1), True, key=enough)
+    return float(needed) if needed <= MOST else math.inf
 
 
 def observations_for_p(n: int, p_value: float, level: float) -> float:

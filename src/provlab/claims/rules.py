@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -181,9 +181,9 @@ class Criterion:
     bounds: tuple[Bound, ...]
     all_columns: bool = False
 
-    def p_value(self, p_of_bound: Callable[[Bound], float]) -> float:
+    def p_value(self, test: AbstractPairedTest) -> float:
         """Return the p-value without correction: all bounds must be shown, so the largest counts."""
-        return max(min(1.0, bound.tails * p_of_bound(bound)) for bound in self.bounds)
+        return max(min(1.0, bound.tails * test.p_value(bound.at, bound.alternative)) for bound in self.bounds)
 
     @property
     def tails(self) -> int:
@@ -236,7 +236,7 @@ def decide(
         Of the test's location.
     """
     families = [*others] or [()] * len(criteria)
-    raw = [criterion.p_value(lambda bound: test.p_value(bound.at, bound.alternative)) for criterion in criteria]
+    raw = [criterion.p_value(test) for criterion in criteria]
     adjusted = [holm([p_value, *family])[0] for p_value, family in zip(raw, families, strict=True)]
     # Holm's factor: how many of the family, itself among them, are no clearer
     levels = [

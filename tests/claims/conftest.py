@@ -1,6 +1,0 @@
-"""The helper module beside can be imported."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
