@@ -3,10 +3,10 @@
 import hashlib
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +16,6 @@ from provlab.identity.keys import canonical_json, trial_key
 from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from small_runs import UNIFORM, fake_records, small_cell
-from studies import made_study
 
 RUN = ["run", "dataset=synthetic", "selector=uniform", "selector.n_features_to_select=3", "protocol.draws=2",
        "protocol.repeats=2", "dataset.n_samples=60", "dataset.n_features=50", "executor=serial"]  # fmt: skip
@@ -32,17 +31,6 @@ COMMANDS = [
 KINDS = ("repeat", "fold", "draw", "split", "data", "version")
 OF_THE_STORE = {"environment.html", "trials.csv", "cells.csv", "datasets.csv"}
 """Files that are about all that is stored, and say so."""
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    """Run the study once, and the cell of `RUN`."""
-    here = tmp_path_factory.mktemp("known")
-    with pytest.MonkeyPatch.context() as patch:
-        made_study(here, patch)
-        assert main(["readings", "known2000", "executor=serial"]) == 0
-        assert main(RUN) == 0
-    return here
 
 
 def numbers(capsys):
@@ -77,9 +65,11 @@ def other(record, kind, by):
     return {**record, **place, **wrong, "config": text, "cell": cell, "key": trial_key(text, *place.values())}
 
 
-def test_no_other_trial_changes_a_number_of_a_command(project, monkeypatch, capsys):
-    monkeypatch.setenv("PROVSEL_PROJECT", str(project))
-    monkeypatch.chdir(project)
+def test_no_other_trial_changes_a_number_of_a_command(project, tmp_path, monkeypatch, capsys):
+    here = shutil.copytree(project, tmp_path / "known")
+    monkeypatch.setenv("PROVSEL_PROJECT", str(here))
+    monkeypatch.chdir(here)
+    assert main(RUN) == 0
     before, store = numbers(capsys), TrialStore("results/store")
     assert len(before) > 25
     store.append([other(record, kind, 1) for record in store.query().to_pylist() for kind in KINDS])

@@ -6,27 +6,14 @@ import pandas as pd
 import pytest
 
 from provlab.claims.schema import all_claim_files
-from provlab.cli import main
 from provlab.readings.study import stored_outcome
 from provlab.report.artefact import readings_of
-from studies import made_study
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    here = tmp_path_factory.mktemp("pages")
-    with pytest.MonkeyPatch.context() as patch:
-        made_study(here, patch)
-        assert main(["readings", "known2000", "executor=serial"]) == 0
-    return here
 
 
 @pytest.fixture
-def universes(project, monkeypatch):
+def universes(study):
     """Return the file of all universes; what a test makes of it is undone."""
-    monkeypatch.setenv("PROVSEL_PROJECT", str(project))
-    monkeypatch.chdir(project)
-    path = project / "results" / "readings" / "known2000" / "universes.csv"
+    path = study / "universes.csv"
     text = path.read_text()
     yield path
     path.write_text(text)
