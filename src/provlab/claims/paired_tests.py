@@ -52,9 +52,15 @@ class AbstractPairedTest(ABC):
     n: int
     estimate: float
 
-    @abstractmethod
     def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
         """Return the p-value of the hypothesis that the location is `shift`."""
+        if alternative == "two-sided":
+            return min(1.0, 2 * min(self.one_sided(shift, "less"), self.one_sided(shift, "greater")))
+        return min(1.0, self.one_sided(shift, alternative))
+
+    @abstractmethod
+    def one_sided(self, shift: float, side: Side) -> float:
+        """Return the p-value of the hypothesis that the location is `shift`, or on the other side of it."""
 
     @abstractmethod
     def interval(self, level: float) -> tuple[float, float]:
@@ -116,8 +122,8 @@ class SignedRank(AbstractPairedTest):
         self.walsh_averages = (differences[first] + differences[second]) / 2
         self.estimate = float(np.median(self.walsh_averages))
 
-    def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
-        """Return the p-value: exact for small samples, with the normal approximation for large ones."""
+    def one_sided(self, shift: float, side: Side) -> float:
+        """See the base class: exact for small samples, with the normal approximation for large ones."""
         shifted = np.round(self.differences - shift, DECIMALS)
         if not shifted.any():
             return 1.0
@@ -127,14 +133,12 @@ class SignedRank(AbstractPairedTest):
         rises = int(doubled[shifted > 0].sum())
         if n <= (EXACT if len(ties) == n and shifted.all() else EXACT_TIED):
             chances = sums_of_signed(tuple(sorted(doubled[shifted != 0].tolist())))  # symmetric
-            low, high = (float(chances[: place + 1].sum()) for place in (rises, len(chances) - 1 - rises))
-            return min(1.0, {"less": low, "greater": high, "two-sided": 2 * min(low, high)}[alternative])
+            last = rises if side == "less" else len(chances) - 1 - rises
+            return float(chances[: last + 1].sum())
         split = rises / 2 + doubled[shifted == 0].sum() / 4
         sd = math.sqrt((n * (n + 1) * (2 * n + 1) - float((ties**3 - ties).sum()) / 2) / 24)
         z = (split - n * (n + 1) / 4) / sd
-        if alternative == "two-sided":
-            return float(2 * ndtr(-abs(z)))
-        return float(ndtr(z if alternative == "less" else -z))
+        return float(ndtr(z if side == "less" else -z))
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the order statistics of the Walsh averages that the exact null distribution (no ties) names."""
@@ -206,20 +210,18 @@ class AbstractStudentT(AbstractPairedTest):
     def spread(self, n: int) -> tuple[float, float]:
         """Return standard error and degrees of freedom of the mean of n differences like these."""
 
-    def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
-        """Return the p-value from Student's t; the sign test's where nothing varies."""
+    def one_sided(self, shift: float, side: Side) -> float:
+        """See the base class: from Student's t; the sign test's where nothing varies."""
         distance, (error, df) = self.estimate - shift, self.spread(self.n)
         if self.variance == 0:
-            return self._sign_test(distance, alternative)
+            return 2.0**-self.n if distance and (distance > 0) == (side == "greater") else 1.0
         statistic = distance / error
-        if alternative == "two-sided":
-            return float(2 * stdtr(df, -abs(statistic)))
-        return float(stdtr(df, -statistic if alternative == "greater" else statistic))
+        return float(stdtr(df, -statistic if side == "greater" else statistic))
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return estimate -+ quantile x standard error."""
         error, df = self.spread(self.n)
-        if self.variance == 0 and self._sign_test(1.0, "two-sided") > 1 - level:
+        if self.variance == 0 and 2.0 ** (1 - self.n) > 1 - level:  # by the sign test
             return -math.inf, math.inf
         half = float(stdtrit(df, (1 + level) / 2)) * error
         return self.estimate - half, self.estimate + half
@@ -236,14 +238,6 @@ class AbstractStudentT(AbstractPairedTest):
         # a tenth of the time of scipy.stats.nct, and thousands are asked for
         found = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
         return found if math.isfinite(found) else float(distance > 0)  # SciPy's series ends far out
-
-    def _sign_test(self, distance: float, alternative: Alternative) -> float:
-        """All n differences are on the same side."""
-        if distance == 0:
-            return 1.0
-        if alternative == "two-sided":
-            return float(2.0 ** (1 - self.n))
-        return float(2.0**-self.n) if (distance > 0) == (alternative == "greater") else 1.0
 
 
 class CorrectedT(AbstractStudentT):
@@ -401,20 +395,12 @@ def observations_for_p(n: int, p_value: float, level: float) -> float:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm's step-down adjusted p-values.
 
-    Parameters
-    ----------
-    p_values : sequence of float
-        NaN stands for a comparison that was planned but could not be made: it counts as 1, so that no verdict gets
-        easier because others are missing.
-
     References
     ----------
     Holm (1979), Scandinavian Journal of Statistics 6.
     """
     values = np.asarray(p_values, dtype=float)
-    missing = np.isnan(values)
-    values = np.where(missing, 1.0, values)
     order = np.argsort(values, kind="stable")
     adjusted = np.empty(len(values))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(np.arange(len(values), 0, -1) * values[order]))
-    return [float(value) for value in np.where(missing, np.nan, adjusted)]
+    return [float(value) for value in adjusted]

@@ -28,8 +28,6 @@ from provsel import __version__
 COLUMNS = ("task_cpu", "environment", "git_revision")
 """Of the records, which `Provenance.of` expects."""
 
-COMPONENTS = ("selector", "model")
-
 
 @dataclass(frozen=True)
 class Versions:
@@ -65,7 +63,7 @@ class Versions:
             Those that are judged on the entries.
         """
         cells = [entry.cell for entry in entries]
-        classes = {component_class(kind, getattr(cell, kind)) for kind in COMPONENTS for cell in cells}
+        classes = {component_class(kind, getattr(cell, kind)) for kind in ("selector", "model") for cell in cells}
         plan = sorted([each.row, each.column, each.dataset, each.cell.id, each.cell.n_trials] for each in entries)
         tests = sorted([claim.id, type(claim.rule).__name__, _stated(claim.rule)] for claim in claims)
         found = {each.__name__: getattr(each, "algorithm_version", 0) for each in classes}

@@ -230,7 +230,7 @@ def decide(
     test : AbstractPairedTest
     criteria : sequence of Criterion
     others : sequence of sequence of float
-        For each criterion the uncorrected p-values of the rest of the family; NaN for what could not be tested.
+        For each criterion the uncorrected p-values of the rest of the family; 1 for what could not be tested.
     alpha : float
     unit : str
         Of the test's location.
@@ -240,8 +240,7 @@ def decide(
     adjusted = [holm([p_value, *family])[0] for p_value, family in zip(raw, families, strict=True)]
     # Holm's factor: how many of the family, itself among them, are no clearer
     levels = [
-        alpha / (1 + sum(not other < p_value for other in family))
-        for p_value, family in zip(raw, families, strict=True)
+        alpha / (1 + sum(other >= p_value for other in family)) for p_value, family in zip(raw, families, strict=True)
     ]
     met = [k for k, p_value in enumerate(adjusted) if p_value < alpha]
     shown = met[0] if met else min(range(len(criteria)), key=adjusted.__getitem__)

@@ -43,7 +43,7 @@ from provsel.files import replacing_folder
 
 log = logging.getLogger(__name__)
 
-UNIVERSES, ROBUSTNESS, MADE = "universes.csv", "robustness.csv", "made.json"
+UNIVERSES, ROBUSTNESS, MADE, TRIALS = "universes.csv", "robustness.csv", "made.json", "trials"
 
 NAMES = ("cell", *NUMBERS)
 """Columns that say which trial a packed one is."""
@@ -330,11 +330,6 @@ def texts(file: Path | StringIO) -> pd.DataFrame:
     return pd.read_csv(file, dtype=str, keep_default_na=False).map(from_cell)
 
 
-def trials_folder(folder: Path) -> Path:
-    """Return where the packed trials of a folder of a paper's readings stand."""
-    return folder / "trials"
-
-
 def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
     """Write the trials of a multiverse, with what judging reads, into a folder of a paper's readings.
 
@@ -377,7 +372,7 @@ def packed_trials(multiverse: Multiverse, folder: Path) -> pa.Table:
 
 def _packed(folder: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Return the packed trials of a folder, of those files that have all of some columns; by default what there is."""
-    store = TrialStore(trials_folder(folder), read_only=True)
+    store = TrialStore(folder / TRIALS, read_only=True)
     stated = dict.fromkeys(
         name for path in sorted(store.folder.glob("*.parquet")) for name in pq.read_schema(path).names
     )
@@ -399,7 +394,7 @@ def _write_packed(new: pa.Table, there: pa.Table, folder: Path) -> None:
     for place, field in enumerate(table.schema):  # one that no trial fills: a store would leave it out, as if not read
         if pa.types.is_null(field.type):
             table = table.set_column(place, field.name, table[field.name].cast(pa.string()))
-    with replacing_folder(trials_folder(folder)) as temporary:
+    with replacing_folder(folder / TRIALS) as temporary:
         TrialStore(temporary).write(table, compression_level=19, row_group_size=1 << 21)
 
 
