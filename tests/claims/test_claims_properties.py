@@ -18,21 +18,27 @@ pairs = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=6
 rules = st.sampled_from(["better", "comparable", "not_worse"])
 
 
+def verdict_on(folder, lines, roles, test, **parameters):
+    """Return the verdict on a claim about a table of some lines."""
+    table, claims = folder / "table.csv", folder / "claims.yaml"
+    table.write_text("\n".join(lines))
+    claim = {"id": "made.one", "where": "Table 1", "claim": "So.", "artefact": "made", "test": test}
+    claim["parameters"] = {"margin": 1.0, **parameters}
+    claims.write_text(yaml.safe_dump({"paper": "made", "results": roles, "claims": [claim]}))
+    [[found], _] = judge_table(table, claims, {})
+    return found
+
+
 @pytest.fixture
 def judged(tmp_path):
     def judge(rows, test="better", *, row="A", order=None):
         """Return the finding that `row` compares so with the other of A and B, with errors in per mille."""
         lines = [f"set{k:02},{a / 1000!r},{b / 1000!r}" for k, (a, b) in enumerate(rows)]
-        table, claims = tmp_path / "table.csv", tmp_path / "claims.yaml"
-        table.write_text("\n".join(["name,A,B", *(lines if order is None else [lines[k] for k in order])]))
-        than = "AB".replace(row, "")
-        parameters = {"row": row, "than": than, "columns": ["error"], "over": "datasets", "margin": 1.0}
-        claim = {"id": "made.one", "where": "Table 1", "claim": "So.", "artefact": "made", "test": test}
-        results = {"dataset": "name", "row": "*", "error": ["A", "B"]}
-        stated = {"paper": "made", "results": results, "claims": [{**claim, "parameters": parameters}]}
-        claims.write_text(yaml.safe_dump(stated))
-        [[found], _] = judge_table(table, claims, {})
-        return found.finding
+        lines = ["name,A,B", *(lines if order is None else [lines[k] for k in order])]
+        compared = {"row": row, "than": "AB".replace(row, ""), "columns": ["error"], "over": "datasets"}
+        return verdict_on(
+            tmp_path, lines, {"dataset": "name", "row": "*", "error": ["A", "B"]}, test, **compared
+        ).finding
 
     return judge
 
@@ -72,17 +78,12 @@ def test_where_all_keep_what_is_asked_nothing_depends_on_where_they_are_compared
         for k, row in enumerate("AB")
         for j, size in enumerate(sizes)
     ]
-    claim = {"id": "made.one", "where": "Table 1", "claim": "So.", "artefact": "made", "test": test}
-    parameters = {"row": "A", "than": "B", "columns": sizes, "over": "folds", "margin": 1.0}
+    compared = {"row": "A", "than": "B", "columns": sizes, "over": "folds"}
     roles = {"row": "row", "column": "column", "fold": "fold", "error": "error", "n_train": 90, "n_test": 10}
-    claims, half = tmp_path / "claims.yaml", len(lines) // 2
-    found = []
+    head, half, found = "row,column,fold,error,n_selected", len(lines) // 2, []
     for share, at in ((1, ""), (1, "kept"), (1, "exact"), (2, ""), (2, "kept")):
-        part = lines[:half] if share == 1 else lines[half:]
-        (tmp_path / "table.csv").write_text("\n".join(["row,column,fold,error,n_selected", *part]))
-        stated = {"paper": "made", "results": roles, "claims": [{**claim, "parameters": parameters | {"at": at}}]}
-        claims.write_text(yaml.safe_dump(stated))
-        found.append(judge_table(tmp_path / "table.csv", claims, {})[0][0].parts)
+        part = [head, *(lines[:half] if share == 1 else lines[half:])]
+        found.append(verdict_on(tmp_path, part, roles, test, **compared, at=at).parts)
     asked, kept, exact, of_half, at_half = found
     assert asked == kept == exact == of_half
     constant = all(len({*errors[3:]}) == 1 for errors in folds)  # of B

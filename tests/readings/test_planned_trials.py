@@ -70,6 +70,7 @@ def test_no_other_trial_changes_a_number_of_a_command(project, tmp_path, monkeyp
     monkeypatch.setenv("PROVSEL_PROJECT", str(here))
     monkeypatch.chdir(here)
     assert main(RUN) == 0
+    capsys.readouterr()
     before, store = numbers(capsys), TrialStore("results/store")
     assert len(before) > 25
     store.append([other(record, kind, 1) for record in store.query().to_pylist() for kind in KINDS])
