@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import Any, Literal
@@ -77,37 +77,35 @@ class Falls(AbstractRule):
                 if each == row:
                     values = np.asarray(evidence.values(self.quantity, results), float)
                     numbers.setdefault(dataset, {})[column] = values[~np.isnan(values)]
-        samples = {name: [*found.values()] for name, found in numbers.items() if all(map(len, found.values()))}
         steps = [
             (name, float(mannwhitneyu(after, before, alternative="greater").pvalue))
-            for name, found in samples.items()
-            for before, after in pairwise(found)
+            for name, found in numbers.items()
+            if all(map(len, found.values()))
+            for before, after in pairwise(found.values())
         ]
         corrected = pd.Series(holm([p_value for _, p_value in steps]), [name for name, _ in steps], dtype=float)
         highest = corrected.groupby(level=0).min()
-        findings = []
-        for name, found in numbers.items():
-            part = f"{next(iter(found))} to {[*found][-1]}"
-            part = part if len(numbers) == 1 else f"{name}, {part}"
-            if name in samples:
-                findings.append(self._finding(part, samples[name], float(highest.get(name, 1.0))))
-            else:
-                empty = [column for column, values in found.items() if not values.size]
-                findings.append(nothing_stored(part, self.row, *empty))
+        findings = [
+            self._finding("" if len(numbers) == 1 else f"{name}, ", found, float(highest.get(name, 1.0)))
+            for name, found in numbers.items()
+        ]
         return findings or [nothing_stored(f"{columns[0]} to {columns[-1]}", self.row)]
 
-    def _finding(self, part: str, samples: Sequence[Floats], highest: float) -> Finding:
-        """Return what one data set says; `highest` is the corrected p-value of its clearest step up."""
+    def _finding(self, prefix: str, numbers: Mapping[str, Floats], highest: float) -> Finding:
+        """Return what the columns of one data set say; `highest` is the corrected p-value of its clearest step up."""
         from scipy.stats import kendalltau
 
-        n = sum(numbers.size for numbers in samples)
-        order = np.repeat(np.arange(len(samples)), [numbers.size for numbers in samples])
+        samples, part = [*numbers.values()], f"{prefix}{next(iter(numbers))} to {[*numbers][-1]}"
+        if empty := [column for column, values in numbers.items() if not values.size]:
+            return nothing_stored(part, self.row, *empty)
+        n = sum(map(len, samples))
+        order = np.repeat(np.arange(len(samples)), [*map(len, samples)])
         kendall = kendalltau(order, np.concatenate(samples), alternative="less")
         tau, trend = float(kendall.statistic), float(kendall.pvalue)
         falls = trend < self.alpha  # not where all values tie: NaN
         verdict = CONTRADICTED if highest < self.alpha else REPLICATED if falls else INCONCLUSIVE
         p_value = highest if verdict == CONTRADICTED else trend
-        note = ", ".join(f"{np.median(numbers):.4g}" for numbers in samples)
+        note = ", ".join(f"{np.median(each):.4g}" for each in samples)
         needed = observations_for_p(n, trend, self.alpha) if verdict == INCONCLUSIVE else math.nan
         how = "a step up (Mann-Whitney, Holm)" if verdict == CONTRADICTED else "trend (Kendall)"
         return Finding(part, verdict, tau, p_value=p_value, n=n, test=how, unit="tau", note=f"medians {note}",

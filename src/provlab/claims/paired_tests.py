@@ -183,16 +183,16 @@ def sums_of_signed(ranks: tuple[int, ...]) -> Floats:
 
 
 def _positive(values: Floats) -> tuple[float, float, float]:
-    """Return P(X > 0), P(X + Y > 0), and P(X + Y > 0 and X + Z > 0) of a sample; ties count half."""
+    """Return P(X > 0), P(X + Y > 0), and P(X + Y > 0 and X + Z > 0) of two values or more; ties count half."""
     n = len(values)
     sums = np.sign(np.round(values[:, None] + values, DECIMALS)) / 2 + 0.5
     one, with_others = float(np.diag(sums).mean()), sums.sum(axis=1) - np.diag(sums)
+    two = float(with_others.sum()) / (n * (n - 1))
     if n < 3:
-        two = float(with_others.sum()) / max(1, n * (n - 1))
         return one, two, two**2
     squares = (sums**2).sum(axis=1) - np.diag(sums) ** 2
     three = float((with_others**2 - squares).sum()) / (n * (n - 1) * (n - 2))
-    return one, float(with_others.sum()) / (n * (n - 1)), three
+    return one, two, three
 
 
 class AbstractStudentT(AbstractPairedTest):
