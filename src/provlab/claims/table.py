@@ -270,9 +270,8 @@ def read_table(path: Path) -> pd.DataFrame:
     content, kind = io.BytesIO(path.read_bytes()), "a sound Parquet file"
     try:
         if ending == ".parquet":
-            found = pd.DataFrame(
-                pq.read_table(content).to_pylist(), dtype=object
-            )  # whole numbers stay such beside nulls
+            # whole numbers stay such beside nulls
+            found = pd.DataFrame(pq.read_table(content).to_pylist(), dtype=object)
         else:
             kind = f"UTF-8 text with cells apart by {SEPARATORS[ending]!r}"
             # the names are read as a line, so that one with more cells is an error, and never an index
