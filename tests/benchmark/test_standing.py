@@ -117,6 +117,8 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     assert main(["rank", *data, f"results={results}", "--against", "F-test", "--against", "random"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "3 methods on own" in said
+    assert "In the benchmark: mean rank on" in said
+    assert "panel" not in said, "the page calls it the benchmark"
     assert main(["rank", *data, f"results={results}", "--against", "F-test", "--against", "random", "--json"]) == 0
     lines = json.loads(capsys.readouterr().out)["leaderboard"]
     assert [(line["method"], line["difference"]) for line in lines if line["difference"] == 0] == [("all features", 0)]

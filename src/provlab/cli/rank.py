@@ -35,7 +35,7 @@ BOARD = {
 
 ON_DATA = {
     "rank": (".1f", "rank"), "balanced error (%)": (".1f", "balanced_error"), "difference": ("+.1f", "difference"),
-    "95 % interval": ("+.1f", "low", "high"), **_SHARED, "in the panel": (".1f", "panel"),
+    "95 % interval": ("+.1f", "low", "high"), **_SHARED, "in the benchmark": (".1f", "panel"),
 }  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def _on_data(
     alike = " with about as many columns" if found.n_alike < found.n_panel else ""
     board = table(_lines(found.board, ON_DATA), f"{len(found.board)} methods on {name}", (
         f"Difference: points of balanced error more than all features, with the 95 % interval of one method alone over "
-        f"the folds. In the panel: mean rank on {found.n_alike} of its data sets{alike}."
+        f"the folds. In the benchmark: mean rank on {found.n_alike} of its data sets{alike}."
         + f" Without {', '.join(missing)}: {to_install('benchmark')}." * bool(missing)
     ))  # fmt: skip
     arguments = [*(f"--against={each}" for each in against), *data, f"results={results}"]
