@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from provlab.datasets import make_dataset
 from provlab.plan import cells_of, compose_config, load_from, make_tasks
-from provlab.protocols import PROTOCOLS, protocol_named
+from provlab.protocols import COLUMNS, PROTOCOLS, protocol_named
 from provlab.protocols.in_memory import AbstractPrediction
 from provlab.run.task import run_task
 from small_runs import FULL, UNIFORM, small_cell
@@ -55,6 +55,11 @@ class Halves(AbstractPrediction):
     def rows(self, dataset, *, n_splits, split_seed, fold):
         rows = np.arange(len(dataset.y))
         return train_test_split(rows, test_size=0.5, stratify=dataset.y, random_state=split_seed)
+
+
+def test_protocols_agree_on_the_kinds_of_their_columns():
+    names = [column.name for column in COLUMNS]
+    assert len({*names}) == len(names)
 
 
 def test_a_protocol_is_a_class(data, monkeypatch):

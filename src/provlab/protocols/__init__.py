@@ -4,7 +4,7 @@ A protocol checks a cell, takes its rows, runs a trial, and declares the columns
 What only a trial needs, scikit-learn and what fits, is imported where it runs: a plan and a store are read without.
 """
 
-from provlab.protocols.base import SELECTED, AbstractProtocol, Fold, Method, columns, predicts_numbers, union
+from provlab.protocols.base import SELECTED, AbstractProtocol, Fold, Method, columns, predicts_numbers
 from provlab.protocols.benchmark import BenchmarkFolds
 from provlab.protocols.in_memory import (
     AbstractStatedFolds,
@@ -31,7 +31,7 @@ COLUMNS = (
     *columns("int32", "repeat", "fold", "draw"),
     *columns("int64", "seed", "split_seed"),
     *columns("int32", "n_classes"),
-    *union([Fold.COLUMNS, SELECTED, *(protocol.columns for protocol in PROTOCOLS.values())]),
+    *dict.fromkeys([*Fold.COLUMNS, *SELECTED, *(column for each in PROTOCOLS.values() for column in each.columns)]),
     *columns("text", "environment", "git_revision"),
     *columns("seconds", "task_cpu"),
 )

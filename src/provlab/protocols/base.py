@@ -9,7 +9,7 @@ import json
 import logging
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -61,18 +61,6 @@ def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
         Column(name, "text", NOT_MEASURED) if kind is str else Column(name, "number", math.nan)
         for name, kind in kinds.items()
     )
-
-
-def union(parts: Iterable[Iterable[Column]]) -> tuple[Column, ...]:
-    """Return the columns of all parts, each once, in order."""
-    found: dict[str, Column] = {}
-    for column in (column for part in parts for column in part):
-        if found.setdefault(column.name, column) != column:
-            raise ValueError(
-                f"column {column.name}: expected the same kind and default wherever it is declared, got "
-                f"{found[column.name]} and {column}; rename one."
-            )
-    return tuple(found.values())
 
 
 Rows = NDArray[np.int64]
