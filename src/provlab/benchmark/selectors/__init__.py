@@ -5,10 +5,12 @@ there is has a fixed seed, so that this is one selection a fold. Packages of the
 """
 
 from provlab.benchmark.selectors.filters import (
+    CUR,
     HSIC,
     JMI,
     MRMR,
     ChiSquared,
+    FarthestPoints,
     FTest,
     MultiSURF,
     MutualInformation,
@@ -16,17 +18,19 @@ from provlab.benchmark.selectors.filters import (
     ReliefF,
     ShrunkenCentroids,
 )
-from provlab.benchmark.selectors.linear import (
+from provlab.benchmark.selectors.models import (
     MCP,
+    Boruta,
+    ExtraTrees,
     FastCan,
+    ForestRFE,
     ForwardRidge,
     L1LogisticPath,
     LeastAngles,
+    PermutationImportance,
     StabilitySelection,
     SVMWeights,
 )
-from provlab.benchmark.selectors.trees import Boruta, ExtraTrees, ForestRFE, PermutationImportance
-from provlab.benchmark.selectors.unlabelled import CUR, FarthestPoints
 
 __all__ = [
     "CUR", "HSIC", "JMI", "MCP", "MRMR", "Boruta", "ChiSquared", "ExtraTrees", "FTest", "FarthestPoints", "FastCan",
