@@ -111,7 +111,7 @@ def run_panel_audit(
 
     trials = unpacked(table, cells_of_table(table)).append_column("data", pa.array(table["dataset"], pa.string()))
     drawn, settings = _draw(trials, **draw)
-    with _store_of(drawn.drop_columns("data")) as store:
+    with _store_of(drawn.drop_columns(["data", "dataset", "selector"])) as store:
         return _audit(store, drawn, settings, results, executor, packed="benchmark", named=named)
 
 

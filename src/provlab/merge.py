@@ -142,7 +142,7 @@ def merge_panel(source: Path, target: Path, *, keep_first: bool) -> pd.DataFrame
     cells = check_table(new, str(source))
     both = new.merge(old[["cell", *NUMBERS]], on=["cell", *NUMBERS])
     known = old.merge(both[["cell", *NUMBERS]], on=["cell", *NUMBERS]).sort_values(["cell", *NUMBERS])
-    pair = [unpacked(each, cells, named=True) for each in (known, both.sort_values(["cell", *NUMBERS]))]
+    pair = [unpacked(each, cells) for each in (known, both.sort_values(["cell", *NUMBERS]))]
     found, conflicts = compare_known(with_source(pair[0], str(target)), pair[1], str(source))
     fresh = new[~new["cell"].isin({*old["cell"]})]
     if keep_first or conflicts.empty:

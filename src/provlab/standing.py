@@ -187,7 +187,7 @@ def standing(
             f"reference --panel stores them."
         )
     datasets = some("data set", found, panel_datasets())
-    own = computed(panel_cells({name: method}, datasets), datasets, store, executor, console)
+    own = computed(panel_cells({name: method}, datasets), store, executor, console)
     beside = stored["method"].isin([*others]) | (stored["size"] == ALL_FEATURES)
     scores = Scores.of(pd.concat([stored[beside & stored["dataset"].isin([*datasets])], own], ignore_index=True))
     size = OWN_SIZE if method.sizes == "own" else None
@@ -196,12 +196,11 @@ def standing(
 
 
 def computed(
-    cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset], store: TrialStore, executor: Mapping[str, Any],
-    console: Console | None = None,
-) -> pd.DataFrame:  # fmt: skip
+    cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
+) -> pd.DataFrame:
     """Return the panel of some cells, after computing what the store lacks."""
     run_cells([each.cell for each in cells], store, executor, label="rank", console=console).check("rank")
-    return panel_frame(cells, store, datasets)
+    return panel_frame(cells, store)
 
 
 # ---- other data
@@ -270,7 +269,7 @@ def on_data(
 ) -> OnData:
     """Return how some methods stand on a data set, after computing what the store lacks."""
     cells = panel_cells(methods, {name: dataset})
-    panel, stored = computed(cells, {name: dataset}, store, executor), read_panel()
+    panel, stored = computed(cells, store, executor), read_panel()
     found = Scores.of(panel)
     lines, board = found.lines, leaderboard(found)[["rank", "balanced_error", "stability", "seconds"]]
     d = int(lines["n_features"].iloc[0])

@@ -47,7 +47,7 @@ def small(tmp_path_factory):
         patch.setattr(standing, "panel_datasets", lambda: SETS)
         store = TrialStore(tmp_path_factory.mktemp("stored") / "store")
         cells = panel_cells({name: panel_methods()[name] for name in STORED}, SETS)
-        stored = standing.computed(cells, SETS, store, {"name": "serial"})
+        stored = standing.computed(cells, store, {"name": "serial"})
         patch.setattr(standing, "read_panel", lambda: stored)
         yield stored
 
@@ -65,7 +65,7 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
     kept = found.scores.lines.query("method == 'mine'")
     assert (kept["n_selected"] == kept["size"]).all()  # and not 7
     own = panel_cells({"mine": standing.method_of(["selector=any", f"selector._target_={RRQR}"])}, SETS)
-    trials = pd.concat([small, standing.panel_frame(own, store, SETS)])
+    trials = pd.concat([small, standing.panel_frame(own, store)])
     errors = 100 * (1 - trials.groupby(["domain", "method", "size", "model"])["balanced_accuracy"].mean())
     of = {name: errors.xs(name, level="method") for name in ("mine", "F-test")}
     means = (of["mine"] - of["F-test"]).groupby("domain").mean()

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from provlab.benchmark import dataset_table
+from provlab.benchmark import stored
 from provlab.benchmark.panel import base_cell, panel_datasets
 from provlab.documents import read_plain_yaml
 from provlab.plan import compose_config, load_from
 
-PANEL = read_plain_yaml(Path(dataset_table.__file__).with_name("datasets.yaml"))
+PANEL = read_plain_yaml(Path(stored.__file__).with_name("datasets.yaml"))
 
 
 STORED = Path(__file__).parents[2] / "results" / "reference" / "benchmark" / "_datasets.csv"
@@ -83,9 +83,9 @@ def test_the_stored_table_has_the_sets_of_the_panel_with_licence_and_the_error_o
         ],
         columns=["method", "dataset", "size", "model", "balanced_accuracy"],
     )
-    monkeypatch.setattr(dataset_table, "panel_datasets", lambda: {name: panel_datasets()[name] for name in names})
-    monkeypatch.setattr(dataset_table, "read_panel", lambda folder: trials)
-    found = pd.read_csv(dataset_table.write_dataset_table(tmp_path), keep_default_na=False).set_index("dataset")
+    monkeypatch.setattr(stored, "panel_datasets", lambda: {name: panel_datasets()[name] for name in names})
+    monkeypatch.setattr(stored, "read_panel", lambda folder: trials)
+    found = pd.read_csv(stored.write_dataset_table(tmp_path), keep_default_na=False).set_index("dataset")
     assert found["error_linear"].to_dict() == {"wine": 0.05, "shift": 0.25}
     assert found["error_forest"].to_dict() == {"wine": 0.1, "shift": 0.3}
     assert found.loc["shift", ["rows", "columns", "relevant", "homepage"]].tolist() == [200, 500, 10, ""]

@@ -74,6 +74,7 @@ class PanelCell(NamedTuple):
     domain: str
     size: int
     model: str
+    support: int
     cell: Cell
 
 
@@ -153,7 +154,7 @@ def panel_cells(
                 for model in protocol.models:
                     # composed on other data, which makes no difference
                     cell = cell_of(prepared, model, title, size).on(base.dataset, base.data)
-                    found.append(PanelCell(title, name, dataset.domain, size, model, cell))
+                    found.append(PanelCell(title, name, dataset.domain, size, model, dataset.support, cell))
     return found
 
 
@@ -186,12 +187,6 @@ def _known_shapes() -> dict[str, tuple[int, int]]:
     return {line.data: (line.columns, line.classes) for line in lines.itertuples()}
 
 
-@cache
-def support_of(dataset: PanelDataset) -> frozenset[int] | None:
-    """Return the columns that the labels of a data set depend on; None where they are not known."""
-    return places_of_first(base_cell(dataset).dataset, dataset.support) if dataset.support else None
-
-
 # ---- the frame
 
 READ = {
@@ -207,11 +202,8 @@ def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
     return pd.DataFrame([each[:-1] for each in cells], columns=[*PanelCell._fields[:-1]])
 
 
-def panel_frame(
-    cells: Sequence[PanelCell], store: TrialReader, datasets: Mapping[str, PanelDataset] | None = None
-) -> pd.DataFrame:
-    """Return the stored trials of some cells as a panel; `datasets` are those of the cells, by default the panel's."""
-    datasets = panel_datasets() if datasets is None else datasets
+def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
+    """Return the stored trials of some cells as a panel."""
     read = [*READ, "select_cpu", "shared_cpu", "features", "n_features", *WHERE]
     found = planned_trials(store, [each.cell for each in cells], read).rename(columns=READ)
     found["select_cpu"] += found["shared_cpu"]
@@ -219,8 +211,10 @@ def panel_frame(
     trials = found.join(names_of(cells), on="place")
     # both models have the same selection, but for what draws: that of one of them is told
     first = trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
+    known = {each.dataset: each for each in cells if each.support}
+    supports = {name: places_of_first(each.cell.dataset, each.support) for name, each in known.items()}
     lines = [
-        dict(zip(KEY, key, strict=True)) | _of_all_folds(part, support_of(datasets[key[1]]))
+        dict(zip(KEY, key, strict=True)) | _of_all_folds(part, supports.get(key[1]))
         for key, part in first.groupby(KEY, sort=False)
     ]
     selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])

@@ -233,7 +233,7 @@ def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
 # ---- pairs
 
 
-def pairs(errors: pd.DataFrame, reference: str = ALL, *, turned: bool = False) -> pd.DataFrame:
+def pairs(errors: pd.DataFrame, reference: str = ALL) -> pd.DataFrame:
     """Compare each method with a reference, all together, by their mean differences in each domain.
 
     Parameters
@@ -243,8 +243,6 @@ def pairs(errors: pd.DataFrame, reference: str = ALL, *, turned: bool = False) -
         data sets are compared in the place of domains.
     reference : str
         A column of these.
-    turned : bool
-        Say in the line of each method what the reference is beside it.
 
     Returns
     -------
@@ -254,7 +252,7 @@ def pairs(errors: pd.DataFrame, reference: str = ALL, *, turned: bool = False) -
         is below `ALPHA` of these; wins, the share of places where the error is smaller, ties a half; detectable, the
         smallest difference that the first step of `adjusted` shows with a power of 0.9; domains and sets.
     """
-    return _judged(*_differences(errors, reference, turned=turned))
+    return _judged(*_differences(errors, reference))
 
 
 def against_all(scores: Scores) -> pd.DataFrame:
@@ -275,7 +273,7 @@ def compared_with_all(scores: Scores) -> dict[str, pd.DataFrame]:
 
 def pairs_of(errors: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return `pairs` the other way: what one method is beside each other one, the strongest comparison first."""
-    return pairs(errors, name, turned=True).sort_values("difference", kind="stable")
+    return _judged(*_differences(errors, name, turned=True)).sort_values("difference", kind="stable")
 
 
 def adjusted(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
@@ -409,7 +407,7 @@ def leaderboard(
     """
     slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
     errors, values = slices[HEADLINE], slices[measure]
-    found = interval(ranks(values, measure)).rename(columns={"mean": "rank"}).rename_axis(None)
+    found = interval(ranks(values, measure)).rename(columns={"mean": "rank"})
     whole, n = filled(errors), len(found)
     found["win_rate"] = (n - found["rank"]) / (n - 1 or 1)
     found["failed"] = (errors == np.inf).groupby(level="dataset").any().sum()

@@ -1,4 +1,4 @@
-"""The stored panel: one Parquet file a method, which pandas or DuckDB read as one table, a few megabytes for all.
+"""The stored panel: one Parquet file a method, which pandas or DuckDB read as one table, and the data sets as CSV.
 
 A file has a line a trial, with the columns of `provlab.benchmark.frame`. The key of a trial follows from its cell, of
 which the short id stands there, and from its numbers, see `provlab.identity.keys`.
@@ -9,17 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from scipy import sparse
 
-from provlab.benchmark.frame import COLUMNS, KEY, WHERE, as_panel
+from provlab.benchmark.frame import ALL_FEATURES, COLUMNS, KEY, WHERE, as_panel
 from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import (
     READ,
+    TABLE,
     PanelCell,
+    PanelDataset,
     base_cell,
     names_of,
     panel_cells,
@@ -29,8 +34,10 @@ from provlab.benchmark.panel import (
     stored_folder,
 )
 from provlab.benchmark.ranking import ALL, Scores, compared_with_all, leaderboard
+from provlab.datasets import loader, read_source, source_names
 from provlab.frames import planned_trials
 from provlab.identity.keys import trial_key
+from provlab.plan import load_from
 from provlab.store import NUMBERS, SCHEMA, TrialStore
 from provlab.tables import write_frame
 from provsel.files import replacing
@@ -121,8 +128,7 @@ def _write_results(folder: Path) -> None:
         return
     scores = Scores.of(panel)
     compared = pd.concat(compared_with_all(scores), names=["domain"]).reset_index()
-    for name, frame in (("leaderboard", leaderboard(scores).rename_axis("method").reset_index()),
-                        ("against_all", compared)):  # fmt: skip
+    for name, frame in (("leaderboard", leaderboard(scores).reset_index()), ("against_all", compared)):
         numbers = frame.select_dtypes("float").map(lambda value: float(f"{value:.6g}"))
         write_frame(frame.assign(**numbers), folder / f"_{name}.csv")
 
@@ -154,9 +160,9 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
     pairs = pd.MultiIndex.from_frame(old[["method", "dataset"]])
     kept = old["method"].isin([*panel_methods()]) & old["dataset"].isin([*panel_datasets()]) & ~pairs.isin([*whole])
     parts = [old[kept]]
-    for method in dict.fromkeys(method for method, _ in whole):
-        own = [each for each in cells if each.method == method and (method, each.dataset) in whole]
-        parts.append(panel_frame(own, store, sets))
+    for name in {name for _, name in whole}:
+        own = [each for each in cells if each.dataset == name and (each.method, name) in whole]
+        parts.append(panel_frame(own, store))
     table = pd.concat([part[_SCHEMA.names] for part in parts if len(part)] or [old])
     write_table(table, folder)
     n_stored = len(table[["method", "dataset"]].drop_duplicates())
@@ -183,8 +189,8 @@ def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
     for kind, known in (("method", panel_methods()), ("dataset", panel_datasets())):
         some(kind, table[kind].unique(), known)
     cells = cells_of_table(table)
-    expected = pd.DataFrame([(*each[:-1], *each.cell.counts, key) for key, each in cells.items()],
-                            columns=[*PanelCell._fields[:-1], "repeats", "folds", "draws", "now"])  # fmt: skip
+    expected = names_of([*cells.values()]).assign(now=[*cells])
+    expected[["repeats", "folds", "draws"]] = [each.cell.counts for each in cells.values()]
     found = table.merge(expected, on=[*NAMES, "domain"], how="left")
     wrong = found[found["cell"] != found["now"]]
     if len(wrong):
@@ -210,11 +216,10 @@ def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
     return cells
 
 
-def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell], *, named: bool = False) -> pa.Table:
+def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
     """Return stored trials as records, with their keys and configs and with the numbers that the panel keeps.
 
-    A cell that is not in `cells` has neither key nor config. With `named` the data set and the selector of a record are
-    called as in the panel, and otherwise not at all.
+    A cell that is not in `cells` has neither key nor config. Data sets and selectors are called as in the panel.
     """
     configs = {key: each.cell.json for key, each in cells.items()}
     text = table["cell"].map(configs)
@@ -223,9 +228,57 @@ def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell], *, named: bool
     found = table.rename(columns={new: old for old, new in READ.items()})
     whole = table["cell"].map({key: each.cell.id for key, each in cells.items()}).fillna(table["cell"])
     found = found.assign(cell=whole, key=keys, config=text.astype("category"), selector=table["method"])
-    names = ("key", "cell", "config", *NUMBERS, *READ, "n_features", *WHERE)
     arrays = {}
-    for name in (*names, *(("dataset", "selector") if named else ())):
+    for name in ("key", "cell", "config", *NUMBERS, *READ, "n_features", *WHERE, "dataset", "selector"):
         kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.float64()
         arrays[name] = pa.array(found[name], None if name == "config" else kind, from_pandas=True)
     return pa.table(arrays)
+
+
+# ---- its data sets
+
+
+def write_dataset_table(folder: Path) -> Path:
+    """Write a line for each data set of the panel beside its stored trials as CSV, and return the path; each is loaded.
+
+    Columns: dataset, domain, source, as the panel has them. rows, columns, classes, of the data. smallest_class, rows
+    of the class with the fewest. nonzero, share of the entries that are not zero. relevant, number of features that the
+    label depends on, 0 where that is not known. licence, homepage, of the source, "" where there is no page. citation,
+    what records of trials say of the data. choose, the overrides. data, identity of all that. error_forest and
+    error_linear, the balanced error of all features that is stored.
+
+    Raises
+    ------
+    MissingDataError
+        A file of a data set is not here.
+    """
+    trials = read_panel(folder)
+    of_all = trials[trials["size"] == ALL_FEATURES]
+    errors = of_all.assign(error=1 - of_all["balanced_accuracy"]).pivot_table("error", "dataset", "model").round(4)
+    lines = [_line(name, entry) for name, entry in panel_datasets().items()]
+    write_frame(pd.DataFrame(lines).join(errors.add_prefix("error_"), on="dataset"), folder / TABLE)
+    return folder / TABLE
+
+
+def _line(name: str, entry: PanelDataset) -> dict[str, Any]:
+    cell = base_cell(entry)
+    data, source_name = load_from(cell.dataset), cell.dataset["name"]
+    source = read_source(source_name) if source_name in source_names() else None
+    licence = source.licence if source else getattr(loader(source_name), "LICENCE", "Generated by provsel.")
+    values = data.X.data if sparse.issparse(data.X) else data.X
+    return {
+        "dataset": name,
+        "domain": entry.domain,
+        "rows": data.X.shape[0],
+        "columns": data.X.shape[1],
+        "classes": data.n_classes,
+        "smallest_class": np.unique(data.y, return_counts=True)[1].min(),
+        "nonzero": round(np.count_nonzero(values) / np.prod(data.X.shape), 3),
+        "relevant": entry.support,
+        "source": entry.source,
+        "licence": " ".join(licence.split()),
+        "homepage": source.homepage if source else "",
+        "citation": data.source,
+        "choose": " ".join(entry.choose),
+        "data": cell.data,
+    }

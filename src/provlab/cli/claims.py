@@ -339,9 +339,8 @@ def call_reference(options: argparse.Namespace) -> int:
 
 
 def _write_panel(reference: Path, store: Path) -> int:
-    from provlab.benchmark.dataset_table import write_dataset_table
     from provlab.benchmark.panel import FOLDER
-    from provlab.benchmark.stored import pack_panel
+    from provlab.benchmark.stored import pack_panel, write_dataset_table
     from provlab.datasets import MissingDataError
     from provlab.store import TrialStore
 
