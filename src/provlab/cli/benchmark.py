@@ -1,4 +1,4 @@
-"""Rank a selector among those of the benchmark, or those of the benchmark on a data set."""
+"""Rank a selector among those of the benchmark, or those of the benchmark on a data set; compute the benchmark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from provlab.cli.commands import add_json, add_settings
+from provlab.cli.commands import add_json, add_settings, add_store_arguments, only_executor
 from provlab.messages import to_install
 from provlab.terminal import PlainConsole, print_json, table
 
@@ -85,7 +85,7 @@ def call_rank(options: argparse.Namespace) -> int:
             options.name or _name_of(asked), method_of(asked), options.panel, options.against, store, executor
         )
         frames = {
-            "leaderboard": _with_method(found.leaderboard), "pairs": _with_method(found.pairs), "sets": found.sets,
+            "leaderboard": found.leaderboard.reset_index(), "pairs": found.pairs.reset_index(), "sets": found.sets,
         }  # fmt: skip
         shown, page = [*described(found)], found.write(results)
     if options.json:
@@ -141,10 +141,6 @@ def _lines(board: pd.DataFrame, shown: Mapping[str, tuple[str, ...]]) -> list[di
     ]
 
 
-def _with_method(board: pd.DataFrame) -> pd.DataFrame:
-    return board.rename_axis("method").reset_index()
-
-
 def _on_data(
     name: str, against: list[str], data: list[str], store: TrialStore, executor: Mapping[str, Any], results: Path
 ) -> tuple[list[RenderableType], dict[str, pd.DataFrame], Path]:
@@ -169,7 +165,7 @@ def _on_data(
     methods = [f"{each.method} ({each.model})" for each in found.cells]
     run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
     RunTable.of(run, store).write(results / FOLDER / run.name, formats=("svg",))
-    return [board], {"leaderboard": _with_method(found.board)}, found.write(results, name, command)
+    return [board], {"leaderboard": found.board.reset_index()}, found.write(results, name, command)
 
 
 def _check_classes(data: list[str]) -> None:
@@ -191,3 +187,49 @@ def _check_classes(data: list[str]) -> None:
             f"rank: expected at least {n_splits} rows of each class, one for each fold of the benchmark, got "
             f"{smallest} of class {label} in {dataset.name}; leave them out, or join the class with another one."
         )
+
+
+def panel_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which part of the panel."""
+    parser.epilog = (
+        "Interrupt at any time; the same command resumes. provsel reference --panel then stores the results."
+    )
+    for kind in ("dataset", "method"):
+        parser.add_argument(
+            f"--{kind}", action="append", default=[], metavar="NAME", help="may be repeated (default: all)"
+        )
+    parser.add_argument("--plan", action="store_true", help="compute nothing, count what is stored")
+    add_store_arguments(parser, "executor=serial")
+
+
+def call_panel(options: argparse.Namespace) -> int:
+    """Compute what is missing, and return 1 where a trial could not be computed here."""
+    import pandas as pd
+
+    from provlab.benchmark.methods import panel_methods
+    from provlab.benchmark.panel import names_of, panel_cells, panel_datasets, some
+    from provlab.frames import planned_trials
+    from provlab.run.runner import run_cells
+    from provlab.store import TrialStore
+
+    why = "all else is the same for everybody: choose by --dataset and --method"
+    executor = only_executor("panel", options, "executor=serial", why)
+    datasets = some("data set", options.dataset, panel_datasets())
+    methods = some("method", options.method, panel_methods())
+    cells, store = panel_cells(methods, datasets), TrialStore(Path(options.results) / "store")
+    status = 0
+    if not options.plan:
+        report = run_cells([each.cell for each in cells], store, executor, label="panel")
+        print(report.summary())
+        status = 1 if report.failures else 0
+    names, planned = names_of(cells)["dataset"], [each.cell.n_trials for each in cells]
+    found = planned_trials(store, [each.cell for each in cells], ["task_cpu", "failure"]).join(names, on="place")
+    found["failed"] = found["failure"].fillna("") != ""
+    counts = found.groupby("dataset").agg(
+        stored=("place", "size"), failed=("failed", "sum"), **{"CPU s": ("task_cpu", "sum")}
+    )
+    shown = pd.DataFrame({"trials": planned}).groupby(names).sum().reindex([*datasets]).join(counts).fillna(0)
+    lines = shown.round().astype(int).rename_axis("data set").reset_index().to_dict("records")
+    hours = counts["CPU s"].sum() / 3600
+    PlainConsole().print(table(lines, caption=f"{hours:.2f} CPU hours; what failed is a result, and is ranked last"))
+    return status
