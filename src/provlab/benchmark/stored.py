@@ -45,9 +45,6 @@ from provsel.files import replacing
 VERSION = 1
 """Of the columns: files of another one are refused."""
 
-MAX_BYTES = 6_000_000
-"""Of all files: a repository is cloned with its history, and a wheel has them."""
-
 NAMES = [*KEY, "model"]
 """Columns that say which cell of the panel a trial is of."""
 
@@ -89,29 +86,18 @@ def read_table(folder: Path) -> pd.DataFrame:
 
 
 def write_table(table: pd.DataFrame, folder: Path) -> None:
-    """Write a table as the files of a panel, with what it comes to, and remove those of methods that it does not have.
-
-    Raises
-    ------
-    ValueError
-        More bytes than `MAX_BYTES`; what was there stays.
-    """
-    contents = {}
+    """Write a table as the files of a panel, with what it comes to; files of methods that it does not have go."""
+    written = set()
     for method, part in table.groupby("method", sort=False):
         lines = part.sort_values(["dataset", "size", *NUMBERS, "model"])
         for name in ("select_cpu", "peak_bytes"):  # of which no more digits mean anything
             lines[name] = [float(f"{value:.3g}") for value in lines[name].astype(float)]
-        sink = pa.BufferOutputStream()
         found = pa.Table.from_pandas(lines[_SCHEMA.names], _SCHEMA, preserve_index=False)
-        pq.write_table(found.replace_schema_metadata(_SCHEMA.metadata), sink, **_SMALL)
-        contents[f"{re.sub(r'[^a-z0-9]+', '-', str(method).lower()).strip('-')}.parquet"] = sink.getvalue().to_pybytes()
-    if (size := sum(map(len, contents.values()))) > MAX_BYTES:
-        raise ValueError(f"panel: expected at most {MAX_BYTES} bytes, got {size}; leave out a method or data sets.")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        with replacing(folder / name) as temporary:
-            temporary.write_bytes(content)
-    for path in {*folder.glob("*.parquet")} - {folder / name for name in contents}:
+        path = folder / f"{re.sub(r'[^a-z0-9]+', '-', str(method).lower()).strip('-')}.parquet"
+        with replacing(path) as temporary:
+            pq.write_table(found.replace_schema_metadata(_SCHEMA.metadata), temporary, **_SMALL)
+        written.add(path)
+    for path in {*folder.glob("*.parquet")} - written:
         path.unlink()
     _write_results(folder)
 
@@ -142,11 +128,6 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
     -------
     dict
         Pairs of a method and a data set: `written` now, `partial`, of which trials are missing, and `stored` in all.
-
-    Raises
-    ------
-    ValueError
-        More bytes than `MAX_BYTES`; what was there stays.
     """
     known = {*pc.unique(store.read(["data"])["data"]).to_pylist()}
     sets = {name: each for name, each in panel_datasets().items() if base_cell(each).data in known}
