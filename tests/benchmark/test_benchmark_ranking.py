@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from made_panel import DOMAINS, made_panel
 from scipy import stats
 
+from provlab.benchmark.frame import as_panel
 from provlab.benchmark.ranking import (
     ALL,
     MEASURES,
@@ -27,10 +27,40 @@ from provlab.benchmark.ranking import (
     win_rates,
 )
 
+DOMAINS = {"text": 4, "genes": 3, "images": 2, "designs": 2, "speech": 1}
+METHODS = {ALL: 0.0, "good": -0.02, "random": 0.1, "slow": 0.0, "two classes": 0.02}
+
 
 @pytest.fixture(scope="module")
 def panel():
-    return made_panel()
+    """Return a panel of methods with known effects on data sets of several domains.
+
+    "slow" fails in a fold of the first set of text, "two classes" has no trial on images.
+    """
+    rng, lines = np.random.default_rng(0), []
+    for domain, dataset in [(domain, f"{domain} {k}") for domain, n_sets in DOMAINS.items() for k in range(n_sets)]:
+        base = rng.uniform(0.1, 0.3)
+        for method, effect in METHODS.items():
+            own = base + effect * rng.uniform(0.5, 1.5) + 0.01 * rng.standard_normal()
+            for size in [0] if method == ALL else [] if (method, domain) == ("two classes", "images") else [5, 20]:
+                index, index_se, f1 = rng.uniform(size=3) if size else [np.nan] * 3
+                f1 = f1 if domain == "designs" else np.nan
+                for model, fold in product(("linear", "forest"), range(3)):
+                    error = np.clip(own + 0.2 / (size or 1000) + 0.02 * rng.standard_normal(), 0, 1)
+                    measured = {
+                        "n_selected": size or 100, "error": error, "balanced_accuracy": 1 - error,
+                        "neg_log_loss": -2 * error if model == "forest" else np.nan,
+                        "subset_frobenius_ratio": 1 + error, "select_cpu": rng.lognormal(), "peak_bytes": 1e6,
+                    }  # fmt: skip
+                    failed = (method, dataset, fold) == ("slow", "text 0", 2)
+                    lines.append({
+                        "method": method, "dataset": dataset, "domain": domain, "size": size, "model": model,
+                        "fold": fold, "cell": f"{len(lines):064x}", "failure": "took 301 s" if failed else "",
+                        "stability": index, "stability_se": index_se, "support_f1": f1, "false_discovery": 1 - f1,
+                        **(dict.fromkeys(measured, np.nan) if failed else measured),
+                    })  # fmt: skip
+    same = {"repeat": 0, "draw": 0, "n_features": 100, "environment": "", "git_revision": ""}
+    return as_panel(pd.DataFrame(lines).assign(**same))
 
 
 @pytest.fixture(scope="module")

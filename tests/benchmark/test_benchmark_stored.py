@@ -120,20 +120,11 @@ def test_an_honest_panel_is_merged_and_audited(here, capsys):
     assert "identical" in capsys.readouterr().out
 
 
-def edited(change):
-    """Change the table of a panel's files, and write it as before."""
-    table = read_table(PANEL)
-    changed = change(table)
-    write_table(table if changed is None else changed, PANEL)
-
-
-def better(table):
-    table.loc[table["method"] == "F-test", "balanced_accuracy"] = 0.999
-
-
 def test_changed_numbers_are_found_by_an_audit_and_in_a_merge(here, capsys):
     shutil.copytree(PANEL, here / "ours" / "reference" / "benchmark")
-    edited(better)
+    table = read_table(PANEL)
+    table.loc[table["method"] == "F-test", "balanced_accuracy"] = 0.999
+    write_table(table, PANEL)
     assert main(["audit", "--panel", str(PANEL), "--method", "F-test", "--limit", "3", "executor=serial"]) == 1
     out = capsys.readouterr().out
     assert "balanced_accuracy: stored 0.99" in out
@@ -144,44 +135,27 @@ def test_changed_numbers_are_found_by_an_audit_and_in_a_merge(here, capsys):
     assert (kept.loc[kept["method"] == "F-test", "balanced_accuracy"] < 0.999).any()
 
 
-def other_cell(table):
-    first = table["cell"].iloc[0]
-    table.loc[table["cell"] == first, "cell"] = "0" * 64
-
-
-def other_method(table):
-    table["method"] = table["method"].replace({"random": "mine"})
-
-
-def renamed(table):
-    table["method"] = table["method"].replace({"random": "F-test", "F-test": "random"})
-
-
-def short(table):
-    return table[:-1]
-
-
-def twice(table):
-    return pd.concat([table, table[:1]])
-
-
-def impossible(table):
-    table.loc[0, "error"] = -0.5
+def renamed(names):
+    return lambda table: table.assign(method=table["method"].replace(names))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (other_cell, "expected cells as the panel has them here, got 1 others"),
-        (renamed, "expected cells as the panel has them here, got 8 others"),
-        (other_method, r"expected a method of the panel .*, got 'mine'"),
-        (short, "expected each of 100 planned trials once, got 99 lines"),
-        (twice, "expected each of 100 planned trials once, got 101 lines"),
-        (impossible, "shares from 0 to 1"),
+        (
+            lambda table: table.assign(cell=table["cell"].replace(table["cell"].iloc[0], "0" * 64)),
+            "expected cells as the panel has them here, got 1 others",
+        ),
+        (renamed({"random": "F-test", "F-test": "random"}), "expected cells as the panel has them here, got 8 others"),
+        (renamed({"random": "mine"}), r"expected a method of the panel .*, got 'mine'"),
+        (lambda table: table[:-1], "expected each of 100 planned trials once, got 99 lines"),
+        (lambda table: pd.concat([table, table[:1]]), "expected each of 100 planned trials once, got 101 lines"),
+        (lambda table: table.assign(error=-0.5), "shares from 0 to 1"),
     ],
+    ids=["id", "exchanged", "unknown", "short", "twice", "impossible"],
 )
 def test_a_panel_of_other_cells_is_refused(here, change, message, capsys):
-    edited(change)
+    write_table(change(read_table(PANEL)), PANEL)
     assert main(["merge", str(PANEL), "--panel", "--results", "ours"]) == 2
     assert re.search(message, capsys.readouterr().err)
     assert not (here / "ours" / "reference").exists()

@@ -108,18 +108,23 @@ def test_a_class_without_another_name_is_called_by_its_own(small, results, capsy
     assert "BSSSelector among 3 methods" in capsys.readouterr().out
 
 
+def written(folder, frame):
+    """Write a data set of one's own, and return the settings that choose it."""
+    frame.to_csv(folder / "own.csv", index=False)
+    return ["dataset=file", f"dataset.path={folder / 'own.csv'}", "dataset.target=y"]
+
+
 def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((60, 15))).add_prefix("c").assign(y=np.repeat(["a", "b"], 30))
     frame.loc[30:, "c3"] += 3
-    frame.to_csv(tmp_path / "own.csv", index=False)
-    data = ["dataset=file", f"dataset.path={tmp_path / 'own.csv'}", "dataset.target=y"]
-    assert main(["rank", *data, f"results={results}", "--against", "F-test", "--against", "random"]) == 0
+    asked = ["rank", *written(tmp_path, frame), f"results={results}", "--against", "F-test", "--against", "random"]
+    assert main(asked) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "3 methods on own" in said
     assert "In the benchmark: mean rank on" in said
     assert "panel" not in said, "the page calls it the benchmark"
-    assert main(["rank", *data, f"results={results}", "--against", "F-test", "--against", "random", "--json"]) == 0
+    assert main([*asked, "--json"]) == 0
     lines = json.loads(capsys.readouterr().out)["leaderboard"]
     assert [(line["method"], line["difference"]) for line in lines if line["difference"] == 0] == [("all features", 0)]
     page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
@@ -134,10 +139,7 @@ def test_features_of_text_columns_have_their_names(small, tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((60, 3))).add_prefix("c").assign(y=np.repeat(["a", "b"], 30))
     frame["colour"] = np.where(frame["y"] == "a", "red", rng.choice(["green", "blue"], 60))
-    frame.to_csv(tmp_path / "own.csv", index=False)
-    where = f"results={tmp_path / 'results'}"
-    data = ["dataset=file", f"dataset.path={tmp_path / 'own.csv'}", "dataset.target=y"]
-    assert main(["rank", *data, where, "--against", "F-test"]) == 0
+    assert main(["rank", *written(tmp_path, frame), f"results={tmp_path / 'results'}", "--against", "F-test"]) == 0
     trials = TrialStore(tmp_path / "results" / "store").read(["features", "feature_names"]).to_pylist()
     named = [(len(each["features"]), each["feature_names"]) for each in trials if each["features"]]
     assert named
@@ -214,8 +216,7 @@ def test_the_command_line_says_what_it_takes(arguments, got, capsys):
     ],
 )
 def test_a_target_that_the_benchmark_does_not_measure_is_refused_before_the_run(target, message, tmp_path, capsys):
-    pd.DataFrame(np.eye(60, 7)).add_prefix("c").assign(y=target).to_csv(tmp_path / "own.csv", index=False)
-    data = ["dataset=file", f"dataset.path={tmp_path / 'own.csv'}", "dataset.target=y"]
+    data = written(tmp_path, pd.DataFrame(np.eye(60, 7)).add_prefix("c").assign(y=target))
     assert main(["rank", *data, f"results={tmp_path}"]) == 2
     said = capsys.readouterr().err
     assert re.search(message, said)
