@@ -18,17 +18,6 @@ from provsel.certificates import Certificate, MeasuredTrial, RidgeRegressionCost
 from provsel.certificates.certifying import certify_trial
 from provsel.certificates.compression import certify_compressed_trial, is_compressed
 from provsel.models import LibsvmSVM
-from provsel.reducers import (
-    fit_model,
-    fit_reducer,
-    is_random,
-    is_random_model,
-    kept_features,
-    leaves_nothing_out,
-    n_columns,
-    predict,
-    reduced_rows,
-)
 from provsel.selectors import BaseSelector, WithEnclosingBallCenter, checked_count
 from provsel.training_view import Meter, TrainingView, described
 
@@ -49,12 +38,12 @@ class Fitted:
 
     def as_record(self, fold: Fold) -> Record:
         """Return what was selected, of the features of a fold, and the cost of that."""
-        inner, features = self.reducer, kept_features(self.reducer)
+        inner, features = self.reducer, reducers.kept_features(self.reducer)
         return {
             "selector": type(inner).__name__,
             "n_rows": self.rows.n_samples,
             "rank": getattr(inner, "rank_", None),
-            "n_selected": n_columns(inner, self.rows.X),
+            "n_selected": reducers.n_columns(inner, self.rows.X),
             "n_repeats": getattr(inner, "n_repeats_", None),
             "sampling_rate": getattr(inner, "sampling_rate_", None),
             **_named(fold, features),
@@ -83,7 +72,7 @@ def _coefficients(trained: Any, reducer: Any, n_features: int) -> list[float] | 
     In that of the columns where all are kept, of which no order is stored. None of a model with several vectors, of a
     reducer that mixes features, and of more than `MAX_COEFFICIENTS`.
     """
-    features, found = kept_features(reducer), np.ravel(getattr(trained, "coef_", ()))
+    features, found = reducers.kept_features(reducer), np.ravel(getattr(trained, "coef_", ()))
     if features is None or not 0 < found.size == features.size <= MAX_COEFFICIENTS:
         return None
     of_features = found[np.argsort(np.argsort(features))]  # reduced rows have their columns in increasing order
@@ -101,7 +90,7 @@ def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
         _tell_of_numbers(selector)
     if isinstance(selector, BaseSelector) and isinstance(getattr(selector, "n_features_to_select", None), int):
         checked_count(selector, view.n_features)  # before minutes go into an SVM on all rows
-    draws = is_random(selector)
+    draws = reducers.is_random(selector)
     if draws:
         reducers.seed(selector, seed)
     with_center = method.setting == "unsupervised_with_center"
@@ -116,11 +105,11 @@ def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
             rows = view.on_support_vectors(model)
             weights = {name: value[view.support_rows(model)] for name, value in weights.items()}
         if draws:
-            fit_reducer(selector, rows, **weights)
+            reducers.fit_reducer(selector, rows, **weights)
             geometry: dict[str, Any] = {}
         else:
             name = f"fitted {described(selector)}"
-            selector, geometry = rows.shared(name, lambda: (fit_reducer(selector, rows, **weights), {}))
+            selector, geometry = rows.shared(name, lambda: (reducers.fit_reducer(selector, rows, **weights), {}))
     return Fitted(selector.selector_ if with_center else selector, rows, selecting, geometry, weights)
 
 
@@ -141,14 +130,14 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
     with view.metered() as training:
-        if leaves_nothing_out(inner, view) and not is_random_model(model):
+        if reducers.leaves_nothing_out(inner, view) and not reducers.is_random_model(model):
             # the SVM that gave the support vectors is the trained model
             trained = view.svm(model, **view.metadata)
         else:
-            reduced = reduced_rows(inner, rows.X)
-            trained = fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
-        X_test = reduced_rows(inner, fold.X_test)
-        predicted = predict(trained, inner, X_test)
+            reduced = reducers.reduced_rows(inner, rows.X)
+            trained = reducers.fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
+        X_test = reducers.reduced_rows(inner, fold.X_test)
+        predicted = reducers.predict(trained, inner, X_test)
     record = fitted.as_record(fold) | measured(
         method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight
     )
@@ -156,13 +145,13 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     record |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     record["coefficients"] = _coefficients(trained, inner, view.n_features)
     if hasattr(trained, "indices_"):  # a model that drops features itself, of those that the selector left it
-        left = kept_features(inner)
+        left = reducers.kept_features(inner)
         features = trained.indices_ if left is None else np.sort(left)[trained.indices_]
         record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
     trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted, fitted.geometry)
     if reduced is not None:
         trial.shared("reduced rows", lambda: reduced)
-    if method.certify and is_compressed(model) and leaves_nothing_out(inner, view):
+    if method.certify and is_compressed(model) and reducers.leaves_nothing_out(inner, view):
         record |= certify_compressed_trial(trial).as_record()
     elif is_certified(method, inner):
         C = model.C if isinstance(model, LibsvmSVM) else None
@@ -177,7 +166,7 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
 def build_seeded(model: Mapping[str, Any], seed: int) -> Any:
     """Return a model with the seed of the trial where the model draws."""
     built = build("model", model)
-    return reducers.seed(built, seed) if is_random_model(built) else built
+    return reducers.seed(built, seed) if reducers.is_random_model(built) else built
 
 
 def own_measures(method: Method, trial: MeasuredTrial) -> Record:
