@@ -155,13 +155,14 @@ def hsic(X, y):
 
 
 def l1_logistic(X, y):
-    """Return what is kept at the largest of the twenty C's that keeps at most four."""
-    kept = []
-    for C in l1_min_c(X, y, loss="log") * np.geomspace(1, 1000, 20):
-        model = LogisticRegression(l1_ratio=1.0, C=C, solver="liblinear", max_iter=1000, random_state=0).fit(X, y)
-        if len(kept) + np.count_nonzero(model.coef_) > 0 and np.count_nonzero(model.coef_) <= 4:
-            kept = [j for j in best(np.abs(model.coef_[0]), 30) if model.coef_[0, j]]
-    return kept
+    """Return eight features by the step of the path at which they enter, then by their coefficient there."""
+    first = np.full(X.shape[1], np.inf)
+    for step, C in enumerate(l1_min_c(X, y, loss="log") * np.geomspace(1, 1000, 20)):
+        model = LogisticRegression(C=C, l1_ratio=1, solver="liblinear", max_iter=1000, random_state=0).fit(X, y)
+        size = np.abs(model.coef_[0])
+        new = np.isinf(first) & (size > 0)
+        first[new] = step - size[new] / (1 + size.max())
+    return best(-first)
 
 
 def mcp(X, y):
@@ -226,7 +227,7 @@ PEERS = {
     "CUR": cur,
     "FarthestPoints": farthest,
 }
-BY_SET = {"Boruta", "MCP", "L1LogisticPath"}
+BY_SET = {"Boruta", "MCP"}
 """Methods whose peers tell which features are kept, and not in what order."""
 
 

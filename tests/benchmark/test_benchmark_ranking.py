@@ -1,4 +1,4 @@
-"""Ranks, pairs, win rates and fronts, beside the same numbers by pandas and SciPy from the Parquet file alone."""
+"""Ranks, pairs, win rates and fronts, beside the same numbers by pandas and SciPy from the frame alone."""
 
 from itertools import product
 
@@ -68,24 +68,16 @@ def scores(panel):
     return Scores.of(panel)
 
 
-@pytest.fixture(scope="module")
-def file(panel, tmp_path_factory):
-    path = tmp_path_factory.mktemp("panel") / "trials.parquet"
-    panel.to_parquet(path)
-    return path
-
-
-def errors_of(path, size, model):
-    """Return 100 (1 - balanced accuracy) by data set and method, from the file, with what is not there as NaN."""
-    trials = pd.read_parquet(path)
+def errors_of(trials, size, model):
+    """Return 100 (1 - balanced accuracy) by data set and method, with what is not there as NaN."""
     chosen = trials[trials["size"].isin([0, size]) & (trials["model"] == model)]
     ok = chosen.groupby(["domain", "dataset", "method"])["failure"].agg(lambda texts: (texts == "").all())
     accuracy = chosen.groupby(["domain", "dataset", "method"])["balanced_accuracy"].mean()
     return 100 * (1 - accuracy.where(ok)).unstack()
 
 
-def test_ranks_follow_from_the_file_alone(file, scores):
-    errors = errors_of(file, 20, "forest")
+def test_ranks_follow_from_the_frame_alone(panel, scores):
+    errors = errors_of(panel, 20, "forest")
     last = errors.fillna(np.inf).to_numpy()
     expected = pd.DataFrame(stats.rankdata(last, axis=1), errors.index, errors.columns)
     found = ranks(scores.of_slice(size=20, model="forest")).droplevel(["size", "model"])
@@ -117,9 +109,9 @@ def by_textbook(values):
     return found, max((each for each in smallest if np.mean(smallest <= each) <= 0.05), default=0)
 
 
-def test_tests_follow_from_the_file_alone(file, scores):
+def test_tests_follow_from_the_frame_alone(panel, scores):
     found = pairs(scores.of_slice(size=5, model="linear"))
-    errors = errors_of(file, 5, "linear")
+    errors = errors_of(panel, 5, "linear")
     errors["slow"] = errors["slow"].fillna(errors.max(axis=1))  # failed; "two classes" has no trial on images
     means = errors.drop(columns=ALL).sub(errors[ALL], axis=0).groupby(level="domain").mean()
     level = by_textbook(means)[1]
@@ -220,8 +212,8 @@ def test_memory_is_the_largest_of_any_trial(panel):
     assert leaderboard(Scores.of(large))["memory"].to_dict() == {**dict.fromkeys(panel["method"], 1.0), "good": 7.0}
 
 
-def test_the_worst_domain_is_that_of_the_largest_loss(file, scores):
-    errors = pd.concat({size: errors_of(file, size, "linear") for size in (5, 20)})
+def test_the_worst_domain_is_that_of_the_largest_loss(panel, scores):
+    errors = pd.concat({size: errors_of(panel, size, "linear") for size in (5, 20)})
     loss = errors.sub(errors[ALL], axis=0).groupby(["domain", "dataset"]).mean().groupby("domain").mean()["random"]
     found = leaderboard(scores, model="linear").loc["random"]
     assert found["worst"] == pytest.approx(loss.max())
