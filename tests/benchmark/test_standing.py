@@ -209,15 +209,15 @@ def test_the_command_line_says_what_it_takes(arguments, got, capsys):
 
 
 @pytest.mark.parametrize(
-    ("target", "message"),
+    ("message", "target", "settings"),
     [
-        (np.arange(60) / 7, "rank: expected a target of classes, .* got one of numbers in own; compare selectors with"),
-        (["a"] + ["b"] * 59, r"expected at least \d rows of each class, .* got 1 of class 'a' in own; leave them"),
+        ("expected a target of classes, .* got one of numbers in own; compare selectors with", np.arange(60) / 7, []),
+        (r"expected at least \d rows of each class, .* got 1 of class 'a' in own; leave them", ["a"] + ["b"] * 59, []),
+        (r"expected at least \d groups of rows, .* got 2 in own; compare", ["a", "b"] * 30, ["dataset.groups=c0"]),
     ],
 )
-def test_a_target_that_the_benchmark_does_not_measure_is_refused_before_the_run(target, message, tmp_path, capsys):
+def test_what_the_benchmark_does_not_measure_is_refused_before_the_run(message, target, settings, tmp_path, capsys):
     data = written(tmp_path, pd.DataFrame(np.eye(60, 7)).add_prefix("c").assign(y=target))
-    assert main(["rank", *data, f"results={tmp_path}"]) == 2
-    said = capsys.readouterr().err
-    assert re.search(message, said)
+    assert main(["rank", *data, *settings, f"results={tmp_path}"]) == 2
+    assert re.search(f"rank: {message}", capsys.readouterr().err)
     assert not (tmp_path / "store").exists()

@@ -149,7 +149,7 @@ def _on_data(
     from provlab.own_runs import FOLDER, RunTable, dataset_names, own_run
     from provlab.standing import YOURS, chosen_methods, on_data
 
-    _check_classes(data)
+    _check_rows(data)
     dataset = PanelDataset(tuple(data), YOURS, "")
     name = name or dataset_names([base_cell(dataset).dataset])[0]
     chosen, missing = chosen_methods(against)
@@ -168,8 +168,8 @@ def _on_data(
     return [board], {"leaderboard": found.board.reset_index()}, found.write(results, name, command)
 
 
-def _check_classes(data: list[str]) -> None:
-    """Refuse a data set whose target the benchmark does not measure, before a thousand trials fail for it."""
+def _check_rows(data: list[str]) -> None:
+    """Refuse a data set that the benchmark does not measure in its folds, before a thousand trials fail for it."""
     from provlab.benchmark.panel import panel_protocol
     from provlab.plan import compose_config, load_from
     from provlab.protocols.base import rarest_class
@@ -180,6 +180,12 @@ def _check_classes(data: list[str]) -> None:
         raise ValueError(
             f"rank: expected a target of classes, as the benchmark measures balanced errors, got one of numbers in "
             f"{dataset.name}; compare selectors with provsel run -m ... selector=rfe_half,lasso, or provlab.compare."
+        )
+    n_groups = n_splits if dataset.groups is None else len({*dataset.groups.tolist()})
+    if n_groups < n_splits:
+        raise ValueError(
+            f"rank: expected at least {n_splits} groups of rows, one for each fold of the benchmark, got {n_groups} in "
+            f"{dataset.name}; compare selectors with provsel run -m ... protocol=leave_one_group_out."
         )
     label, smallest = rarest_class(dataset)
     if smallest < n_splits:
