@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from provlab.benchmark.frame import ALL_FEATURES, KEY, OWN_SIZE, WHERE, as_panel
-from provlab.benchmark.methods import PanelMethod, panel_methods
+from provlab.benchmark.methods import PanelMethod
 from provlab.documents import read_as, read_plain_yaml, read_record
 from provlab.frames import planned_trials
 from provlab.identity.cell import ID_DIGITS, Cell
@@ -116,16 +116,14 @@ def some(kind: str, names: Iterable[str], known: Mapping[str, Entry]) -> dict[st
     return {name: each for name, each in known.items() if name in names or not names}
 
 
-def panel_cells(
-    methods: Mapping[str, PanelMethod] | None = None, datasets: Mapping[str, PanelDataset] | None = None
-) -> list[PanelCell]:
-    """Return the cells of some methods on some data sets, data set by data set; all of the panel by default.
+def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset]) -> list[PanelCell]:
+    """Return the cells of some methods on some data sets, data set by data set.
 
     A size has a cell where the data set has more columns, and a method where it takes as many classes.
 
     Parameters
     ----------
-    methods, datasets : mapping, optional
+    methods, datasets : mapping
         By name. Others than those of the panel are judged in the same way.
 
     Raises
@@ -134,7 +132,6 @@ def panel_cells(
         A data set that the stored table does not have is not here: names it, and the command that gets it.
     """
     protocol, compose = panel_protocol(), Composer()
-    methods = panel_methods() if methods is None else methods
 
     @cache
     def cell_of(prepared: tuple[str, ...], model: str, method: str, size: int) -> Cell:
@@ -143,7 +140,7 @@ def panel_cells(
         return cell
 
     found = []
-    for name, dataset in (panel_datasets() if datasets is None else datasets).items():
+    for name, dataset in datasets.items():
         prepared = tuple(text for text in dataset.choose if text.startswith("preparation"))
         base = base_cell(dataset, compose)
         d, n_classes = shape_of(base)

@@ -131,7 +131,7 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
     """
     known = {*pc.unique(store.read(["data"])["data"]).to_pylist()}
     sets = {name: each for name, each in panel_datasets().items() if base_cell(each).data in known}
-    cells = panel_cells(datasets=sets)
+    cells = panel_cells(panel_methods(), sets)
     counts = planned_trials(store, [each.cell for each in cells], []).groupby("place").size()
     about = names_of(cells)
     about["planned"], about["stored"] = [each.cell.n_trials for each in cells], counts.reindex(about.index).fillna(0)
