@@ -42,29 +42,21 @@ if TYPE_CHECKING:
     from provlab.protocols.fitting import Fitted
     from provsel.training_view import TrainingView
 
-THEOREMS = (
-    SpectralSparsification,
-    MarginPreservation,
-    SoftMarginBound,
-    RadiusPreservation,
-    OnlineScoreSum,
-    CompressedRecovery,
-    FeatureSelectiveRecovery,
-)
-REGRESSION = ("r2", "rmse", "mae")
-"""What a regression has in place of the error: R^2 on the test rows, and the errors in units of the target."""
-
-COLUMNS = (
-    *columns("number", "error", *REGRESSION, "objective", "scaled_objective"),
-    *certificate_columns(*THEOREMS),
-    *columns("seconds", "train_cpu", "train_wall"),
-)
-
 
 class AbstractPrediction(AbstractProtocol):
-    """A protocol that trains on some rows and tests on others."""
+    """A protocol that trains on some rows and tests on others.
 
-    columns = COLUMNS
+    A regression has r2, rmse and mae in place of the error: R^2 on the test rows, and errors in units of the target.
+    """
+
+    columns = (
+        *columns("number", "error", "r2", "rmse", "mae", "objective", "scaled_objective"),
+        *certificate_columns(
+            SpectralSparsification, MarginPreservation, SoftMarginBound, RadiusPreservation, OnlineScoreSum,
+            CompressedRecovery, FeatureSelectiveRecovery,
+        ),
+        *columns("seconds", "train_cpu", "train_wall"),
+    )  # fmt: skip
     scores = True
 
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
