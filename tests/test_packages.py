@@ -19,7 +19,7 @@ from provsel import __version__
 from small_runs import REPO
 
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
-PYTHONS = ["3.11", "3.12", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 
 needs_backend = pytest.mark.skipif(importlib.util.find_spec("hatchling") is None, reason="hatchling is not installed")
 
