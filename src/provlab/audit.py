@@ -276,9 +276,7 @@ def _compare(
     now = records_table(records).sort_by("key")
     before = stored.filter(pc.is_in(stored["key"], now["key"].combine_chunks()))
     lines = agreement.differences(before, now, agreement.compared_columns(now.column_names))
-    is_unknown = (
-        _is_unknown(store, before, lines) if store else np.array([each is None for each in lines["stored"]], bool)
-    )
+    is_unknown = _is_unknown(store, before, lines)
     unknown, lines = lines[is_unknown], lines[~is_unknown]
     keys = now["key"].to_pylist()
     texts = {key: [each] for key, each in noted.items()}

@@ -149,10 +149,8 @@ def artefact_frame(
         base |= {"n_trials": n_trials, "state": counted_state(n_trials, entry.cell.n_trials)}
         lines += [{**base, "scale": scales[k], **line} for line in summarise(entry, trials[k])]
     own = [name for name in COLUMNS if not name.startswith("printed")]
-    frame, printed = (
-        pd.DataFrame(lines, columns=[*own, *ORIGIN]),
-        pd.DataFrame(columns=PRINTED) if printed is None else printed,
-    )
+    frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
+    printed = pd.DataFrame(columns=PRINTED) if printed is None else printed
     printed = printed if printed["dataset"].notna().any() else printed.drop(columns="dataset")
     on = [name for name in PRINTED[:3] if name in printed]
     return frame.merge(printed, on=on, how="left", validate="many_to_one")[[*COLUMNS, *ORIGIN]]

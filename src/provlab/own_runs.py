@@ -22,6 +22,7 @@ from provlab.documents import read_as, read_json
 from provlab.features import COLUMNS, SelectedFeatures, cells_features
 from provlab.frames import (
     ERROR,
+    FOLD_SIZES,
     R2,
     TIMES,
     Headline,
@@ -288,11 +289,10 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
         number of features; stability of the selected features with the ends of its interval; seconds, the mean CPU
         time of a selection with what it shares; trials and state; and the mean of each further measure.
     """
-    names = list(dict.fromkeys([*(name for cell in cells for name in cell.measures), *FURTHER, "n_selected"]))
-    read = [name for name in names if name != SECONDS.column]
-    trials = planned_trials(store, cells, [*read, *TIMES, "n_train", "n_test"])
+    measures = dict.fromkeys(name for cell in cells for name in cell.measures)
+    names = [*(measures | dict.fromkeys([*FURTHER, "n_selected", SECONDS.column]))]
+    trials = planned_trials(store, cells, [*names, *TIMES, *FOLD_SIZES])
     trials[SECONDS.column] = selection_seconds(trials)
-    names = [*read, SECONDS.column]
     trials[names] = trials[names].apply(pd.to_numeric, errors="coerce")
     folds = trials.groupby(["place", "repeat", "fold"])[names].mean()
     scales, n_trials = standard_error_scale(trials, ["place"]), trials.groupby("place").size()

@@ -63,7 +63,6 @@ class StoreSnapshot:
         *,
         cells: Iterable[str] | None = None,
         beside: Iterable[pa.Table] = (),
-        complete: bool = False,
     ) -> Self:
         """Read a store as it is now.
 
@@ -76,12 +75,10 @@ class StoreSnapshot:
             Cell ids; None takes all.
         beside : iterable of Table
             Trials that count where the store does not have them, with the same columns.
-        complete : bool, default=False
-            Pass over files that lack one of the columns, rather than have nulls there.
         """
         read = None if columns is None else ["cell", *NUMBERS, *columns]
         chosen = None if cells is None else sorted({*cells})
-        tables = [store.read(read, chosen, encoded=True, complete=complete), *beside]
+        tables = [store.read(read, chosen, encoded=True), *beside]
         table = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
         named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in table.column_names]
         named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]
@@ -134,10 +131,6 @@ class StoreSnapshot:
             return pa.chunked_array([pa.nulls(len(self))])
         return self.table[name]
 
-    def cpu(self, cell: Cell) -> NDArray[np.float64]:
-        """Return the CPU seconds of each stored trial of a cell, NaN where its record does not say them."""
-        return self.table["task_cpu"].to_numpy()[self.rows(cell)].astype(float)
-
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the records of some cells, sorted as `table` is, each once; see `TrialStore.query` and `column`."""
         own = [name for name in self.table.column_names if name not in SCHEMA.names]
@@ -178,8 +171,6 @@ def _numbers(table: pa.Table) -> NDArray[np.int64]:
 def _cells(table: pa.Table) -> tuple[list[str], NDArray[np.int32]]:
     """Return the distinct cells of some trials, and which of them each trial is of."""
     cells = table["cell"].combine_chunks()
-    if isinstance(cells, pa.ChunkedArray):  # without any rows
-        return [], np.empty(0, np.int32)
     return cells.dictionary.to_pylist(), cells.indices.to_numpy()
 
 

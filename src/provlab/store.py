@@ -148,12 +148,7 @@ class TrialStore:
         return found.select(found.column_names if columns is None else columns).take(order)
 
     def read(
-        self,
-        columns: Sequence[str] | None = None,
-        cells: Iterable[str] | None = None,
-        *,
-        encoded: bool = False,
-        complete: bool = False,
+        self, columns: Sequence[str] | None = None, cells: Iterable[str] | None = None, *, encoded: bool = False
     ) -> pa.Table:
         """Return columns of all files as they come, a trial perhaps twice.
 
@@ -166,8 +161,6 @@ class TrialStore:
             As in `query`.
         encoded : bool, default=False
             Store each text once, except for keys, which never repeat; all columns are those that are not `LARGE`.
-        complete : bool, default=False
-            Pass over files that lack one of the columns, rather than have nulls there.
 
         Raises
         ------
@@ -182,7 +175,7 @@ class TrialStore:
         n_complete = 0
         for _ in range(LISTINGS):
             new = {
-                path: self._read_file(path, wanted, chosen, encoded=encoded, complete=complete)
+                path: self._read_file(path, wanted, chosen, encoded=encoded)
                 for path in self._files() if path not in tables
             }  # fmt: skip
             there = {path: table for path, table in new.items() if table is not None}
@@ -293,14 +286,9 @@ class TrialStore:
         return sorted(self.folder.glob("*.parquet"))
 
     def _read_file(
-        self,
-        path: Path,
-        columns: Sequence[str] | None = None,
-        cells: Sequence[str] | None = None,
-        *,
+        self, path: Path, columns: Sequence[str] | None = None, cells: Sequence[str] | None = None, *,
         encoded: bool = False,
-        complete: bool = False,
-    ) -> pa.Table | None:
+    ) -> pa.Table | None:  # fmt: skip
         """Return what a file has of some columns and cells; nothing of a damaged file, None of one that went away."""
         named = _DIGEST.fullmatch(path.stem)
         try:
@@ -316,8 +304,6 @@ class TrialStore:
                 _check_schema(path, schema)
                 wanted = columns or [name for name in schema.names if not (encoded and name in LARGE)]
                 present = [name for name in wanted if name in schema.names]
-                if complete and len(present) < len(wanted):
-                    return pa.table({})
                 texts = [name for name in present if encoded and schema.field(name).type == pa.string()]
                 options = {"columns": present, "read_dictionary": texts, "page_checksum_verification": True}
                 if cells is not None:  # row groups of other cells are not read

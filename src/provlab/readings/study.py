@@ -371,13 +371,14 @@ def packed_trials(multiverse: Multiverse, folder: Path) -> pa.Table:
 
 
 def _packed(folder: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the packed trials of a folder, of those files that have all of some columns; by default what there is."""
+    """Return the packed trials of a folder, none where it lacks one of some columns; by default what there is."""
     store = TrialStore(folder / TRIALS, read_only=True)
     stated = dict.fromkeys(
         name for path in sorted(store.folder.glob("*.parquet")) for name in pq.read_schema(path).names
     )
     # a column without any value says that it was read
-    return _short(store.read(columns or [*stated] or NAMES, encoded=True, complete=bool(columns)))
+    found = _short(store.read(columns or [*stated] or NAMES, encoded=True))
+    return found if columns is None or {*columns} <= stated.keys() else found[:0]
 
 
 def _short(table: pa.Table) -> pa.Table:

@@ -320,9 +320,9 @@ def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
 
     Most similar is the same row, column and data set under any choice; then the same data set; then the artefact.
     """
-    similar = ["artefact", "dataset", "row", "column"]
+    similar, cpu = ["artefact", "dataset", "row", "column"], store.column("task_cpu").to_numpy().astype(float)
     lines = {
-        entry.cell.id: (name, entry.dataset, row, entry.column, entry.cell.n_trials, store.cpu(entry.cell))
+        entry.cell.id: (name, entry.dataset, row, entry.column, entry.cell.n_trials, cpu[store.rows(entry.cell)])
         for (name, row, _), entries in multiverse.entries.items()
         for entry in entries
     }
