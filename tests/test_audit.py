@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, differences, outcomes
-from provlab.audit import run_audit
+from provlab.audit import CELLS_AT_ONCE, run_audit
 from provlab.audit_runs import read_audits
 from provlab.cli import INTERRUPTED, main
 from provlab.identity.keys import canonical_json, digest, trial_key
@@ -406,6 +406,14 @@ def test_bad_input_is_one_message(command, made, folder, setting, message):
     assert (status, out) == (2, "")
     assert re.search(f"audit: .*{message}", error)
     assert not (made / "none").exists()
+
+
+def test_a_measure_that_only_some_cells_have_is_no_obstacle(tmp_path):
+    """The records of so many cells are not read at once."""
+    keys = [f"{k:064x}" for k in range(CELLS_AT_ONCE + 1)]
+    TrialStore(tmp_path / "store").append([{"key": keys[0], "cell": keys[0], "mine": 0.5}])
+    TrialStore(tmp_path / "store").append([{"key": key, "cell": key} for key in keys[1:]])
+    assert sum(audit(tmp_path).skipped.values()) == len(keys)
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,8 @@ def _stored(store: TrialStore, drawn: pa.Table) -> pa.Table:
     """Return the records of drawn trials, sorted by key."""
     keys, cells = drawn["key"].combine_chunks(), drawn["cell"].unique().to_pylist()
     parts = [store.query(cells[first : first + CELLS_AT_ONCE]) for first in range(0, len(cells), CELLS_AT_ONCE)]
-    return pa.concat_tables([part.filter(pc.is_in(part["key"], keys)) for part in parts]).sort_by("key")
+    found = [part.filter(pc.is_in(part["key"], keys)) for part in parts]
+    return pa.concat_tables(found, promote_options="permissive").sort_by("key")  # a part may lack a project's measure
 
 
 def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, str, str]]) -> list[Task]:
