@@ -107,8 +107,12 @@ def test_a_plan_joined_with_a_store_is_what_both_have(tmp_path_factory, stored, 
         for there, repeat, fold, draw in stored
         if there == which and repeat < cell.protocol["repeats"] and fold < 3 and draw < cell.protocol["draws"]
     ]
-    for reader in (store, StoreSnapshot.take(store)):
+    snapshot = StoreSnapshot.take(store)
+    for reader in (store, snapshot):
         found = planned_trials(reader, cells, ["error"])
         lines = list(zip(*(found[name].tolist() for name in ("place", "repeat", "fold", "draw")), strict=True))
         assert sorted(lines) == sorted(expected)
         assert [line[0] for line in lines] == sorted(line[0] for line in lines)
+    for place, cell in enumerate(cells):
+        n = [line[0] for line in expected].count(place)
+        assert (snapshot.count([cell]), snapshot.has_any([cell])) == (n, n > 0)

@@ -4,10 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from provlab.plan import trials_of
 from provlab.snapshot import StoreSnapshot
 from provlab.store import NUMBERS, SCHEMA, TrialStore
-from small_runs import FULL, UNIFORM, fake_records, small_cell
+from small_runs import fake_records
 
 
 @pytest.fixture
@@ -87,36 +86,6 @@ def test_records_without_key_or_cell_are_left_out_and_counted(store):
     snapshot = StoreSnapshot.take(store)
     assert snapshot.n_nameless == lost
     assert set(snapshot.query()["key"].to_pylist()) == store.keys() - set(table["key"].to_pylist())
-
-
-def trials_of_cell(cell, chosen):
-    [blank] = fake_records(0, 1)
-    places = [dict(zip(("repeat", "fold", "draw", "key"), each, strict=True)) for each in trials_of(cell)]
-    return [{**blank, "cell": cell.id, **place} for k, place in enumerate(places) if k in chosen]
-
-
-def test_planned_trials_are_counted_as_by_their_keys(tmp_path):
-    store = TrialStore(tmp_path / "store")
-    cells = [small_cell(UNIFORM, repeats=2), small_cell(FULL, repeats=3), small_cell(UNIFORM, setting="unsupervised")]
-    store.append(trials_of_cell(cells[0], {0, 3, 7}))
-    store.append(trials_of_cell(cells[0], {0, 3}))  # again, in another file
-    store.append(trials_of_cell(cells[1], {1, 2}))
-    store.append(trials_of_cell(small_cell(UNIFORM, seed=9), {0, 1}))  # of a cell that is not asked for
-    snapshot = StoreSnapshot.take(store)
-    for chosen in (cells, cells[:1], cells[1:], []):
-        planned = {key for cell in chosen for *_, key in trials_of(cell)}
-        assert snapshot.count(chosen) == len(planned & store.keys())
-    assert snapshot.count(cells) == 5
-    assert snapshot.has_any(cells[:1])
-    assert not snapshot.has_any(cells[2:])
-
-
-def test_trials_beyond_the_planned_numbers_do_not_count(tmp_path):
-    store = TrialStore(tmp_path / "store")
-    store.append(trials_of_cell(small_cell(UNIFORM, repeats=3, draws=4), set(range(36))))
-    for repeats, draws in ((3, 4), (1, 4), (2, 1), (1, 1)):
-        cell = small_cell(UNIFORM, repeats=repeats, draws=draws)
-        assert StoreSnapshot.take(store).count([cell]) == repeats * 3 * draws
 
 
 def test_trials_of_another_store_stand_beside_and_ours_come_first(tmp_path):
