@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -36,7 +34,7 @@ from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
 from provlab.run.environment import environment, git_revision
 from provlab.run.executors import execute
 from provlab.run.runner import ticker
-from provlab.store import NUMBERS, TrialStore, records_table
+from provlab.store import NUMBERS, SCHEMA, TrialStore, records_table
 from provlab.terminal import PlainConsole
 from provsel import __version__
 
@@ -111,8 +109,8 @@ def run_panel_audit(
 
     trials = unpacked(table, cells_of_table(table)).append_column("data", pa.array(table["dataset"], pa.string()))
     drawn, settings = _draw(trials, **draw)
-    with _store_of(drawn.drop_columns(["data", "dataset", "selector"])) as store:
-        return _audit(store, drawn, settings, results, executor, packed="benchmark", named=named)
+    drawn = drawn.drop_columns(["data", "dataset", "selector"])
+    return _audit(None, drawn, settings, results, executor, packed="benchmark", named=named)
 
 
 def run_readings_audit(
@@ -125,21 +123,11 @@ def run_readings_audit(
     drawn, settings = _draw(packed_trials(asked(path.name), path), **draw)
     places = zip(*(drawn[name].to_pylist() for name in ("config", *NUMBERS)), strict=True)
     drawn = drawn.append_column("key", pa.array([trial_key(*place) for place in places], pa.string()))
-    with _store_of(drawn) as store:
-        return _audit(store, drawn, settings, results, executor, packed=path.name)
-
-
-@contextmanager
-def _store_of(trials: pa.Table) -> Iterator[TrialStore]:
-    """Yield a store that has nothing but some trials, for as long as they are audited."""
-    with TemporaryDirectory() as temporary:
-        store = TrialStore(temporary)
-        store.write(trials)
-        yield store
+    return _audit(None, drawn, settings, results, executor, packed=path.name)
 
 
 def _audit(
-    store: TrialStore,
+    store: TrialStore | None,
     drawn: pa.Table,
     settings: Mapping[str, Any],
     results: Path,
@@ -148,7 +136,7 @@ def _audit(
     packed: str = "",
     named: Callable[[pd.DataFrame], pd.DataFrame] = lambda trials: trials,
 ) -> tuple[AuditRun, Path]:
-    """Compute drawn trials of a store again, compare, and write what was found.
+    """Compute drawn trials of a store, or packed ones, again, compare, and write what was found.
 
     Packed trials have some of the columns only: what is null in one is not compared. `named` may give data sets and
     selectors other names.
@@ -172,7 +160,7 @@ def _audit(
                 advance(len(result.records) + len(result.failures))
     except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
         stopped = error
-    frames = _compare(None if packed else store, stored, records, noted)
+    frames = _compare(store, stored, records, noted)
     frames["trials"] = named(frames["trials"])
     run = replace(run, interrupted=stopped is not None, skipped=dict(sorted(skipped.items())), **frames)
     path = run.write(results)
@@ -227,8 +215,13 @@ def _draw(
     return trials.take(pa.array(np.sort(chosen))), {**settings, "n_stored": n_stored, "n_drawn": size}
 
 
-def _stored(store: TrialStore, drawn: pa.Table) -> pa.Table:
-    """Return the records of drawn trials, sorted by key."""
+def _stored(store: TrialStore | None, drawn: pa.Table) -> pa.Table:
+    """Return the records of drawn trials, sorted by key; of packed ones with nulls in the columns that they lack."""
+    if store is None:
+        once = drawn.filter(pa.array(~drawn["key"].to_pandas().duplicated()))
+        texts = [each.cast(pa.string()) if pa.types.is_dictionary(each.type) else each for each in once.columns]
+        whole = [SCHEMA.empty_table(), pa.table(texts, once.column_names)]
+        return pa.concat_tables(whole, promote_options="permissive").sort_by("key")
     keys, cells = drawn["key"].combine_chunks(), drawn["cell"].unique().to_pylist()
     parts = [store.query(cells[first : first + CELLS_AT_ONCE]) for first in range(0, len(cells), CELLS_AT_ONCE)]
     found = [part.filter(pc.is_in(part["key"], keys)) for part in parts]

@@ -52,8 +52,8 @@ class StoreSnapshot:
         places = map(slice, starts.tolist(), ends.tolist())
         self._slices = dict(zip((names[code] for code in codes[starts]), places, strict=False))
         # most cells have no number above the planned ones, and need no check of each trial
-        highest = [np.maximum.reduceat(found, starts).tolist() if starts.size else [] for found in self._numbers]
-        self._highest = dict(zip(self._slices, zip(*highest, strict=True), strict=True))
+        highest = np.maximum.reduceat(self._numbers, starts, axis=1).T.tolist()
+        self._highest = dict(zip(self._slices, highest, strict=True))
 
     @classmethod
     def take(
