@@ -182,7 +182,7 @@ def test_cells_are_read_a_few_at_a_time(tmp_path, monkeypatch):
     cells.append(small_cell(dataset={"seed": 0}, certify=False))
     store = TrialStore(tmp_path / "store")
     run_quietly(cells, store)
-    for reader in (store, StoreSnapshot.take(store)):
+    for reader in (store, StoreSnapshot(store)):
         for at_once in (1, 10**9):
             found = {cell.id: each for cell, each in cells_features(reader, [*cells, cells[0]], at_once=at_once)}
             assert found.keys() == {cell.id for cell in cells}

@@ -175,7 +175,7 @@ def test_the_sample_has_some_cheap_trials_whole(tmp_path):
     assert records[cells[0].id]["subset_frobenius_ratio"] >= 0
     assert not any(name.startswith("subset_frobenius") for name in records[cells[1].id])
     again.append(list(records.values()))
-    from_memory = sample_records(SimpleNamespace(cells=cells), StoreSnapshot.take(store))
+    from_memory = sample_records(SimpleNamespace(cells=cells), StoreSnapshot(store))
     for others in (whole_records(again), from_memory):
         assert {record["cell"]: repr(record) for record in others} == {c: repr(r) for c, r in records.items()}
 

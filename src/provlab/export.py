@@ -118,7 +118,7 @@ def export(
         write_csv(names, folder / FEATURES)
         unnamed = f"; not those of {', '.join(missing)}, which are not on this machine" if missing else ""
         files = TITLES | {FEATURES: TITLES[FEATURES] + unnamed}
-        files |= dict(_results(folder, Evidence(StoreSnapshot.take(store), overrides)))
+        files |= dict(_results(folder, Evidence(StoreSnapshot(store), overrides)))
         files |= {path.relative_to(folder).as_posix(): STORE for path in (folder / "store").iterdir()}
         if "ro-crate" in formats:
             about = DESCRIPTION.format(version=__version__, n=len(trials), m=len(data))

@@ -218,7 +218,7 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
     OSError
         When the folder cannot be written; the old one stays.
     """
-    store, target = StoreSnapshot.take(TrialStore(results / "store")), results / FOLDER
+    store, target = StoreSnapshot(TrialStore(results / "store")), results / FOLDER
     if not len(store):
         raise ValueError(
             f"reference: expected stored trials in {store.store.folder}, found none; run provsel reproduce all first."

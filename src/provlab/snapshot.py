@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import reduce
-from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -25,12 +24,13 @@ class StoreSnapshot:
     Parameters
     ----------
     store : TrialStore
-        Of the lists of features.
-    table : Table
-        Its other columns, as `take` gives them.
-    has_all : bool
-        Whether these are all columns, so that another one has no values.
-    n_nameless : int
+        Read as it is now.
+    columns : iterable of str, optional
+        Beside cell, repeat, fold and draw. By default all that are not `LARGE`.
+    cells : iterable of str, optional
+        Cell ids; None takes all.
+    beside : iterable of Table
+        Trials that count where the store does not have them, with the same columns.
 
     Attributes
     ----------
@@ -41,57 +41,43 @@ class StoreSnapshot:
         nothing and are left out.
     """
 
-    def __init__(self, store: TrialStore, table: pa.Table, *, has_all: bool, n_nameless: int = 0) -> None:
-        self.store, self.table, self.n_nameless = store, table, n_nameless
-        self._has_all = has_all
-        self._lists: tuple[frozenset[str], StoreSnapshot] | None = None
-        self._numbers = _numbers(table)
-        names, codes = _cells(table)
-        starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        ends = np.append(starts[1:], codes.size)
-        places = map(slice, starts.tolist(), ends.tolist())
-        self._slices = dict(zip((names[code] for code in codes[starts]), places, strict=False))
-        # most cells have no number above the planned ones, and need no check of each trial
-        highest = np.maximum.reduceat(self._numbers, starts, axis=1).T.tolist()
-        self._highest = dict(zip(self._slices, highest, strict=True))
-
-    @classmethod
-    def take(
-        cls,
+    def __init__(
+        self,
         store: TrialStore,
         columns: Iterable[str] | None = None,
         *,
         cells: Iterable[str] | None = None,
         beside: Iterable[pa.Table] = (),
-    ) -> Self:
-        """Read a store as it is now.
-
-        Parameters
-        ----------
-        store : TrialStore
-        columns : iterable of str, optional
-            Beside cell, repeat, fold and draw. By default all that are not `LARGE`.
-        cells : iterable of str, optional
-            Cell ids; None takes all.
-        beside : iterable of Table
-            Trials that count where the store does not have them, with the same columns.
-        """
+    ) -> None:
+        self.store, self._has_all = store, columns is None
+        self._lists: tuple[frozenset[str], StoreSnapshot] | None = None
         read = None if columns is None else ["cell", *NUMBERS, *columns]
-        chosen = None if cells is None else sorted({*cells})
-        tables = [store.read(read, chosen, encoded=True), *beside]
+        tables = [store.read(read, cells, encoded=True), *beside]
         table = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
         named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in table.column_names]
         named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]
-        is_named, n_nameless = reduce(pc.and_, named), 0
-        if not pc.all(is_named, min_count=0).as_py():
-            table, n_nameless = table.filter(is_named).combine_chunks(), pc.sum(pc.invert(is_named)).as_py()
-        ordered = table.take(pa.array(_order(table))).combine_chunks()
-        return cls(store, ordered, has_all=columns is None, n_nameless=n_nameless)
+        is_named = reduce(pc.and_, named)
+        self.n_nameless = len(table) - pc.sum(is_named, min_count=0).as_py()
+        if self.n_nameless:
+            table = table.filter(is_named).combine_chunks()
+        in_cells = table["cell"].combine_chunks()
+        numbers = [table[name].to_numpy() for name in NUMBERS]
+        places = np.array([*numbers[::-1], in_cells.indices.to_numpy()], dtype=np.int64)
+        order = np.lexsort(places)
+        order = order[np.diff(places[:, order], prepend=-1).any(axis=0)]  # of the same trial the first
+        self.table = table.take(pa.array(order)).combine_chunks()
+        codes, self._numbers = places[-1, order], places[-2::-1, order]
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        ends, names = np.append(starts[1:], codes.size), in_cells.dictionary.take(pa.array(codes[starts]))
+        self._slices = dict(zip(names.to_pylist(), map(slice, starts.tolist(), ends.tolist()), strict=True))
+        # most cells have no number above the planned ones, and need no check of each trial
+        highest = np.maximum.reduceat(self._numbers, starts, axis=1).T.tolist()
+        self._highest = dict(zip(self._slices, highest, strict=True))
 
     def with_large(self, cells: Iterable[str]) -> StoreSnapshot:
         """Return this snapshot with the lists of features of some cells, for what asks for them again and again."""
         found, chosen = copy(self), frozenset({*cells} & self._slices.keys())
-        found._lists = chosen, StoreSnapshot.take(self.store, LARGE, cells=chosen)
+        found._lists = chosen, StoreSnapshot(self.store, LARGE, cells=chosen)
         return found
 
     def __len__(self) -> int:
@@ -157,28 +143,7 @@ class StoreSnapshot:
         known, held = self._lists or (frozenset(), None)
         if held is None or not known.issuperset(cells):
             self._lists = held = None  # freed before others are read
-            held = StoreSnapshot.take(self.store, LARGE, cells=cells)
+            held = StoreSnapshot(self.store, LARGE, cells=cells)
             self._lists = frozenset(cells), held
         rows = lines.drop(columns="row").merge(held._lines(cells), on=["which", *NUMBERS], how="left")["row"]
         return held.table[name].take(pa.array(rows.astype("Int64"), pa.int64()))
-
-
-def _numbers(table: pa.Table) -> NDArray[np.int64]:
-    """Return repeat, fold and draw of each trial, shape (3, n_trials)."""
-    return np.array([table[name].to_numpy() for name in NUMBERS], dtype=np.int64)
-
-
-def _cells(table: pa.Table) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the distinct cells of some trials, and which of them each trial is of."""
-    cells = table["cell"].combine_chunks()
-    return cells.dictionary.to_pylist(), cells.indices.to_numpy()
-
-
-def _order(table: pa.Table) -> NDArray[np.intp]:
-    """Return the rows of some trials by cell, repeat, fold and draw: of the same trial the first."""
-    _, codes = _cells(table)
-    columns = np.array([*_numbers(table)[::-1], codes])
-    order = np.lexsort(columns)
-    is_new = np.ones(order.size, bool)
-    is_new[1:] = (columns[:, order[1:]] != columns[:, order[:-1]]).any(axis=0)
-    return order[is_new]

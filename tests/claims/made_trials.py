@@ -62,4 +62,4 @@ class MadeArtefacts:
             self.put(name, row, column, [mean / 100], data=data)
 
     def evidence(self):
-        return Evidence(StoreSnapshot.take(self.store), artefacts=self.artefacts)
+        return Evidence(StoreSnapshot(self.store), artefacts=self.artefacts)

@@ -100,7 +100,7 @@ def test_a_full_disk(tmp_path):
             k += 0 if refused else 20
         refusals = [refused, message(store.prepare), message(lambda: write_text(folder / "t.csv", "x" * 100_000))]
         store_merges = message(lambda: store.compact(minimum=0))
-        kept = len(store.keys()), len(StoreSnapshot.take(store)), k
+        kept = len(store.keys()), len(StoreSnapshot(store)), k
         left = leftovers(folder), sorted(path.name for path in folder.iterdir())
         for path in sorted(store.folder.iterdir())[:3]:
             path.unlink()
@@ -228,7 +228,7 @@ def test_results_do_not_depend_on_clocks(tmp_path, monkeypatch):
     report = reproduce(results)
     assert (report.n_found, report.n_run) == (9, 0)
     assert outcome(results) == outcome(tmp_path / "undisturbed")
-    assert len(StoreSnapshot.take(TrialStore(results / "store"))) == 9
+    assert len(StoreSnapshot(TrialStore(results / "store"))) == 9
 
 
 def test_a_clock_of_this_host_that_is_wrong_removes_no_living_writers_file(tmp_path, monkeypatch):

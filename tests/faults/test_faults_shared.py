@@ -99,7 +99,7 @@ def test_two_runs_and_a_merge_on_one_store(tmp_path, expected):
         while running:
             keys = store.keys()
             assert seen <= keys <= planned()  # what was there once stays
-            snapshot = StoreSnapshot.take(store)
+            snapshot = StoreSnapshot(store)
             assert keys <= set(snapshot.table["key"].to_pylist())
             assert len(snapshot) == len(set(snapshot.table["key"].to_pylist()))
             seen = keys

@@ -97,7 +97,7 @@ def test_they_are_stored_beside_ours_and_audited(project):
     assert (np.abs(found["error"] - found["balanced_error"]) < 0.2).all()
     assert set(found["state"]) == {"violated"}
     assert set(found["rank_of_kept"]) == {10.0}
-    snapshot = StoreSnapshot.take(store)
+    snapshot = StoreSnapshot(store)
     assert snapshot.query([chosen.id], ["state", "key"]).to_pydict()["state"] == ["violated"] * 3
     run, _ = run_audit(project / "results", fraction=1.0, executor={"name": "serial"})
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (3, 0)
@@ -192,11 +192,11 @@ def claims_of(project, *, quantity="few", most=10):
 def test_claims_test_the_states_of_a_theorem_of_ones_own(project, most, verdict):
     claims, store = claims_of(project, most=most), TrialStore(project / "results" / "store")
     overrides = [*SMALL, "dataset=synthetic", "protocol.setting=unsupervised"]
-    before = judge(claims.claims, Evidence(StoreSnapshot.take(store, columns_read(claims.claims)), overrides))
+    before = judge(claims.claims, Evidence(StoreSnapshot(store, columns_read(claims.claims)), overrides))
     assert [found.verdict for found in before] == ["not run"]
     cells = list(compose_artefact("small/sizes", overrides).cells)
     assert run_quietly(cells, store)[0].failures == []
-    [found] = judge(claims.claims, Evidence(StoreSnapshot.take(store, columns_read(claims.claims)), overrides))
+    [found] = judge(claims.claims, Evidence(StoreSnapshot(store, columns_read(claims.claims)), overrides))
     assert (found.verdict, found.finding.n) == (verdict, 3)
 
 

@@ -107,7 +107,7 @@ def test_a_plan_joined_with_a_store_is_what_both_have(tmp_path_factory, stored, 
         for there, repeat, fold, draw in stored
         if there == which and repeat < cell.protocol["repeats"] and fold < 3 and draw < cell.protocol["draws"]
     ]
-    snapshot = StoreSnapshot.take(store)
+    snapshot = StoreSnapshot(store)
     for reader in (store, snapshot):
         found = planned_trials(reader, cells, ["error"])
         lines = list(zip(*(found[name].tolist() for name in ("place", "repeat", "fold", "draw")), strict=True))

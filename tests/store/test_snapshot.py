@@ -24,7 +24,7 @@ def by_cell(table):
 
 
 def test_a_snapshot_answers_as_the_store(store):
-    snapshot = StoreSnapshot.take(store)
+    snapshot = StoreSnapshot(store)
     assert len(snapshot) == 9
     for cells in (None, ["a"], ["c", "a"], ["nowhere"], []):
         assert by_cell(snapshot.query(cells)) == by_cell(store.query(cells)), cells
@@ -34,7 +34,7 @@ def test_a_snapshot_answers_as_the_store(store):
 
 
 def test_lists_of_features_that_were_read_are_not_read_again(store):
-    snapshot = StoreSnapshot.take(store)
+    snapshot = StoreSnapshot(store)
     expected = {cells: by_cell(snapshot.query(cells)) for cells in (("a",), ("a", "c"), ())}
     held = snapshot.with_large(["a", "c", "nowhere"])
     for path in store.folder.iterdir():
@@ -44,7 +44,7 @@ def test_lists_of_features_that_were_read_are_not_read_again(store):
 
 
 def test_features_are_of_the_trial_whatever_came_since(store):
-    snapshot = StoreSnapshot.take(store, [])
+    snapshot = StoreSnapshot(store, [])
     store.append([record | {"features": [9]} for record in fake_records(0, 1, "a") + fake_records(30, 1, "a")])
     assert snapshot.query(["a"], ["fold", "features"]).to_pylist() == [
         {"fold": fold, "features": [3, 1, 2]} for fold in (3, 4, 5, 6)
@@ -52,22 +52,22 @@ def test_features_are_of_the_trial_whatever_came_since(store):
 
 
 def test_a_snapshot_is_of_one_moment(store):
-    snapshot = StoreSnapshot.take(store)
+    snapshot = StoreSnapshot(store)
     before = by_cell(snapshot.query())
     store.append(fake_records(20, 2, "a"))
     assert by_cell(snapshot.query()) == before
-    assert len(StoreSnapshot.take(store)) == 11
+    assert len(StoreSnapshot(store)) == 11
 
 
 def test_a_snapshot_of_nothing(tmp_path):
-    snapshot = StoreSnapshot.take(TrialStore(tmp_path / "none"))
+    snapshot = StoreSnapshot(TrialStore(tmp_path / "none"))
     assert len(snapshot) == 0
     assert snapshot.query().schema.equals(SCHEMA)
     assert snapshot.query(["a"], ["features", "cell"]).to_pylist() == []
 
 
 def test_a_column_that_nobody_has_written_has_no_values_and_one_that_was_not_read_is_an_error(store):
-    for snapshot in (StoreSnapshot.take(store), StoreSnapshot.take(store, ["error", "measure_of_nobody"])):
+    for snapshot in (StoreSnapshot(store), StoreSnapshot(store, ["error", "measure_of_nobody"])):
         found = snapshot.query(["a"], ["error", "measure_of_nobody", "features"])
         assert found.column_names == ["error", "measure_of_nobody", "features"]
         assert found["measure_of_nobody"].to_pylist() == [None] * 4
@@ -83,7 +83,7 @@ def test_records_without_key_or_cell_are_left_out_and_counted(store):
     path.unlink()
     nameless = table.set_column(place, SCHEMA.field("cell"), pa.nulls(lost, pa.string()))
     pq.write_table(nameless, store.folder / "nameless.parquet")
-    snapshot = StoreSnapshot.take(store)
+    snapshot = StoreSnapshot(store)
     assert snapshot.n_nameless == lost
     assert set(snapshot.query()["key"].to_pylist()) == store.keys() - set(table["key"].to_pylist())
 
@@ -92,7 +92,7 @@ def test_trials_of_another_store_stand_beside_and_ours_come_first(tmp_path):
     ours, theirs = TrialStore(tmp_path / "ours"), TrialStore(tmp_path / "theirs")
     ours.append(fake_records(0, 2, "a"))
     theirs.append([record | {"error": 0.25} for record in fake_records(1, 2, "a")])
-    both = StoreSnapshot.take(ours, ["error"], beside=[theirs.read(["cell", *NUMBERS, "error"], encoded=True)])
+    both = StoreSnapshot(ours, ["error"], beside=[theirs.read(["cell", *NUMBERS, "error"], encoded=True)])
     assert both.query(["a"], ["fold", "error"]).to_pylist() == [
         {"fold": 0, "error": 0.5}, {"fold": 1, "error": 0.5}, {"fold": 2, "error": 0.25},
     ]  # fmt: skip
@@ -105,6 +105,6 @@ def test_a_text_that_only_one_of_two_stores_has_stands_in_both(tmp_path, n_ours)
     theirs.append([record | {"variance": "held"} for record in fake_records(5, 2, "a")])
     for first, second in ((ours, theirs), (theirs, ours)):
         beside = second.read(["cell", *NUMBERS, "variance"], encoded=True)
-        both = StoreSnapshot.take(first, ["variance"], beside=[beside])
+        both = StoreSnapshot(first, ["variance"], beside=[beside])
         found = both.query(["a"], ["variance"])["variance"].to_pylist()
         assert sorted(found, key=str) == [None] * n_ours + ["held"] * 2

@@ -104,7 +104,7 @@ def call_status(options: argparse.Namespace) -> int:
 
     names = [full_name(name) for name in options.artefact or some_artefacts()]
     store = TrialStore(Path(options.results) / "store")
-    stored = StoreSnapshot.take(store, [])
+    stored = StoreSnapshot(store, [])
     lines = []
     for name in names:
         done = planned = None

@@ -110,7 +110,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     claims = [claim for file in files for claim in file.claims]
     store = TrialStore(results / "store")
     with ThreadPoolExecutor(1) as reader:  # which waits for the disk, and decodes without Python's lock
-        taken = reader.submit(StoreSnapshot.take, store, columns_read(claims))
+        taken = reader.submit(StoreSnapshot, store, columns_read(claims))
         artefacts = composed(sorted({name for claim in claims for name in claim.artefacts}), options.overrides)
     evidence = Evidence(taken.result(), options.overrides, artefacts)
     verdicts, rankings = judge_files(files, evidence)

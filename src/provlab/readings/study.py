@@ -107,7 +107,7 @@ def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path]
     """
     read, ids = columns_to_read(multiverse), {cell.short_id: cell.id for cell in multiverse.cells}
     tables = [_with_cells(_packed(each, [*NAMES, *read]), ids.get) for each in packed]
-    return StoreSnapshot.take(store, read, beside=[table.filter(table["cell"].is_valid()) for table in tables])
+    return StoreSnapshot(store, read, beside=[table.filter(table["cell"].is_valid()) for table in tables])
 
 
 def columns_to_read(multiverse: Multiverse) -> list[str]:

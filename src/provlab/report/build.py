@@ -69,7 +69,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     """
     target = results / "report"
     with replacing_folder(target, keep=True) as folder:
-        store = StoreSnapshot.take(TrialStore(results / "store"))
+        store = StoreSnapshot(TrialStore(results / "store"))
         n_kept, n_features = store.column("n_selected"), store.column("n_features")
         n_listed = pc.sum(pc.if_else(pc.less(n_kept, n_features), n_kept, 0), min_count=0).as_py()
         if n_listed <= AT_ONCE:  # all lists at once, for all pages; what keeps all features has none
