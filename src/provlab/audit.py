@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,17 +100,12 @@ def run_panel_audit(
     if methods:
         table = table[table["method"].isin(some("method", methods, panel_methods()))]
     table = table[~table["failure"].str.startswith("OutOfTimeError")]
-    names = table.drop_duplicates("cell").set_index("cell")[["dataset", "method", "size", "model"]]
-
-    def named(trials: pd.DataFrame) -> pd.DataFrame:
-        about = names.loc[trials["cell"].str[:ID_DIGITS]]
-        selector = [f"{line.method}, {line.size} features, {line.model}" for line in about.itertuples()]
-        return trials.assign(dataset=about["dataset"].to_numpy(), selector=selector)
-
+    names = table.drop_duplicates("cell").set_index("cell")
+    names["selector"] = [f"{line.method}, {line.size} features, {line.model}" for line in names.itertuples()]
     trials = unpacked(table, cells_of_table(table)).append_column("data", pa.array(table["dataset"], pa.string()))
     drawn, settings = _draw(trials, **draw)
     drawn = drawn.drop_columns(["data", "dataset", "selector"])
-    return _audit(None, drawn, settings, results, executor, packed="benchmark", named=named)
+    return _audit(None, drawn, settings, results, executor, packed="benchmark", names=names)
 
 
 def run_readings_audit(
@@ -134,12 +129,12 @@ def _audit(
     executor: Mapping[str, Any] | None,
     *,
     packed: str = "",
-    named: Callable[[pd.DataFrame], pd.DataFrame] = lambda trials: trials,
+    names: pd.DataFrame | None = None,
 ) -> tuple[AuditRun, Path]:
     """Compute drawn trials of a store, or packed ones, again, compare, and write what was found.
 
-    Packed trials have some of the columns only: what is null in one is not compared. `named` may give data sets and
-    selectors other names.
+    Packed trials have some of the columns only: what is null in one is not compared. `names` are other ones of data
+    sets and selectors, by the short ids of cells.
     """
     console, when = PlainConsole(stderr=True), datetime.now(UTC).isoformat()
     run = AuditRun(when, __version__, git_revision(), environment(), **settings, packed=packed)
@@ -161,7 +156,9 @@ def _audit(
     except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
         stopped = error
     frames = _compare(store, stored, records, noted)
-    frames["trials"] = named(frames["trials"])
+    if names is not None:
+        called = names.loc[frames["trials"]["cell"].str[:ID_DIGITS], ["dataset", "selector"]]
+        frames["trials"][["dataset", "selector"]] = called.to_numpy()
     run = replace(run, interrupted=stopped is not None, skipped=dict(sorted(skipped.items())), **frames)
     path = run.write(results)
     if stopped is not None:

@@ -309,7 +309,7 @@ def _path(folder: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Path:
 
 def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:
     """Write a run, and return a line a method, with the difference to the first, fold by fold."""
-    table = RunTable.of(run, store)
+    table = RunTable(run, store)
     table.write(results / FOLDER / run.name, formats=())
     trials = planned_trials(store, run.cells, [headline.column, "n_train", "n_test"])
     folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, "n_train", "n_test"]].mean()

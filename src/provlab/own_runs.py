@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -314,20 +314,13 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
     return frame.drop(columns=[name for name in names if name in frame and frame[name].isna().all()])
 
 
-@dataclass(frozen=True, eq=False)
 class RunTable:
     """What a run came to: `frame`, see `run_frame`, and by the id of each cell the features that it `selected`."""
 
-    run: OwnRun
-    frame: pd.DataFrame
-    selected: Mapping[str, SelectedFeatures]
-
-    @classmethod
-    def of(cls, run: OwnRun, store: TrialReader) -> Self:
-        """Return the table of a run from what is stored."""
+    def __init__(self, run: OwnRun, store: TrialReader) -> None:
         distinct = {cell.id: cell for cell in run.cells}  # whatever names they have
-        selected = {cell.id: found for cell, found in cells_features(store, [*distinct.values()])}
-        return cls(run, run_frame(run.cells, store, selected), selected)
+        self.selected = {cell.id: found for cell, found in cells_features(store, [*distinct.values()])}
+        self.run, self.frame = run, run_frame(run.cells, store, self.selected)
 
     @property
     def features(self) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """A snapshot answers as the store does, and counts as keys do."""
 
+from itertools import permutations
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -88,23 +90,15 @@ def test_records_without_key_or_cell_are_left_out_and_counted(store):
     assert set(snapshot.query()["key"].to_pylist()) == store.keys() - set(table["key"].to_pylist())
 
 
-def test_trials_of_another_store_stand_beside_and_ours_come_first(tmp_path):
-    ours, theirs = TrialStore(tmp_path / "ours"), TrialStore(tmp_path / "theirs")
-    ours.append(fake_records(0, 2, "a"))
-    theirs.append([record | {"error": 0.25} for record in fake_records(1, 2, "a")])
-    both = StoreSnapshot(ours, ["error"], beside=[theirs.read(["cell", *NUMBERS, "error"], encoded=True)])
-    assert both.query(["a"], ["fold", "error"]).to_pylist() == [
-        {"fold": 0, "error": 0.5}, {"fold": 1, "error": 0.5}, {"fold": 2, "error": 0.25},
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("n_ours", [0, 2])
-def test_a_text_that_only_one_of_two_stores_has_stands_in_both(tmp_path, n_ours):
+def test_trials_of_another_store_stand_beside_and_ours_come_first(tmp_path, n_ours):
+    """Also where only one of the two has a column."""
     ours, theirs = TrialStore(tmp_path / "ours"), TrialStore(tmp_path / "theirs")
     ours.append(fake_records(0, n_ours, "a"))
-    theirs.append([record | {"variance": "held"} for record in fake_records(5, 2, "a")])
-    for first, second in ((ours, theirs), (theirs, ours)):
-        beside = second.read(["cell", *NUMBERS, "variance"], encoded=True)
-        both = StoreSnapshot(first, ["variance"], beside=[beside])
-        found = both.query(["a"], ["variance"])["variance"].to_pylist()
-        assert sorted(found, key=str) == [None] * n_ours + ["held"] * 2
+    theirs.append([record | {"error": 0.25, "variance": "held"} for record in fake_records(1, 2, "a")])
+    known = (ours, dict.fromkeys(range(n_ours), (0.5, None))), (theirs, dict.fromkeys((1, 2), (0.25, "held")))
+    for (first, own), (second, others) in permutations(known):
+        beside = second.read(["cell", *NUMBERS, "error", "variance"], encoded=True)
+        both = StoreSnapshot(first, ["error", "variance"], beside=[beside]).query(["a"], ["fold", "error", "variance"])
+        lines = [tuple(line.values()) for line in both.to_pylist()]
+        assert lines == [(fold, *values) for fold, values in sorted((others | own).items())]

@@ -164,7 +164,7 @@ def _on_data(
     command = shlex.join(["provsel", "rank", *arguments])
     methods = [f"{each.method} ({each.model})" for each in found.cells]
     run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
-    RunTable.of(run, store).write(results / FOLDER / run.name, formats=("svg",))
+    RunTable(run, store).write(results / FOLDER / run.name, formats=("svg",))
     return [board], {"leaderboard": found.board.reset_index()}, found.write(results, name, command)
 
 

@@ -96,7 +96,7 @@ def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str) -> str
     from provlab.project import tool
     from provlab.terminal import PlainConsole, table
 
-    results, found = results_folder(config), RunTable.of(own_run(command, cells), _store(config))
+    results, found = results_folder(config), RunTable(own_run(command, cells), _store(config))
     PlainConsole().print(table(found.lines))
     folder, pages = results / FOLDER / found.run.name, ["report"]
     if str(results) != "results":

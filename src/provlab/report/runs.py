@@ -35,7 +35,7 @@ def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> 
 
 def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict[str, Any]:
     """Write the page of a run and its files; return what run_parts.html shows of it, with the addresses of these."""
-    folder, table = site.folder / "runs" / name, RunTable.of(run, store)
+    folder, table = site.folder / "runs" / name, RunTable(run, store)
     page: dict[str, Any] = {"run": run, "lines": table.lines[:MAX_LINES], "texts": TEXTS, "href": f"runs/{name}.html"}
     page["heads"] = [name if name in TEXTS else (name, "number") for name in table.lines[0]]
     figures = table.write(folder, ("svg",))
