@@ -172,6 +172,15 @@ def test_values_in_csv(tmp_path):
     assert '"",' in (tmp_path / "trials.csv").read_text().splitlines()[2]
 
 
+def test_records_without_a_config_are_exported(here):
+    """They are of no use to a merge, which says so, and are the trials of the store all the same."""
+    none = {"config": None, "feature_names": None}
+    TrialStore("results/store").append([record | none for record in fake_records(0, 3)])
+    assert main(["export"]) == 0
+    assert pd.read_csv("results/export/datasets.csv")["parameters"].tolist() == ["{}"]
+    assert len(pd.read_csv("results/export/trials.csv")) == 3
+
+
 @pytest.mark.parametrize(
     ("column", "change", "is_refused"),
     [

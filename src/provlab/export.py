@@ -150,7 +150,7 @@ def data_sets(trials: pa.Table) -> pd.DataFrame:
     frame = trials.select(columns).to_pandas()
     known, found = source_names(), []
     for (name, identity), lines in frame.groupby(["dataset", "data"], sort=True):
-        parameters = json.loads(trials["config"][int(lines.index[0])].as_py())["dataset"]  # long: of one trial only
+        parameters = _dataset_of(trials["config"][int(lines.index[0])].as_py())  # long: of one trial only
         stated = read_source(parameters["name"]) if parameters.get("name") in known else None
         sizes = lines.dropna(subset=["n_train", "n_features", "n_classes"]).head(1)[columns[3:]].sum().astype(int)
         line = {
@@ -160,6 +160,12 @@ def data_sets(trials: pa.Table) -> pd.DataFrame:
         }  # fmt: skip
         found.append(line | {part: getattr(stated, part, "") for part in ("title", "citation", "licence", "homepage")})
     return pd.DataFrame(found)
+
+
+def _dataset_of(config: str | None) -> dict[str, Any]:
+    """Return the data set of a config; of a record that has none, as older ones, nothing."""
+    found: dict[str, Any] = json.loads(config or "{}").get("dataset", {})
+    return found
 
 
 def selected_names(trials: pa.Table) -> tuple[pa.Table, list[str]]:
@@ -172,8 +178,8 @@ def selected_names(trials: pa.Table) -> tuple[pa.Table, list[str]]:
     for data in listed["data"].unique().to_pylist():
         own = listed.filter(pc.equal(listed["data"], data))
         config, dataset, source = (own[name][0].as_py() for name in ("config", "dataset", "source"))
-        parameters = json.loads(config)["dataset"]
-        if is_place(parameters.get("name"), "path"):
+        parameters = _dataset_of(config)
+        if is_place(parameters.get("name", ""), "path"):
             parameters["path"] = source
         names, _ = data_names(data, canonical_json(parameters))
         if names is None:
