@@ -203,9 +203,6 @@ def _number(value: Any) -> str:
 
 
 def _plain(value: Any) -> str:
-    from provlab.identity.keys import canonical_json
-
     if not isinstance(value, dict):
         return str(value)
-    text = json.dumps(json.loads(canonical_json(value)), separators=(", ", "="), ensure_ascii=False)
-    return text.replace('"', "")
+    return json.dumps(value, sort_keys=True, separators=(", ", "="), ensure_ascii=False).replace('"', "")

@@ -9,13 +9,10 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from provlab.cli.commands import add_json, one_line
+from provlab.cli.commands import DEFAULT_RESULTS, add_json, one_line
 from provlab.messages import did_you_mean, visible_line
-
-if TYPE_CHECKING:
-    pass
 
 ALL = "all"
 
@@ -74,7 +71,7 @@ STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the results folder, and the form of the output."""
-    parser.add_argument("--results", default="results", help="results folder (default: %(default)s)")
+    parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     add_json(parser)
 
 

@@ -50,11 +50,10 @@ def call_run(options: argparse.Namespace) -> int:
     from omegaconf import OmegaConf
 
     from provlab.plan import cells_of, compose_config
-    from provlab.plan.overrides import check_size, is_of_hydra
+    from provlab.plan.overrides import is_of_hydra
 
     overrides = options.overrides
     for text in overrides:
-        check_size(text)
         if is_of_hydra(text.partition("=")[0]):  # by which it would make any object, or write any file
             raise ValueError(
                 f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got one of Hydra's own."

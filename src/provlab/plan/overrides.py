@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from provlab.messages import nearest
+
 MAX_DEPTH = 20
 MAX_OVERRIDE = 20_000
 
@@ -176,8 +178,6 @@ def check_names(where: str, found: Iterable[Any], known: Iterable[str]) -> None:
 
 def nearest_setting(name: str, known: Iterable[str]) -> str:
     """Return what to do about a setting that nothing takes: the nearest that there is, or to leave it out."""
-    from provlab.messages import nearest
-
     by_end = {path.split(".", 1)[-1]: path for path in known}  # a group in common makes nothing near
     found = nearest(name.split(".", 1)[-1], by_end)
     return f"the nearest is {by_end[found]}" if found else "leave it out"
