@@ -15,8 +15,9 @@ from rich.console import Console
 from provlab.cli import main
 from provlab.figures.style import only_formats
 from provlab.identity.cell import Cell
-from provlab.plan import identity_of
+from provlab.plan import identity_of, make_tasks
 from provlab.run.runner import run_cells
+from provlab.run.task import run_task
 from provlab.store import SCHEMA, VOLATILE, TrialStore
 
 REPO = Path(__file__).resolve().parents[1]
@@ -65,6 +66,13 @@ def run_quietly(cells, store, executor=None):
     console = Console(file=io.StringIO())
     report = run_cells(cells, store, executor or {"name": "serial"}, console=console)
     return report, console.file.getvalue()
+
+
+def records_of(*cells):
+    """Return the records of all trials of some cells, none of which fails, in this process and without a store."""
+    results = [run_task(task) for task in make_tasks(cells)]
+    assert [failure for result in results for failure in result.failures] == []
+    return [record for result in results for record in result.records]
 
 
 def reproduce_table1(results, *overrides):

@@ -186,11 +186,6 @@ def test_a_data_set_without_the_folds_of_a_run_stops_no_other(tmp_path):
     )
 
 
-def test_unknown_executor_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"executor: expected one of dask, loky, serial, slurm, got 'threads'"):
-        execute([], {"name": "threads"})
-
-
 def test_a_worker_that_has_grown_is_replaced_without_a_word():
     """Loky ends one that has 300 MB more than at first, after its task; the jobs that wait run in another."""
     source = "".join(Path(process_executor.__file__).read_text().split('"\n                        "'))

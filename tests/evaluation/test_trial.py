@@ -15,22 +15,11 @@ from provsel.certificates import THEOREMS
 from provsel.kernels import hard_margin
 from provsel.models import LibsvmSVM
 from provsel.selectors import BSSSelector, OnSupportVectors
-from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
+from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, records_of, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}
 """Overlapping classes, so that errors are not all zero."""
 WIDE_BSS = {**BSS, "n_features_to_select": 100}
-
-
-def run_all(*cells):
-    results = [run_task(task) for task in make_tasks(cells)]
-    return [record for result in results for record in result.records], [f for r in results for f in r.failures]
-
-
-def records_of(*cells):
-    records, failures = run_all(*cells)
-    assert failures == []
-    return records
 
 
 def split(cell, fold):
@@ -99,10 +88,11 @@ def test_supervised_trial_is_a_handwritten_pipeline():
 
 def test_a_number_of_features_that_there_are_not_fails_before_an_svm_is_trained(monkeypatch):
     monkeypatch.setattr("provsel.training_view.TrainingView.on_support_vectors", lambda *_: 1 / 0)
-    records, failures = run_all(small_cell({**UNIFORM, "n_features_to_select": 300}))
-    assert (len(records), len(failures)) == (0, 3 * 2)
-    assert all("between 1 and the number of features, n_features = 120, got 300" in reason for *_, reason in failures)
-    assert "ZeroDivisionError" in run_all(small_cell(UNIFORM))[1][0][-1]
+    results = [run_task(task) for task in make_tasks([small_cell({**UNIFORM, "n_features_to_select": 300})])]
+    assert [(len(each.records), len(each.failures)) for each in results] == [(0, 2)] * 3
+    said = "between 1 and the number of features, n_features = 120, got 300"
+    assert all(said in reason for each in results for *_, reason in each.failures)
+    assert "ZeroDivisionError" in run_task(make_tasks([small_cell(UNIFORM)])[0]).failures[-1][-1]
 
 
 def test_unsupervised_trial_selects_from_and_trains_on_all_training_rows():

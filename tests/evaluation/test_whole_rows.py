@@ -8,7 +8,7 @@ from provlab.plan import load_from, make_tasks
 from provlab.protocols.in_memory import partition_scores
 from provlab.run.task import run_task
 from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding
-from small_runs import DATASET, FULL, UNIFORM, small_cell
+from small_runs import DATASET, FULL, UNIFORM, records_of, small_cell
 
 KMEANS = {"_target_": "provsel.models.KMeansClustering", "n_clusters": None}
 LAPLACIAN = {"_target_": "provsel.selectors.LaplacianScoreSelector", "n_features_to_select": 15}
@@ -21,12 +21,6 @@ ALONE = {**WHOLE, "split": "selection_only"}
 
 def clustering(selector, dataset=None, **protocol):
     return small_cell(selector, dataset=dataset, model=KMEANS, **{**CLUSTERED, **protocol})
-
-
-def records_of(*cells):
-    results = [run_task(task) for task in make_tasks(cells)]
-    assert [failure for result in results for failure in result.failures] == []
-    return [record for result in results for record in result.records]
 
 
 def test_a_task_is_a_cell_and_a_repeat():

@@ -14,12 +14,14 @@ import pytest
 import sklearn
 from rich.console import Console
 from scipy.stats import t as student
+from sklearn import config_context
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectFromModel, SelectKBest, chi2, f_classif, f_regression
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -72,7 +74,7 @@ def quietly(*arguments, **options):
 
 @pytest.fixture(scope="module")
 def table():
-    """Numbers with missing values, texts, a target that a number and a text tell, and groups."""
+    """Numbers with missing values, texts, a target that a number and a text tell, groups and weights."""
     rng = np.random.default_rng(0)
     n = 120
     town = rng.choice(["Oslo", "Rome", "Lima"], n).astype(object)
@@ -82,7 +84,8 @@ def table():
     number = 3.0 * X["age"] + 40 * (town == "Rome") + rng.normal(0, 15, n)
     X.loc[rng.random(n) < 0.1, "height"] = np.nan
     X.loc[rng.random(n) < 0.1, "town"] = np.nan
-    return X, number.round().to_numpy(), np.where(number > np.median(number), "high", "low"), rng.integers(0, 15, n)
+    classes = np.where(number > np.median(number), "high", "low")
+    return X, number.round().to_numpy(), classes, rng.integers(0, 15, n), rng.uniform(1, 3, n)
 
 
 BY_HAND = {
@@ -90,11 +93,13 @@ BY_HAND = {
     "numbers, groups": {"number": True, "task": "regression", "groups": True},
     "groups": {"groups": True, "scoring": ["roc_auc", "f1_macro"]},
     "groups out": {"groups": True, "cv": "leave_one_group_out", "scoring": "balanced_accuracy"},
-    "time": {"number": True, "task": "regression", "cv": "time_order", "n_splits": 4,
-             "scoring": "neg_mean_absolute_error"},
+    "time, weights": {"number": True, "task": "regression", "cv": "time_order", "n_splits": 4, "weights": True,
+                      "scoring": ["neg_mean_squared_error", "r2"]},
     "texts": {"texts": True, "preparation": "standardise"},
     "texts, a transformer": {"texts": True, "preparation": "object", "scoring": "roc_auc"},
-    "folds": {"cv": np.arange(120) % 4},
+    "texts, groups out, weights": {"texts": True, "preparation": "standardise", "groups": True, "weights": True,
+                                   "number": True, "task": "regression", "cv": "leave_one_group_out"},
+    "texts, folds": {"texts": True, "preparation": "standardise", "cv": np.arange(120) % 4},
     "a model": {"model": LogisticRegression(random_state=0), "cv": 3, "scoring": "neg_log_loss"},
 }  # fmt: skip
 
@@ -112,13 +117,14 @@ def splitter_of(options, is_number, has_groups, seed):
 
 @pytest.mark.parametrize("case", BY_HAND)
 def test_measures_and_the_test_of_their_difference_are_those_by_hand(table, case):
-    X, number, classes, groups = table
+    X, number, classes, groups, weights = table
     options = {"groups": None, **BY_HAND[case]}
     is_number = options.pop("number", False)
     numbers, words = ["age", "height", "noise"], ["town"]
     if not options.pop("texts", False):
         X, numbers, words = X[["age", "noise"]].assign(twice=2 * X["age"] - X["noise"]), ["age", "noise", "twice"], []
     y, groups = (number if is_number else classes), (groups if options["groups"] else None)
+    weights = weights if options.pop("weights", False) else None
     steps = SimpleImputer(strategy="median"), StandardScaler()
     encoder = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
     encoded = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)
@@ -126,7 +132,7 @@ def test_measures_and_the_test_of_their_difference_are_those_by_hand(table, case
     if options.get("preparation") == "object":
         options["preparation"] = TablePreparation(scale="standard")
     methods = {"best": SelectKBest(f_regression if is_number else f_classif, k=2), "first": FirstFeatures(1)}
-    found = quietly(X, y, methods, **{**options, "groups": groups})
+    found = quietly(X, y, methods, **{**options, "groups": groups, "sample_weight": weights})
     assert list(found.index) == [*methods]
 
     stored = TrialStore("results/store").query(columns=["repeat", "split_seed"]).to_pandas().drop_duplicates()
@@ -138,10 +144,21 @@ def test_measures_and_the_test_of_their_difference_are_those_by_hand(table, case
     model = options.get("model", Ridge() if is_number else LibsvmSVM())
     scoring = options.get("scoring", "r2" if is_number else "accuracy")
     scoring = [scoring] if isinstance(scoring, str) else scoring
+    scorers, params = {name: get_scorer(name) for name in scoring}, None
+    with config_context(enable_metadata_routing=weights is not None):
+        if weights is not None:
+            params = {"sample_weight": weights}
+            steps[-1].set_fit_request(sample_weight=False)
+            model.set_fit_request(sample_weight=True)
+            scorers = {name: scorer.set_score_request(sample_weight=True) for name, scorer in scorers.items()}
+        pipelines = {name: make_pipeline(*before, method, model) for name, method in methods.items()}
+        made = {
+            name: cross_validate(pipeline, X, codes, cv=folds, scoring=scorers, params=params)
+            for name, pipeline in pipelines.items()
+        }
     values = []
-    for name, method in methods.items():
-        made = cross_validate(make_pipeline(*before, method, model), X, codes, cv=folds, scoring=scoring)
-        of = {each: made[f"test_{each}"] for each in scoring}
+    for name, by_scorer in made.items():
+        of = {each: by_scorer[f"test_{each}"] for each in scoring}
         of = {"error": 100 * (1 - of["accuracy"])} if scoring == ["accuracy"] else of
         for column, scores in of.items():
             assert found.loc[name, column] == pytest.approx(scores.mean(), rel=1e-10), column
@@ -159,7 +176,7 @@ def test_measures_and_the_test_of_their_difference_are_those_by_hand(table, case
 
 def test_whole_numbers_to_be_predicted_are_no_classes_for_a_selector(table):
     """SVMRFESelector would take them for classes; the task of the data says what they are."""
-    X, number, _, _ = table
+    X, number, *_ = table
     found = quietly(
         X[["age", "noise"]], number, {"rfe": SVMRFESelector(1)}, task="regression", preparation="standardise"
     )

@@ -10,11 +10,11 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import Pipeline
 
-from provlab.plan import cells_of, compose_config, make_tasks
+from provlab.plan import cells_of, compose_config
 from provlab.project import components
 from provlab.project.components import build, component_identity
 from provlab.protocols.base import predicts_numbers
-from provlab.run.task import run_task
+from small_runs import records_of
 
 BUILD = "from provlab.project.components import build\nbuild('selector', {{'_target_': {!r}}})\n"
 STUDY = """
@@ -236,10 +236,7 @@ def test_versions_in_keys(project):
 def records(*overrides):
     small = ["dataset=synthetic", "dataset.n_samples=60", "dataset.n_features=40", "dataset.n_relevant=5"]
     small += ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
-    [cell] = cells_of(compose_config([*small, *overrides]))
-    results = [run_task(task) for task in make_tasks([cell])]
-    assert [failure for result in results for failure in result.failures] == []
-    return [record for result in results for record in result.records]
+    return records_of(*cells_of(compose_config([*small, *overrides])))
 
 
 def test_what_draws_without_a_seed_gets_that_of_the_trial():
