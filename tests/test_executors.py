@@ -186,6 +186,13 @@ def test_a_data_set_without_the_folds_of_a_run_stops_no_other(tmp_path):
     )
 
 
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "two", None])
+def test_a_number_of_workers_that_cannot_be_is_named_with_its_setting(n_jobs):
+    expected = rf"executor\.n_jobs: expected a number of worker processes above 0, or -1 .*, got {n_jobs}; correct it"
+    with pytest.raises(ValueError, match=expected):
+        execute([], {"name": "loky", "n_jobs": n_jobs})
+
+
 def test_a_worker_that_has_grown_is_replaced_without_a_word():
     """Loky ends one that has 300 MB more than at first, after its task; the jobs that wait run in another."""
     source = "".join(Path(process_executor.__file__).read_text().split('"\n                        "'))

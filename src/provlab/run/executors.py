@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.resource_tracker
 import os
+import re
 import signal
 import threading
 import time
@@ -50,14 +51,19 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     Raises
     ------
     ValueError
-        For an unknown executor, or one whose packages are not installed.
+        For an unknown executor or number of workers, or an executor whose packages are not installed.
     ChildProcessError
         A worker process was ended from outside.
     ClusterError
         A cluster that cannot do the work, see `dask.run_on`.
     """
-    name, wanted = config.get("name"), int(config.get("n_jobs", -1))
-    n_jobs = min(usable_cores() if wanted < 0 else wanted, max(1, len(tasks)))
+    name, wanted = config.get("name"), str(config.get("n_jobs", -1))
+    if not re.fullmatch(r"-?[1-9]\d*", wanted, re.ASCII):
+        raise ValueError(
+            f"executor.n_jobs: expected a number of worker processes above 0, or -1 for one a core, got {wanted:.80}; "
+            f"correct it."
+        )
+    n_jobs = min(usable_cores() if wanted.startswith("-") else int(wanted), max(1, len(tasks)))
     if name == "serial":
         return (run_and_record(task) for task in tasks)
     if name == "loky":
