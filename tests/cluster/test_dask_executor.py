@@ -186,8 +186,10 @@ def test_a_cluster_that_cannot_work():
     message = r"got none for 0.3 s .*start some: dask worker tcp://.* --nthreads 1"
     with threads_here(0) as cluster, pytest.raises(ClusterError, match=message):
         run(tasks, address=address(cluster), patience=0.3)
-    with pytest.raises(ValueError, match=r"executor.patience: expected a number of seconds above 0, got 0"):
-        run(tasks, patience=0)
+    message = "executor.patience: expected a number of seconds above 0, got"
+    for patience in (0, "soon", None):
+        with pytest.raises(ValueError, match=f"{message} {patience}"):
+            run(tasks, patience=patience)
     assert run([]) == []
 
 

@@ -6,6 +6,7 @@ The client alone plans and writes the store; workers load the data themselves. A
 from __future__ import annotations
 
 import logging
+import math
 import os
 import shlex
 import shutil
@@ -44,9 +45,13 @@ _ONE_TASK = threading.Lock()
 
 def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int) -> Results:
     """Yield the results of tasks from the cluster of a config, which is closed at the end if it was started here."""
-    patience = float(config.get("patience", 60))
+    stated = config.get("patience", 60)
+    try:
+        patience = float(stated)
+    except (TypeError, ValueError):
+        patience = math.nan
     if not patience > 0:
-        raise ValueError(f"executor.patience: expected a number of seconds above 0, got {patience:g}.")
+        raise ValueError(f"executor.patience: expected a number of seconds above 0, got {stated!s:.80}.")
     if not tasks:
         return
     # one task a worker: the one that runs when a worker dies is the only one to be suspected of it
