@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -50,11 +51,11 @@ def call_run(options: argparse.Namespace) -> int:
     from omegaconf import OmegaConf
 
     from provlab.plan import cells_of, compose_config
-    from provlab.plan.overrides import is_of_hydra
 
     overrides = options.overrides
     for text in overrides:
-        if is_of_hydra(text.partition("=")[0]):  # by which it would make any object, or write any file
+        # a setting of Hydra itself, by which it would make any object, or write any file
+        if "hydra" in re.split(r"[\s.+~/@:]", text.partition("=")[0]):
             raise ValueError(
                 f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got one of Hydra's own."
             )

@@ -78,11 +78,6 @@ def setting(override: str) -> str:
     return override.split("=", 1)[0].lstrip("+~")
 
 
-def is_of_hydra(key: str) -> bool:
-    """Tell whether the key of an override is, or may lead to, a setting of Hydra itself."""
-    return "hydra" in re.split(r"[\s.+~/@:]", key)
-
-
 def check_size(text: str) -> None:
     """Refuse an override that Hydra's parser would not come back from: nested too deeply, or too long."""
     deepest = max(accumulate((char in "([{") - (char in ")]}") for char in text), default=0)

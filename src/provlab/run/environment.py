@@ -84,14 +84,8 @@ def git_revision() -> str:
 
 @cache
 def _revision(root: Path) -> str:
+    command = ["git", "-C", str(root), "describe", "--always", "--abbrev=64", "--exclude=*", "--dirty=+"]
     try:
-        revision = _git(root, "rev-parse", "HEAD")
-        return revision + ("+" if _git(root, "status", "--porcelain", "--untracked-files=no") else "")
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
-
-
-def _git(root: Path, *arguments: str) -> str:
-    return subprocess.run(
-        ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True
-    ).stdout.strip()
