@@ -33,3 +33,29 @@ def peak_memory():
             tracemalloc.stop()
 
     return peak
+
+
+@pytest.fixture
+def call(capsys):
+    """Return a function that calls a command, and gives its exit status and what it printed."""
+    from provlab.cli import main
+
+    def run(*argv):
+        capsys.readouterr()
+        try:
+            status = main([*argv])
+        except SystemExit as stop:
+            status = stop.code
+        return status, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def serial_table1(tmp_path_factory):
+    """Tables and records of a small Table 1, computed in this process: those that every executor gives."""
+    from small_runs import outcome, reproduce_table1
+
+    results = tmp_path_factory.mktemp("serial") / "results"
+    assert reproduce_table1(results, "executor=serial") == 0
+    return outcome(results)

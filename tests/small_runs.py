@@ -150,6 +150,12 @@ def stable_records(results):
     return repr(TrialStore(Path(results) / "store").query(columns=stable).to_pylist())
 
 
+def outcome(results):
+    """Return the bytes of all tables by name, and the records without what two runs may differ in."""
+    tables = {p.name: p.read_bytes() for p in (results / "tables").rglob("*") if p.is_file() and p.suffix != ".part"}
+    return tables, stable_records(results)
+
+
 def artefact_command(paper, results, monkeypatch, capsys):
     """Return a function (name, *overrides, at=results, formats=("svg",)): runs an artefact, returns its CSV and output.
 

@@ -35,21 +35,6 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def call(capsys):
-    """Return a function that calls a command, and gives its exit status and what it printed."""
-
-    def run(*argv):
-        capsys.readouterr()
-        try:
-            status = main([*argv])
-        except SystemExit as stop:
-            status = stop.code
-        return status, *capsys.readouterr()
-
-    return run
-
-
 def table1(*argv):
     return ["reproduce", "paul2016/table1", *SMALL, "executor=serial", *argv]
 
@@ -175,7 +160,6 @@ def test_nothing_is_near_a_name_that_is_far(call):
         (table1("executor.name=threads"), "executor: expected one of dask, loky, serial, slurm, got 'threads'"),
         (table1("dataset.name=nope"), "nope.*synthetic"),
         (table1("selector=nope"), "selector: expected one of .*bss.*full.*leverage.*uniform, got 'nope'"),
-        (table1("protocol.repeats=["), "override"),
     ],
 )
 def test_bad_input_is_one_line(argv, message, call, here):

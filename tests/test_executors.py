@@ -18,41 +18,18 @@ from provlab.run import executors
 from provlab.run.executors import execute
 from provlab.run.task import run_task
 from provlab.store import TrialStore
-from small_runs import (
-    SMALL,
-    TABLE1,
-    UNIFORM,
-    reproduce_table1,
-    run_quietly,
-    small_cell,
-    stable_records,
-    start_script,
-    table_files,
-)
+from small_runs import SMALL, TABLE1, UNIFORM, outcome, reproduce_table1, run_quietly, small_cell, start_script
 
 NAME = "paul2016/table1"
 LOKY = ["executor=loky", "executor.n_jobs=2"]
 
 
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory):
-    results = tmp_path_factory.mktemp("serial") / "results"
-    assert reproduce_table1(results, "executor=serial") == 0
-    return table_files(results), stable_records(results)
-
-
-def assert_same(results, expected):
-    tables, records = expected
-    assert stable_records(results) == records
-    assert table_files(results) == tables
-
-
-def test_results_do_not_depend_on_the_executor(tmp_path, expected):
+def test_results_do_not_depend_on_the_executor(tmp_path, serial_table1):
     assert reproduce_table1(tmp_path, *LOKY) == 0
-    assert_same(tmp_path, expected)
+    assert outcome(tmp_path) == serial_table1
 
 
-def test_second_run_computes_nothing(tmp_path, expected, capsys, monkeypatch):
+def test_second_run_computes_nothing(tmp_path, serial_table1, capsys, monkeypatch):
     assert reproduce_table1(tmp_path, "executor=serial") == 0
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
     capsys.readouterr()
@@ -65,11 +42,11 @@ def test_second_run_computes_nothing(tmp_path, expected, capsys, monkeypatch):
     n = len(TrialStore(tmp_path / "store").keys())
     assert f"{n} trials: {n} were stored, 0 computed" in capsys.readouterr().err
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()} == before
-    assert_same(tmp_path, expected)
+    assert outcome(tmp_path) == serial_table1
 
 
 @pytest.mark.parametrize(("after", "then"), [(0, ["executor=serial"]), (1, LOKY)])
-def test_interrupted_and_resumed(after, then, tmp_path, expected, capsys, monkeypatch):
+def test_interrupted_and_resumed(after, then, tmp_path, serial_table1, capsys, monkeypatch):
     count = iter(range(100))
 
     def interrupted(task):
@@ -88,7 +65,7 @@ def test_interrupted_and_resumed(after, then, tmp_path, expected, capsys, monkey
     assert not (tmp_path / "tables").exists()
     assert reproduce_table1(tmp_path, *then) == 0
     assert f"{stored} were stored" in capsys.readouterr().err
-    assert_same(tmp_path, expected)
+    assert outcome(tmp_path) == serial_table1
 
 
 def test_script_killed_by_ctrl_c_and_resumed(tmp_path, capsys):
@@ -114,8 +91,7 @@ def test_script_killed_by_ctrl_c_and_resumed(tmp_path, capsys):
     assert TrialStore(results / "store").keys() == planned
     fresh = tmp_path / "fresh"
     assert reproduce_table1(fresh, *size, "executor=serial") == 0
-    assert table_files(results) == table_files(fresh)
-    assert stable_records(results) == stable_records(fresh)
+    assert outcome(results) == outcome(fresh)
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.4])

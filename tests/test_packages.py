@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from provsel import __version__
-from small_runs import REPO
+from small_runs import REPO, load_script
 
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
@@ -81,9 +81,7 @@ def test_wheel_and_sdist_are_complete(dist):
 
 @needs_backend
 def test_the_readme_of_an_index_has_no_relative_links(tmp_path):
-    spec = importlib.util.spec_from_file_location("hatch_build", REPO / "hatch_build.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_script(REPO / "hatch_build.py")
     (tmp_path / "README.md").write_text((REPO / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
     links = {}
     for address in ("", "https://example.org/provsel/"):

@@ -20,16 +20,7 @@ from provlab.run.dask import run_on_worker
 from provlab.run.executors import execute
 from provlab.run.task import ClusterError, run_task
 from provsel import __version__
-from small_runs import (
-    SMALL,
-    TABLE1,
-    UNIFORM,
-    reproduce_table1,
-    small_cell,
-    stable_records,
-    start_script,
-    table_files,
-)
+from small_runs import SMALL, TABLE1, UNIFORM, outcome, reproduce_table1, small_cell, start_script
 
 
 def keys(results):
@@ -64,9 +55,9 @@ def assert_clean(cluster):
     assert not [name for name in server.worker_plugins if "provsel" in name]
 
 
-def test_same_results_from_an_existing_cluster_that_stays_clean(tmp_path, expected, cluster, capfd):
+def test_same_results_from_an_existing_cluster_that_stays_clean(tmp_path, serial_table1, cluster, capfd):
     assert reproduce_table1(tmp_path, "executor=dask", f"executor.address={cluster.scheduler_address}") == 0
-    assert (table_files(tmp_path), stable_records(tmp_path)) == expected
+    assert outcome(tmp_path) == serial_table1
     assert_clean(cluster)
     assert len(cluster.scheduler.workers) == 2  # not ours to close
     assert "distributed" not in capfd.readouterr().err
@@ -91,7 +82,7 @@ def group_exists(number):
     return True
 
 
-def test_ctrl_c_ends_the_cluster_that_was_started_here(tmp_path, expected):
+def test_ctrl_c_ends_the_cluster_that_was_started_here(tmp_path, serial_table1):
     results = tmp_path / "results"
     overrides = [*SMALL, f"results={results}", "executor=dask", "executor.n_jobs=1", "protocol.repeats=8"]
     process = start_script(TABLE1, overrides, tmp_path)
@@ -107,7 +98,7 @@ def test_ctrl_c_ends_the_cluster_that_was_started_here(tmp_path, expected):
     assert "Traceback" not in error
     wait_until(lambda: not group_exists(process.pid))  # no worker is left
     assert reproduce_table1(results, "executor=dask", "executor.n_jobs=1") == 0  # resumes, on a cluster of this machine
-    assert table_files(results) == expected[0]
+    assert outcome(results)[0] == serial_table1[0]
 
 
 def test_an_abandoned_run_leaves_an_existing_cluster_clean():

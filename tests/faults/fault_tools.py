@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from provlab.frames import error_summary
-from provlab.plan import compose_artefact
+from provlab.plan import compose_artefact, make_tasks
 from provlab.recipe import Recipe
 from provlab.store import TrialStore
 from provlab.tables import write_tables
-from small_runs import SMALL, run_quietly, stable_records
+from small_runs import SMALL, run_quietly
 
 NAME = "paul2016/table1"
 KILLED = -signal.SIGKILL
@@ -49,6 +49,11 @@ def small_artefact():
     return replace(artefact, entries=chosen)
 
 
+def planned():
+    """Return the keys of its trials."""
+    return {trial.key for task in make_tasks(small_artefact().cells) for trial in task.trials}
+
+
 def reproduce(results, executor=None):
     """Do what an artefact's script does after it has composed its config."""
     artefact, store, recipe = small_artefact(), TrialStore(results / "store"), Recipe(NAME, _render, _summary)
@@ -56,12 +61,6 @@ def reproduce(results, executor=None):
     frame = recipe.frame(artefact, store)
     recipe.write(artefact, store, frame, results / "tables" / NAME, results / "figures" / NAME)
     return report
-
-
-def outcome(results):
-    """Return the bytes of all tables by name, and the records without what two runs may differ in."""
-    tables = {p.name: p.read_bytes() for p in (results / "tables").rglob("*") if p.is_file() and p.suffix != ".part"}
-    return tables, stable_records(results)
 
 
 def leftovers(folder):

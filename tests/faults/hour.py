@@ -20,10 +20,10 @@ from functools import partial
 from pathlib import Path
 
 import psutil
-from fault_tools import mount_own, outcome
+from fault_tools import mount_own
 
 from provlab.store import TrialStore
-from small_runs import PROVSEL, REPO, start_script
+from small_runs import PROVSEL, REPO, outcome, start_script
 
 ARTEFACT = "paul2016/figure1"
 OVERRIDES = ["dataset.set=[Exp_10341_10755,Exp_10341_14271,Exp_14630_814096]", "protocol.repeats=1"]

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fault_tools import leftovers, message, on_small_disk, outcome, reproduce, small_artefact
+from fault_tools import leftovers, message, on_small_disk, reproduce, small_artefact
 from rich.console import Console
 
 from made_paper import made_paper
@@ -21,7 +21,7 @@ from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from provlab.tables import write_text
 from provsel.files import ABANDONED, probe
-from small_runs import SMALL, fake_records, rows
+from small_runs import SMALL, fake_records, outcome, rows
 
 FULL, READ_ONLY = "No space left on device", "Read-only file system"
 

@@ -13,17 +13,16 @@ from fault_tools import (
     killed_at_byte,
     killed_at_call,
     leftovers,
-    outcome,
+    planned,
     reproduce,
     small_artefact,
     start,
     wait,
 )
 
-from provlab.plan import make_tasks
 from provlab.store import TrialStore
 from provsel.files import ABANDONED, replacing
-from small_runs import fake_records, rows
+from small_runs import fake_records, outcome, rows
 
 SEED = 20260101
 KILLS = 20
@@ -44,10 +43,6 @@ def expected(tmp_path_factory):
     tables, records = outcome(results)
     assert {name.rsplit(".")[-1] for name in tables} >= {"csv", "md", "tex", "json"}
     return tables, records, seconds
-
-
-def planned():
-    return {trial.key for task in make_tasks(small_artefact().cells) for trial in task.trials}
 
 
 def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path, expected):

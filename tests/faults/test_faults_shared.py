@@ -9,15 +9,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-from fault_tools import LIMIT, leftovers, outcome, reproduce, small_artefact, start, wait
+from fault_tools import LIMIT, leftovers, planned, reproduce, start, wait
 
 from cluster_processes import wait_until
-from provlab.plan import make_tasks
 from provlab.run import executors
 from provlab.run.task import run_task
 from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
-from small_runs import fake_records, rows, run_python, script_environment
+from small_runs import fake_records, outcome, rows, run_python, script_environment
 
 HERE = Path(__file__).resolve().parent
 LOKY = f"""
@@ -47,10 +46,6 @@ def expected(tmp_path_factory):
     results = tmp_path_factory.mktemp("undisturbed")
     reproduce(results)
     return outcome(results)
-
-
-def planned():
-    return {trial.key for task in make_tasks(small_artefact().cells) for trial in task.trials}
 
 
 def until(flag, body):

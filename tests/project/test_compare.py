@@ -42,7 +42,7 @@ from provlab.project.components import build
 from provlab.project.estimators import as_config, public_name
 from provlab.store import TrialStore
 from provsel.models import LiblinearSVM, LibsvmSVM
-from provsel.selectors import BaseSelector, LeverageScoreSelector, Selection, SVMRFESelector, UniformSelector
+from provsel.selectors import BaseSelector, LeverageScoreSelector, Selection, UniformSelector
 
 SMALL = {"repeats": 2, "n_splits": 3, "draws": 2}
 
@@ -172,15 +172,6 @@ def test_measures_and_the_test_of_their_difference_are_those_by_hand(table, case
     p_value = 2 * student.sf(abs(differences.mean()) / error, len(folds) - 1)
     assert found["p"].tolist() == pytest.approx([np.nan, p_value], rel=0.02, nan_ok=True)
     assert set(found.features["feature"]) <= {*numbers, "town_Lima", "town_Oslo", "town_Rome"}
-
-
-def test_whole_numbers_to_be_predicted_are_no_classes_for_a_selector(table):
-    """SVMRFESelector would take them for classes; the task of the data says what they are."""
-    X, number, *_ = table
-    found = quietly(
-        X[["age", "noise"]], number, {"rfe": SVMRFESelector(1)}, task="regression", preparation="standardise"
-    )
-    assert found.features.set_index("feature")["frequency"].to_dict() == {"age": 1.0}
 
 
 def test_a_comparison_is_a_page_and_a_notebook_s_figure(outside):

@@ -16,8 +16,6 @@ from small_runs import SMALL as CHECKOUT
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=1"]
 SERIAL = [*SMALL, "executor=serial"]
-WRITTEN = {"selector": ["birds.py"], "own data": [], "paper": ["comparison.yaml", "comparison.py", "claims.yaml"]}
-"""Files that a user writes for each; notes are not needed for anything to work."""
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +60,13 @@ def counted(stderr):
     return tuple(map(int, re.search(r"trials: (\d+) were stored, (\d+) computed .* (\d+) failed", stderr).groups()))
 
 
-def test_files_and_lines_that_a_user_writes(outside):
+def test_files_of_a_new_project(outside):
     _, project = outside
     found = {path.relative_to(project).as_posix(): path for path in project.rglob("*") if path.is_file()}
     assert {"provsel.toml", "birds.py", "data/example.csv", "README.md", ".gitignore", "pytest.ini"} <= set(found)
     assert not [name for name, path in found.items() if "my_study" in path.read_text()]
     room = {name.rpartition("/")[2] for name in found if name.startswith("experiments/first/")}
-    assert room == {*WRITTEN["paper"], "NOTES.md"}
+    assert room == {"comparison.yaml", "comparison.py", "claims.yaml", "NOTES.md"}
 
 
 def test_everything_works_at_once(outside):
