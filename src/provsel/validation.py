@@ -102,3 +102,10 @@ def documentation() -> str:
         return ""
     named = dict(each.split(", ", 1) for each in addresses)
     return named.get("Documentation", "").rstrip("/")
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Return a Generator from None, an int, a Generator, or a legacy RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    return np.random.default_rng(random_state)

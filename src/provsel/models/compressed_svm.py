@@ -21,6 +21,7 @@ from provsel.labels import check_several
 from provsel.models._base import BaseBinarySVM
 from provsel.models._recovery import Passes, Recovered, by_dual, by_refinement, by_transpose
 from provsel.models._row_stream import RowSlices, RowStream
+from provsel.validation import as_generator
 
 CHOICES = {"recovery": ["dual", "transpose"], "variance": ["1/m", "1/l"]}
 
@@ -208,7 +209,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         for X in stream.first_pass():
             if projection is None:
                 variance = 1.0 / (X.shape[1] if self.variance == "1/m" else size)
-                key = _key(self.random_state)
+                key = int(as_generator(self.random_state).integers(2**63))  # as `GaussianCompression` does
                 store = is_kept(self.store, size, X.shape[1])
                 projection = GaussianBlocks(size, X.shape[1], variance=variance, key=key, store=store)
             start = Z.shape[0]
@@ -294,10 +295,3 @@ class CompressedLinearSVM(BaseBinarySVM):
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-
-
-def _key(random_state: Any) -> int:
-    """Return the key of the blocks from None, an int, a Generator, or a RandomState, as `GaussianCompression` does."""
-    if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(2**31, size=4)
-    return int(np.random.default_rng(random_state).integers(2**63))

@@ -13,7 +13,7 @@ from provsel.kernels.feature_selective import largest_c1
 from provsel.kernels.feature_selective_fit import fit_feature_selective
 from provsel.labels import check_several
 from provsel.models._base import BaseBinarySVM
-from provsel.validation import CheckedSelectorMixin, checked_array
+from provsel.validation import CheckedSelectorMixin, as_generator, checked_array
 
 
 class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
@@ -152,10 +152,8 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         signs = self._signs(labels)
         options = self.get_params(deep=False)
-        seed = options.pop("random_state")
-        if isinstance(seed, np.random.RandomState):
-            seed = seed.randint(2**31, size=4)
-        fit = fit_feature_selective(type(self).__name__, X, signs, np.random.default_rng(seed), **options)
+        rng = as_generator(options.pop("random_state"))
+        fit = fit_feature_selective(type(self).__name__, X, signs, rng, **options)
         for name, value in fit._asdict().items():
             setattr(self, f"{name}_", value)
         self.coef_, self.intercept_ = fit.coef[None, :], np.zeros(1)

@@ -21,7 +21,7 @@ from provsel.kernels.spectral import SpectralBasis
 from provsel.kernels.ties import number_tied
 from provsel.sparse_input import check_sparse
 from provsel.training_view import TrainingView
-from provsel.validation import CheckedSelectorMixin, DocumentedMixin, validated
+from provsel.validation import CheckedSelectorMixin, DocumentedMixin, as_generator, validated
 
 
 @dataclass(frozen=True)
@@ -323,13 +323,6 @@ def check_budget(rank: int, eps: float) -> None:
         raise ValueError(f"budget: expected rank >= 1, got {rank}.")
     if not 0 < eps <= 0.5:
         raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """Return a Generator from None, an int, a Generator, or a legacy RandomState."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    return np.random.default_rng(random_state)
 
 
 def _scale_columns(X: Any, factors: NDArray[np.float64]) -> Any:

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from provsel.kernels.compression_bounds import loss_components, norm_components
 from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
-from provsel.selectors._base import as_generator
 from provsel.selectors._compression_stream import write_compressed
 from provsel.streams.checked import checked_chunks
-from provsel.validation import DocumentedMixin, validated
+from provsel.validation import DocumentedMixin, as_generator, validated
 
 FORMS = ("csr", "csc")
 VARIANCES = ("1/m", "1/l")

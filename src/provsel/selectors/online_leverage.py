@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from provsel.kernels.online_calibration import Pass, calibrated_pass, compressed_rows, one_pass
 from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate
 from provsel.kernels.subset_bounds import Spectrum, SubsetPromise
-from provsel.selectors._base import BaseSelector, Selection, as_generator, checked_count
+from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.selectors._online_input import check_finite, checked_indices
 from provsel.selectors._online_state import Stream, stream_from
 from provsel.training_view import TrainingView
-from provsel.validation import checked_array
+from provsel.validation import as_generator, checked_array
 
 OUTSIDE_SPAN = ("one", "project", "ridge")
 NAME = "OnlineLeverageSelector"

@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from provsel.kernels.sparse_embedding import embed, random_buckets
-from provsel.selectors._base import as_generator
-from provsel.validation import DocumentedMixin, validated
+from provsel.validation import DocumentedMixin, as_generator, validated
 
 FORMS = ("csr", "csc")
 
