@@ -38,12 +38,6 @@ def states(certificate):
     return {name: getattr(certificate, name).state for name in STATES}
 
 
-def tampered(selector, keep):
-    """Return the fitted selector with only the features in the slice `keep`; its promises stay."""
-    selector.indices_, selector.weights_ = selector.indices_[keep], selector.weights_[keep]
-    return selector
-
-
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 15),
@@ -95,7 +89,8 @@ def test_dropped_features_are_caught(keep):
     X, y = labelled(40, 600, rank=4)
     selector = BSSSelector(400).fit(X)
     assert certify(selector, X, y).held
-    assert not certify(tampered(selector, keep), X, y).held
+    selector.indices_, selector.weights_ = selector.indices_[keep], selector.weights_[keep]  # its promises stay
+    assert not certify(selector, X, y).held
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -1,10 +1,7 @@
 """The L1-regularised SVM against scikit-learn's, its optimality conditions and a linear-algebra identity; messages."""
 
-import ctypes
-
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from provsel.selectors import L1SVMSelector
@@ -57,13 +54,3 @@ def test_attributes():
     decided = np.where(X @ fitted.coef_[0] > 0, 1, -1)
     assert (decided == y).mean() > 0.85
     np.testing.assert_allclose(L1SVMSelector(C=0.05).fit(X, -y).coef_, -fitted.coef_, atol=1e-12)
-
-
-def test_the_c_library_draws_nothing_that_shows():
-    X, y = rows(60, 200)
-    libc, found = ctypes.CDLL(None), []
-    for seed in (1, 7, 99):
-        libc.srand(seed)
-        found.append(L1SVMSelector(C=0.3, tol=1e-4).fit(sparse.csr_array(X), y).coef_)
-    np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[0], found[2])
