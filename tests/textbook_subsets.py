@@ -60,6 +60,8 @@ def text():
 
 def residual(X, columns):
     """Return X - C C^+ X by least squares."""
+    if len(columns) == 0:
+        return X
     C = X[:, columns]
     return X - C @ np.linalg.lstsq(C, X, rcond=None)[0]
 
@@ -132,7 +134,7 @@ def pivot_law(X, r):
     for _ in range(r):
         longer = {}
         for drawn, p in law.items():
-            norms = (residual(X, list(drawn)) ** 2).sum(axis=0) if drawn else (X**2).sum(axis=0)
+            norms = (residual(X, list(drawn)) ** 2).sum(axis=0)
             norms[list(drawn)] = 0
             for j, share in enumerate(norms / norms.sum()):
                 if share > 0:

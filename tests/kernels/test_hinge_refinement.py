@@ -4,12 +4,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.kernels.growing_span import GrowingSpan
 from provsel.kernels.hinge_dual import hinge_dual
 from provsel.kernels.hinge_refinement import _better, refine
+from textbook import libsvm_without_intercept
 
 
 def rows(n=200, m=300, seed=0):
@@ -22,11 +22,6 @@ def rows(n=200, m=300, seed=0):
 
 def blocks_of(size, m, key=0):
     return GaussianBlocks(size, m, variance=1 / m, key=key)
-
-
-def span_of(X, size):
-    blocks = blocks_of(size, X.shape[1])
-    return GrowingSpan(blocks, blocks.project(X)), blocks.dense()
 
 
 def refined(X, y, c, size, steps, tol=1e-9, enough=None):
@@ -57,7 +52,8 @@ def refined(X, y, c, size, steps, tol=1e-9, enough=None):
 def test_span_of_more_components_than_features_is_everything(size):
     """Then Lambda Lambda^T is singular, and 257 columns take two blocks of Lambda."""
     X, _ = rows(20, 257)
-    span, _ = span_of(X, size)
+    blocks = blocks_of(size, 257)
+    span = GrowingSpan(blocks, blocks.project(X))
     assert span.rows().shape == (20, 257)
     np.testing.assert_allclose(span.rows() @ span.rows().T, X @ X.T, atol=1e-7 * np.abs(X @ X.T).max())
     assert np.linalg.norm(span.outside(np.ones(257))) < 1e-7
@@ -65,15 +61,13 @@ def test_span_of_more_components_than_features_is_everything(size):
 
 @pytest.mark.parametrize("c", [1e-1, 1e-2])
 def test_a_step_is_the_svm_in_the_span(c):
-    """LIBSVM in an explicit basis; for every row and its mirror image the intercept is 0, and a loss counts twice."""
+    """LIBSVM in an explicit basis."""
     X, y = rows()
     found, _ = refined(X, y, c, size=10, steps=1)
     Lambda = blocks_of(10, X.shape[1]).dense()
     image = X.T @ (y * hinge_dual(X @ Lambda.T, y, c, tol=1e-9).alpha)
     basis = np.linalg.qr(np.column_stack([Lambda.T, image / np.linalg.norm(image)]))[0]
-    Z = X @ basis
-    svm = SVC(kernel="linear", C=1 / (4 * c * y.size), tol=1e-9).fit(np.vstack([Z, -Z]), np.append(y, -y))
-    theirs = basis @ svm.coef_[0]
+    theirs = basis @ libsvm_without_intercept(X @ basis, y, c)
     assert found.objectives[0] == pytest.approx(
         np.maximum(0, 1 - y * (X @ theirs)).mean() + c * theirs @ theirs, rel=1e-6
     )

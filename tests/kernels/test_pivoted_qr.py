@@ -11,20 +11,13 @@ from scipy.linalg import qr
 import provsel.kernels.pivoted_qr as module
 from provsel.kernels.column_span import SparseSpan
 from provsel.kernels.pivoted_qr import PivotedQR
-
-
-def residual_norms(X, chosen):
-    """Norms of what all columns leave outside the span of the chosen ones, by least squares."""
-    if len(chosen) == 0:
-        return np.linalg.norm(X, axis=0)
-    A = X[:, chosen]
-    return np.linalg.norm(X - A @ np.linalg.lstsq(A, X, rcond=None)[0], axis=0)
+from textbook_subsets import residual
 
 
 def assert_greedy(X, pivots, steps=None, tied=1e-10):
     """Each pivot has the largest residual, and the lowest index among those that tie with it."""
     for k in range(len(pivots)) if steps is None else steps:
-        norms = residual_norms(X, pivots[:k])
+        norms = np.linalg.norm(residual(X, pivots[:k]), axis=0)
         norms[pivots[:k]] = 0
         best = norms.max()
         assert norms[pivots[k]] >= best * (1 - 1e-8), k
@@ -41,7 +34,7 @@ def assert_as_lapack(X, pivots):
     if different.size == 0:
         return len(pivots)
     k = different[0]
-    norms = residual_norms(X, pivots[:k])
+    norms = np.linalg.norm(residual(X, pivots[:k]), axis=0)
     assert norms[theirs[k]] == pytest.approx(norms[pivots[k]], rel=1e-8)
     return k
 
