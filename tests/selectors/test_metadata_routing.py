@@ -21,14 +21,10 @@ def routing():
         yield
 
 
-@pytest.fixture
-def data():
-    rng = np.random.default_rng(0)
-    y = np.arange(N) % 2
-    X = rng.normal(size=(N, D))
-    X[:, 0] += y  # of all rows
-    X[: N // 2, 1] += 3 * y[: N // 2]  # of the first half
-    return X, y
+y = np.arange(N) % 2
+X = np.random.default_rng(0).normal(size=(N, D))
+X[:, 0] += y  # of all rows
+X[: N // 2, 1] += 3 * y[: N // 2]  # of the first half
 
 
 def weighted(selector=None, *, svm=True, inner=True):
@@ -41,8 +37,7 @@ FIRST_HALF = np.where(np.arange(N) < N // 2, 1.0, 1e-6)
 
 
 @pytest.mark.parametrize(("svm", "inner"), [(True, True), (True, False), (False, True), (False, False)])
-def test_weights_reach_the_svm_and_those_of_the_support_vectors_the_selector_where_asked_for(data, svm, inner):
-    X, y = data
+def test_weights_reach_the_svm_and_those_of_the_support_vectors_the_selector_where_asked_for(svm, inner):
     found = weighted(svm=svm, inner=inner)
     if not svm and not inner:
         with pytest.raises(TypeError, match=r"fit got unexpected argument\(s\) {'sample_weight'}"):
@@ -59,8 +54,7 @@ def test_weights_reach_the_svm_and_those_of_the_support_vectors_the_selector_whe
     assert 1 in found.indices_ or not (svm and inner)
 
 
-def test_groups_reach_the_splitter_of_a_sequential_selection(data):
-    X, y = data
+def test_groups_reach_the_splitter_of_a_sequential_selection():
     groups = np.arange(N) // 10
     splitter = GroupKFold(3).set_split_request(groups=True)
     search = SequentialFeatureSelector(LogisticRegression(), n_features_to_select=2, cv=splitter)
@@ -74,8 +68,7 @@ def test_groups_reach_the_splitter_of_a_sequential_selection(data):
         OnSupportVectors(search, svm=SVC(kernel="linear", C=0.1)).fit(X, y)
 
 
-def test_in_a_pipeline_and_a_grid_search(data):
-    X, y = data
+def test_in_a_pipeline_and_a_grid_search():
     final = SVC(kernel="linear").set_fit_request(sample_weight=False).set_score_request(sample_weight=True)
     pipeline = Pipeline([("select", weighted()), ("svm", final)])
     alone = weighted().fit(X, y, sample_weight=FIRST_HALF)
@@ -88,8 +81,7 @@ def test_in_a_pipeline_and_a_grid_search(data):
     np.testing.assert_array_equal(search.best_estimator_[0].support_rows_, best.support_rows_)
 
 
-def test_without_routing_metadata_are_an_error(data):
-    X, y = data
+def test_without_routing_metadata_are_an_error():
     unrouted = weighted()
     with (
         sklearn.config_context(enable_metadata_routing=False),
