@@ -268,16 +268,21 @@ def test_folds_that_cannot_be_are_refused(split, y, more, message):
 
 
 @pytest.mark.parametrize(
-    ("task", "weights", "model", "message"),
+    ("task", "weights", "model", "scoring", "message"),
     [
-        ("numbers", False, MODEL, r"predicts real numbers, .* got provsel.models.LibsvmSVM; choose model=ridge, "),
-        ("two classes", False, RIDGE, r"predicts classes, .* got sklearn.linear_model.Ridge; choose model=libsvm, "),
-        ("two classes", True, MODEL, r"takes the sample_weight of the data, got .*LibsvmSVM; choose model=logistic"),
+        ("numbers", False, MODEL, (),
+         r"model: expected one that predicts real numbers, .* got provsel.models.LibsvmSVM; choose model=ridge, "),
+        ("two classes", False, RIDGE, (),
+         r"model: expected one that predicts classes, .* got sklearn.linear_model.Ridge; choose model=libsvm, "),
+        ("two classes", True, MODEL, (),
+         r"model: expected one that takes the sample_weight of the data, got .*LibsvmSVM; choose model=logistic"),
+        ("three classes", False, MODEL, ["f1"],
+         r"apply to these data, got f1: .*average='binary'.*; choose among accuracy, .*f1_macro"),
     ],
 )  # fmt: skip
-def test_a_model_that_is_not_for_the_data_is_refused(task, weights, model, message):
-    with pytest.raises(ValueError, match=f"model: expected one that {message}"):
-        next(trials("kfold", made(task, weights=weights), model, N_SPLITS))
+def test_a_model_or_scorer_that_is_not_for_the_data_is_refused(task, weights, model, scoring, message):
+    with pytest.raises(ValueError, match=message):
+        next(trials("kfold", made(task, weights=weights), model, N_SPLITS, scoring=scoring))
 
 
 @pytest.mark.parametrize("split", ["streamed", "all_rows"])
@@ -309,14 +314,6 @@ def test_weights_and_numbers_are_refused_where_classes_are_counted(split, task, 
 def test_scorers_that_nothing_can_use_are_refused_before_anything_runs(scoring, model, message):
     with pytest.raises(ValueError, match=f"protocol.scoring: expected .*{message}"):
         small_cell(RRQR, model=model, setting="unsupervised", scoring=scoring)
-
-
-def test_a_scorer_for_two_classes_on_three_names_those_for_three():
-    dataset = made("three classes")
-    with pytest.raises(
-        ValueError, match=r"apply to these data, got f1: .*average='binary'.*; choose among accuracy, .*f1_macro"
-    ):
-        next(trials("kfold", dataset, MODEL, N_SPLITS, scoring=["f1"]))
 
 
 def test_settings_of_a_config():
