@@ -89,13 +89,10 @@ def test_two_stabilities_are_compared():
     assert same.compare(same) == (0.0, 0.0, 1.0)
 
 
-@pytest.fixture(scope="module")
-def digits():
-    return load_digits(return_X_y=True)
+X, y = load_digits(return_X_y=True)
 
 
-def test_of_a_selector_over_folds(digits):
-    X, y = digits
+def test_of_a_selector_over_folds():
     report = StabilityReport.of(SelectKBest(f_classif, k=12), X, y, cv=4)
     sets = [
         np.argsort(-np.nan_to_num(f_classif(X[train], y[train])[0]))[:12] for train, _ in StratifiedKFold(4).split(X, y)
@@ -105,16 +102,14 @@ def test_of_a_selector_over_folds(digits):
 
 
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
-def test_sparse_rows_are_not_made_dense(digits, make, monkeypatch):
-    X, y = digits
+def test_sparse_rows_are_not_made_dense(make, monkeypatch):
     dense = StabilityReport.of(SelectKBest(f_classif, k=9), X, y, n_resamples=5, random_state=0)
     given = make(X)
     monkeypatch.setattr(type(given.tocsr()), "toarray", lambda *_: pytest.fail("made dense"))
     assert StabilityReport.of(SelectKBest(f_classif, k=9), given, y, n_resamples=5, random_state=0) == dense
 
 
-def test_bootstrap_samples_have_all_classes_and_one_seed(digits):
-    X, y = digits
+def test_bootstrap_samples_have_all_classes_and_one_seed():
     few = np.flatnonzero(y < 2)[:40]
     found = [
         StabilityReport.of(SelectKBest(f_classif, k=5), X[few], y[few], n_resamples=6, random_state=s)
@@ -126,8 +121,7 @@ def test_bootstrap_samples_have_all_classes_and_one_seed(digits):
     assert StabilityReport.of(VarianceThreshold(30), X, n_resamples=4).index > 0.5  # without labels
 
 
-def test_it_prints_well(digits):
-    X, y = digits
+def test_it_prints_well():
     names = [f"pixel {k}" for k in range(64)]
     report = StabilityReport.of(SelectKBest(f_classif, k=3), pd.DataFrame(X, columns=names), y, cv=3)
     first, second, *features = str(report).splitlines()
@@ -162,8 +156,7 @@ def test_bad_selections(selections, d, message):
         stability(selections, d)
 
 
-def test_bad_arguments(digits):
-    X, y = digits
+def test_bad_arguments():
     k_best = SelectKBest(f_classif, k=3)
     with pytest.raises(ValueError, match="expected a selector with get_support, got Pipeline; of a pipeline, pass"):
         StabilityReport.of(make_pipeline(k_best), X, y)
