@@ -28,39 +28,25 @@ FITS = {
 }
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    y = np.where(np.arange(60) % 2, "spam", "ham")
-    X = rng.standard_normal((60, 90))
-    X[:, [20, 40, 70]] += np.where(y == "spam", 1.0, -1.0)[:, None]
-    X[:, 5] = X[:, 40]
-    return X, y
+rng = np.random.default_rng(0)
+y = np.where(np.arange(60) % 2, "spam", "ham")
+X = rng.standard_normal((60, 90))
+X[:, [20, 40, 70]] += np.where(y == "spam", 1.0, -1.0)[:, None]
+X[:, 5] = X[:, 40]
+
+
+@cache
+def fit_once(name):
+    """Return the model that is fitted to the dense rows, to be looked at only."""
+    return clone(FITS[name]).fit(X, y)
 
 
 @pytest.fixture(params=FITS, ids=lambda name: name.replace(" ", "_"))
-def name(request):
-    return request.param
+def dense(request):
+    return fit_once(request.param)
 
 
-@pytest.fixture
-def model(name):
-    return clone(FITS[name])
-
-
-@pytest.fixture(scope="module")
-def fit_once(data):
-    """Return a function of a name, which gives the model that is fitted to the dense rows, to be looked at only."""
-    return cache(lambda name: clone(FITS[name]).fit(*data))
-
-
-@pytest.fixture
-def dense(name, fit_once):
-    return fit_once(name)
-
-
-def test_fitted_attributes(dense, data):
-    X, y = data
+def test_fitted_attributes(dense):
     signs = np.where(y == "spam", 1, -1)
     assert dense.classes_.tolist() == ["ham", "spam"]
     assert dense.coef_.shape == (1, 90)
@@ -90,8 +76,7 @@ def test_features_come_in_order_of_their_factors(dense):
         assert {20, 40, 70} <= set(dense.indices_)
 
 
-def test_convex_form_is_certified(data, fit_once):
-    X, y = data
+def test_convex_form_is_certified():
     fitted = fit_once("kernel weights")
     found = feature_selective_svm(X, np.where(y == "spam", 1.0, -1.0), 1e-2, 1e-2)
     np.testing.assert_array_equal(fitted.coef_[0], found.v)
@@ -101,8 +86,7 @@ def test_convex_form_is_certified(data, fit_once):
     assert fitted.mu_[5] == pytest.approx(fitted.mu_[40], rel=1e-9)  # equal columns
 
 
-def test_compressed_solution_comes_from_the_blocks(data, fit_once):
-    X, y = data
+def test_compressed_solution_comes_from_the_blocks():
     fitted = fit_once("as printed compressed")
     key = int.from_bytes(np.random.default_rng(0).bytes(16), "little")
     blocks = GaussianBlocks(20, 90, variance=1 / 20, key=key)
@@ -111,20 +95,18 @@ def test_compressed_solution_comes_from_the_blocks(data, fit_once):
     assert printed.objective_ != pytest.approx(fitted.objective_, rel=1e-3)
 
 
-def test_sparse_is_dense(model, dense, data):
-    X, y = data
-    form = sparse.csr_array
-    spread = model.fit(form(X), y)
+def test_sparse_is_dense(dense):
+    rows = sparse.csr_array(X)
+    spread = clone(dense).fit(rows, y)
     assert spread.objective_ == pytest.approx(dense.objective_, rel=1e-6)
-    np.testing.assert_array_equal(spread.predict(form(X)), dense.predict(X))
-    if model.n_components is None:
+    np.testing.assert_array_equal(spread.predict(rows), dense.predict(X))
+    if dense.n_components is None:
         np.testing.assert_array_equal(spread.indices_, dense.indices_)
         np.testing.assert_allclose(spread.coef_, dense.coef_, atol=1e-6)
-    assert sparse.issparse(spread.transform(form(X)))
+    assert sparse.issparse(spread.transform(rows))
 
 
-def test_more_starts_are_no_worse(data):
-    X, y = data
+def test_more_starts_are_no_worse():
     few, many = (clone(FITS["as printed"]).set_params(n_starts=count).fit(X, y) for count in (1, 6))
     assert few.start_objectives_.shape == (2,)
     assert many.start_objectives_.shape == (7,)
@@ -141,8 +123,7 @@ def test_defaults_keep_some_features():
     assert fitted.score(X, y) > 0.95
 
 
-def test_c1_max(data):
-    X, y = data
+def test_c1_max():
     most = FeatureSelectiveSVM.c1_max(X, y, 1e-2)
     assert FeatureSelectiveSVM.c1_max(sparse.csc_array(X), y, 1e-2) == pytest.approx(most, rel=1e-12)
     assert FeatureSelectiveSVM(c1=0.999 * most, c2=1e-2).fit(X, y).coef_.any()
@@ -156,8 +137,7 @@ def test_c1_max(data):
         FeatureSelectiveSVM.c1_max(X, np.zeros(60), 1.0)
 
 
-def test_no_weight_at_all_keeps_the_feature_that_comes_first(data):
-    X, y = data
+def test_no_weight_at_all_keeps_the_feature_that_comes_first():
     first = FeatureSelectiveSVM(c1=0.999 * FeatureSelectiveSVM.c1_max(X, y, 1.0), c2=1.0).fit(X, y).indices_
     for model in FITS.values():
         with pytest.warns(UserWarning, match=r"every weight is zero at c1=1e\+06; kept the one feature .* Lower c1"):
@@ -167,25 +147,23 @@ def test_no_weight_at_all_keeps_the_feature_that_comes_first(data):
         assert fitted.objective_ == pytest.approx(1.0)
 
 
-def test_stopping_early_warns(data):
+def test_stopping_early_warns():
     with pytest.warns(
         ConvergenceWarning, match=r"gap of at most tol = 1e-06, got 0\.\d+ after 3 steps; raise max_iter"
     ):
-        fitted = FeatureSelectiveSVM(**PENALTIES, max_iter=3).fit(*data)
-    optimum = FeatureSelectiveSVM(**PENALTIES).fit(*data).objective_
+        fitted = FeatureSelectiveSVM(**PENALTIES, max_iter=3).fit(X, y)
+    optimum = FeatureSelectiveSVM(**PENALTIES).fit(X, y).objective_
     assert fitted.dual_objective_ <= optimum <= fitted.objective_
     for name in ("as printed", "as printed compressed"):
         with pytest.warns(ConvergenceWarning, match=r"less than tol = 1e-06 of it, got 1 that lower it by more; raise"):
-            clone(FITS[name]).set_params(max_iter=1).fit(*data)
+            clone(FITS[name]).set_params(max_iter=1).fit(X, y)
 
 
-def test_selector_is_the_model(name, dense, data):
-    X, y = data
-    model = dense
-    selector = FeatureSelectiveSelector(**model.get_params()).fit(X, y)
-    np.testing.assert_array_equal(selector.indices_, model.indices_)
-    np.testing.assert_array_equal(selector.scores_, model.mu_)
-    np.testing.assert_array_equal(selector.coef_, model.coef_)
-    assert selector.objective_ == model.objective_
+def test_selector_is_the_model(dense):
+    selector = FeatureSelectiveSelector(**dense.get_params()).fit(X, y)
+    np.testing.assert_array_equal(selector.indices_, dense.indices_)
+    np.testing.assert_array_equal(selector.scores_, dense.mu_)
+    np.testing.assert_array_equal(selector.coef_, dense.coef_)
+    assert selector.objective_ == dense.objective_
     assert selector.classes_.tolist() == ["ham", "spam"]
-    assert selector.is_random == (name != "kernel weights")
+    assert selector.is_random == (dense is not fit_once("kernel weights"))

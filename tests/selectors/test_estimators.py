@@ -65,6 +65,8 @@ OTHER_FORMS = [  # of classes that the tables below take as they come, and embed
 ]
 
 N, D, R = 20, 120, 40
+y = np.where(np.arange(N) % 2, "spam", "ham")
+X = np.random.default_rng(0).poisson(0.4, (N, D)).astype(float) + 0.2 * (y == "spam")[:, None]
 
 SELECTORS = {
     "bss": selectors.BSSSelector(R),
@@ -141,14 +143,6 @@ _models = exported(models) - {type(estimator).__name__ for estimator in ESTIMATO
 ESTIMATORS.extend(getattr(models, name)() for name in sorted(_models))
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    y = np.where(np.arange(N) % 2, "spam", "ham")
-    X = rng.poisson(0.4, (N, D)).astype(float) + 0.2 * (y == "spam")[:, None]
-    return X, y
-
-
 @pytest.fixture(params=SELECTORS, ids=lambda name: name.replace(" ", "_"))
 def selector(request):
     return clone(SELECTORS[request.param])
@@ -187,8 +181,7 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
     }  # fmt: skip
 
 
-def test_fitted_attributes_and_the_columns_of_transform(selector, data):
-    X, y = data
+def test_fitted_attributes_and_the_columns_of_transform(selector):
     assert selector.fit(X, y) is selector
     assert selector.indices_.dtype == np.int64
     assert np.unique(selector.indices_).size == selector.indices_.size > 0
@@ -208,8 +201,7 @@ def test_fitted_attributes_and_the_columns_of_transform(selector, data):
         assert ("columns keep their names and are multiplied by weights_" in shown._repr_html_()) == differs
 
 
-def test_inverse_transform_puts_the_kept_columns_back(selector, data):
-    X, y = data
+def test_inverse_transform_puts_the_kept_columns_back(selector):
     back = selector.fit(X, y).inverse_transform(selector.transform(X))
     kept = selector.get_support()
     np.testing.assert_allclose(back[:, kept], X[:, kept], rtol=1e-12)
@@ -225,8 +217,7 @@ def test_inverse_transform_puts_the_kept_columns_back(selector, data):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_float32_stays_float32(selector, data, form):
-    X, y = data
+def test_float32_stays_float32(selector, form):
     single = form(X.astype(np.float32))
     assert selector.fit(single, y).transform(single).dtype == np.float32
     assert selector.weights_.dtype == np.float64
@@ -237,8 +228,7 @@ def test_float32_stays_float32(selector, data, form):
         np.testing.assert_allclose(selector.weights_, double.weights_, rtol=1e-4)
 
 
-def test_frames_pipelines_and_names(selector, data):
-    X, y = data
+def test_frames_pipelines_and_names(selector):
     alone = clone(selector).fit_transform(X, y)
     words = [f"word{i}" for i in range(D)]
     for library, frame in (("pandas", pd.DataFrame(X, columns=words)), ("polars", pl.DataFrame(X, schema=words))):
@@ -275,9 +265,9 @@ def numbers_of(fitted):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RANDOM)
-def test_seeds_of_every_kind_decide_what_is_drawn(name, data):
+def test_seeds_of_every_kind_decide_what_is_drawn(name):
     def drawn(seed):
-        return numbers_of(clone(RANDOM[name]).set_params(random_state=seed).fit(*data))
+        return numbers_of(clone(RANDOM[name]).set_params(random_state=seed).fit(X, y))
 
     assert drawn(1) != drawn(2)
     assert drawn(np.random.default_rng(1)) == drawn(np.random.default_rng(1)) == drawn(1)
@@ -306,8 +296,7 @@ SERIES = {  # settings on one view, and how many parts they compute of it togeth
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SERIES)
-def test_fits_on_one_view_are_fits_alone_and_share_their_parts(name, data, monkeypatch):
-    X, y = data
+def test_fits_on_one_view_are_fits_alone_and_share_their_parts(name, monkeypatch):
     series, computed = SERIES[name]
     alone = [numbers_of(clone(one).fit(X, y)) for one in series]
     made, shared = [], TrainingView.shared
@@ -323,8 +312,7 @@ def test_fits_on_one_view_are_fits_alone_and_share_their_parts(name, data, monke
         assert len(made) == computed or made.count("basis") == made.count("gram") == 4
 
 
-def test_costs_are_charged_to_whoever_uses_a_part(data):
-    X, y = data
+def test_costs_are_charged_to_whoever_uses_a_part():
     view = TrainingView(X, y)
     with view.metered() as first:
         clone(SELECTORS["bss on support vectors"]).fit_view(view)
@@ -356,8 +344,7 @@ def test_models_with_the_same_support_vectors_share_their_view():
     np.testing.assert_array_equal(other.on_support_vectors(svms[2]).X, views[1].X)
 
 
-def test_bss_attributes(data):
-    X, _ = data
+def test_bss_attributes():
     selector = selectors.BSSSelector(R).fit(X)
     ratio = np.sqrt(N / R)
     assert selector.rank_ == N
@@ -421,8 +408,7 @@ def test_leverage_budget_is_enough(rank):
     assert failures(r // 100) > delta * trials
 
 
-def test_on_support_vectors_is_a_fit_on_those_rows(data):
-    X, y = data
+def test_on_support_vectors_is_a_fit_on_those_rows():
     both = selectors.OnSupportVectors(selectors.BSSSelector(R), svm=models.LibsvmSVM(C=0.01)).fit(X, y)
     rows = models.LibsvmSVM(C=0.01).fit(X, y).support_
     np.testing.assert_array_equal(both.support_rows_, np.sort(rows))

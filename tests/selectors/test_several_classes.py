@@ -14,19 +14,13 @@ SELECTORS = [
 NAMES = ["l1", "lp", "lp_newton", "feature_selective"]
 
 
-@pytest.fixture(scope="module")
-def data():
-    """Three classes, each with a shift along one of the features 2, 5 and 7."""
-    rng = np.random.default_rng(0)
-    y = np.repeat(["a", "b", "c"], 25)
-    X = rng.standard_normal((75, 12))
-    X[np.arange(75), np.repeat([2, 5, 7], 25)] += 3
-    return X, y
+y = np.repeat(["a", "b", "c"], 25)
+X = np.random.default_rng(0).standard_normal((75, 12))
+X[np.arange(75), np.repeat([2, 5, 7], 25)] += 3  # each class has a shift along one feature
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=NAMES)
-def test_each_problem_is_the_fit_of_two_classes(selector, data):
-    X, y = data
+def test_each_problem_is_the_fit_of_two_classes(selector):
     fitted = selector.fit(X, y)
     rows, scores = fitted.coef_.copy(), fitted.scores_.copy() if hasattr(fitted, "scores_") else None
     assert rows.shape == (3, 12)
@@ -48,8 +42,7 @@ def test_each_problem_is_the_fit_of_two_classes(selector, data):
 
 @pytest.mark.parametrize("selector", SELECTORS[:2] + SELECTORS[3:], ids=NAMES[:2] + NAMES[3:])
 @pytest.mark.filterwarnings("ignore:.*every weight is zero")
-def test_a_number_of_features_can_be_asked_for(selector, data):
-    X, y = data
+def test_a_number_of_features_can_be_asked_for(selector):
     assert sorted(AtSize(selector, 3).fit(X, y).indices_.tolist()) == [2, 5, 7]
 
 
@@ -57,8 +50,7 @@ def test_a_number_of_features_can_be_asked_for(selector, data):
     ("selector", "one_a_class"),
     [(L1SVMSelector(C=1e-6), False), (LPSVMSelector(nu=1e-6), False), (FeatureSelectiveSelector(c1=1e6), True)],
 )
-def test_without_any_weight_the_first_to_enter_is_kept(selector, one_a_class, data):
-    X, y = data
+def test_without_any_weight_the_first_to_enter_is_kept(selector, one_a_class):
     with pytest.warns(UserWarning, match="every weight is zero at"):
         kept = selector.fit(X, y).indices_.tolist()
     assert set(kept) == {2, 5, 7} if one_a_class else len(kept) == 1 and kept[0] in (2, 5, 7)
