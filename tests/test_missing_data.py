@@ -1,6 +1,7 @@
 """Without data: what is stored is shown, and a run says before it begins what is missing."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -22,14 +23,7 @@ def nothing_here(tmp_path, monkeypatch):
 
 
 def techtc(name):
-    cell = small_cell(UNIFORM)
-    return type(cell)(
-        dataset={"name": "techtc", "set": name},
-        selector=cell.selector,
-        model=cell.model,
-        protocol=cell.protocol,
-        data=name,
-    )
+    return replace(small_cell(UNIFORM), dataset={"name": "techtc", "set": name}, data=name)
 
 
 @pytest.mark.parametrize("executor", ["serial", "loky"])
