@@ -127,33 +127,31 @@ def test_rows_have_the_ball_of_their_gram_matrix(name, form):
     assert ((dense - found.weights @ dense) ** 2).sum(axis=1).max() <= found.squared_radius + slack
 
 
-@pytest.fixture
-def word_counts():
-    return np.random.default_rng(0).poisson(0.8, (12, 150)).astype(float)
+COUNTS = np.random.default_rng(0).poisson(0.8, (12, 150)).astype(float)
 
 
-def test_center_is_that_of_an_independent_optimizer(word_counts):
-    made = selectors.WithEnclosingBallCenter(selectors.UniformSelector(3, random_state=0)).fit(word_counts)
-    farthest = lambda c: ((word_counts - c) ** 2).sum(axis=1).max()  # noqa: E731
+def test_center_is_that_of_an_independent_optimizer():
+    made = selectors.WithEnclosingBallCenter(selectors.UniformSelector(3, random_state=0)).fit(COUNTS)
+    farthest = lambda c: ((COUNTS - c) ** 2).sum(axis=1).max()  # noqa: E731
     assert farthest(made.center_) == pytest.approx(made.squared_radius_, rel=1e-9)
-    descended = minimize(farthest, word_counts.mean(axis=0), method="Powell", options={"maxiter": 3})
+    descended = minimize(farthest, COUNTS.mean(axis=0), method="Powell", options={"maxiter": 3})
     assert made.squared_radius_ <= descended.fun * (1 + 1e-9)
-    assert made.squared_radius_ < farthest(word_counts.mean(axis=0))
+    assert made.squared_radius_ < farthest(COUNTS.mean(axis=0))
 
 
 @pytest.mark.parametrize(
     "selector", [selectors.BSSSelector(60), selectors.LeverageScoreSelector(20, strategy="top")], ids=["bss", "top"]
 )
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_row_space_and_so_the_selection_stay_the_same(word_counts, selector, form):
-    made = selectors.WithEnclosingBallCenter(selector).fit(form(word_counts))
-    plain = selector.fit(form(word_counts))
+def test_row_space_and_so_the_selection_stay_the_same(selector, form):
+    made = selectors.WithEnclosingBallCenter(selector).fit(form(COUNTS))
+    plain = selector.fit(form(COUNTS))
     np.testing.assert_array_equal(made.indices_, plain.indices_)
     np.testing.assert_allclose(made.weights_, plain.weights_, rtol=1e-8)
     assert made.selector_.rank_ == plain.rank_ == 12
 
 
-def test_the_selector_sees_the_row(word_counts):
+def test_the_selector_sees_the_row():
     seen = []
 
     class Spy(selectors.UniformSelector):
@@ -161,14 +159,14 @@ def test_the_selector_sees_the_row(word_counts):
             seen.append(view.X)
             return super()._select(view, rng)
 
-    made = selectors.WithEnclosingBallCenter(Spy(3)).fit(word_counts)
-    np.testing.assert_array_equal(seen[0][:-1], word_counts)
+    made = selectors.WithEnclosingBallCenter(Spy(3)).fit(COUNTS)
+    np.testing.assert_array_equal(seen[0][:-1], COUNTS)
     np.testing.assert_array_equal(seen[0][-1], made.center_)
 
 
 def test_many_rows_need_no_gram_matrix():
-    word_counts = np.random.default_rng(0).standard_normal((10_001, 3))
-    view = TrainingView(word_counts)
+    rows = np.random.default_rng(0).standard_normal((10_001, 3))
+    view = TrainingView(rows)
     view.gram = lambda: pytest.fail("10,001 x 10,001")
     made = selectors.WithEnclosingBallCenter(selectors.RRQRSelector(2)).fit_view(view)
-    assert ((word_counts - made.center_) ** 2).sum(axis=1).max() == pytest.approx(made.squared_radius_, rel=1e-9)
+    assert ((rows - made.center_) ** 2).sum(axis=1).max() == pytest.approx(made.squared_radius_, rel=1e-9)
