@@ -63,13 +63,6 @@ def test_both_hold_and_are_what_their_definitions_say(selector, decay, scale, al
     assert risk.bias <= risk.bias_bound * (1 + 1e-7)
 
 
-def test_all_features_lose_nothing():
-    X = rows()
-    certificate = certify(FullDataSelector().fit(X), X, X[:, 0], C=None, ridge=0.5)
-    assert certificate.ridge_cost.cost_ratio == pytest.approx(1.0, abs=1e-9)
-    assert certificate.ridge_risk.variance_ratio == pytest.approx(1.0, abs=1e-9)
-
-
 def test_fewer_features_than_the_rank_leave_both_bounds_without_a_statement():
     X = rows()
     certificate = certify(UniformSelector(3, random_state=0).fit(X), X, X[:, 0], C=None, ridge=1.0)

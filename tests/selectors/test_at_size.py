@@ -44,12 +44,9 @@ def fit(at_size):
         return at_size.fit(np.ones((4, 40)))
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((40, 90))
-    return X, np.where(X[:, :6].sum(axis=1) + 0.5 * rng.standard_normal(40) > 0, 1, -1)
-
+rng = np.random.default_rng(0)
+X = rng.standard_normal((40, 90))
+y = np.where(X[:, :6].sum(axis=1) + 0.5 * rng.standard_normal(40) > 0, 1, -1)
 
 every_price = pytest.mark.parametrize(
     ("selector", "parameter", "low", "high"),
@@ -63,17 +60,17 @@ every_price = pytest.mark.parametrize(
 
 
 @every_price
-def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter, low, high, data):
+def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter, low, high):
     """By bisection of the price; more features for dearer errors, and none where the classes do not differ."""
 
-    def at(value, rows=data):
+    def at(value, rows=(X, y)):
         with warnings.catch_warnings(action="ignore"):
             return clone(selector).set_params(**{parameter: value}).fit(*rows)
 
     some, none, advice = (low, 1e6, "Lower") if parameter in ("c1", "penalty") else (high, 1e-6, "Raise")
     message = f"every weight is zero at {parameter}=.*; kept the one feature .* {advice} {parameter}"
     with pytest.warns(UserWarning, match=message):
-        made = clone(selector).set_params(**{parameter: none}).fit(*data)
+        made = clone(selector).set_params(**{parameter: none}).fit(X, y)
     assert not made.coef_.any()
     sizes = [at(value).indices_.size for value in np.geomspace(some, none, 6)]
     assert sizes == sorted(sizes, reverse=True)
@@ -90,8 +87,7 @@ def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter
 
 @every_price
 @pytest.mark.parametrize("r", [1, 7, 15])
-def test_no_setting_of_a_grid_comes_closer(selector, parameter, low, high, r, data):
-    X, y = data
+def test_no_setting_of_a_grid_comes_closer(selector, parameter, low, high, r):
     fitted = selectors.AtSize(selector, r, parameter=parameter, low=low, high=high).fit(X, y)
     assert fitted.indices_.size == r
     np.testing.assert_array_equal(fitted.indices_, fitted.selector_.indices_[:r])
@@ -156,12 +152,11 @@ def test_warnings_are_those_of_the_setting_that_is_used():
     fit(steps(5, low=1e-6))  # passes through small ones, and raises no warning
 
 
-def test_the_selector_has_its_own_seed_unless_one_is_given(data):
+def test_the_selector_has_its_own_seed_unless_one_is_given():
     inner = selectors.FeatureSelectiveSelector(relative=True, form="as_printed", n_starts=1, tol=1e-2, random_state=5)
     for given, own in ((None, True), (1, False)):
-        found = selectors.AtSize(inner, 4, parameter="c1", low=1e-3, high=1e-1, max_fits=3, random_state=given).fit(
-            *data
-        )
+        made = selectors.AtSize(inner, 4, parameter="c1", low=1e-3, high=1e-1, max_fits=3, random_state=given)
+        found = made.fit(X, y)
         assert (found.selector_.random_state == 5) == own
 
 
@@ -174,8 +169,7 @@ def test_the_selector_has_its_own_seed_unless_one_is_given(data):
         (selectors.FeatureSelectiveSelector(relative=True), "c1"),
     ],
 )
-def test_the_parameter_and_its_range_are_found(selector, parameter, data):
-    X, y = data
+def test_the_parameter_and_its_range_are_found(selector, parameter):
     for scale in (1.0, 0.01):
         found = selectors.AtSize(selector, 5).fit(scale * X, y)
         assert found.indices_.size == 5

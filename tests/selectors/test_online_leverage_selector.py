@@ -21,9 +21,7 @@ def low_rank(n, d, rank, seed=0):
     return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
 
 
-@pytest.fixture(name="X", scope="module")
-def made_columns():
-    return low_rank(N, D, RANK)
+X = low_rank(N, D, RANK)
 
 
 @pytest.fixture(params=OPTIONS)
@@ -48,7 +46,7 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("width", [1, 7, 64, D])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csc_array, sparse.csr_matrix])
-def test_any_blocks_select_the_same(selector, X, width, form):
+def test_any_blocks_select_the_same(selector, width, form):
     fitted = clone(selector).fit(X)
     assert 1 < fitted.indices_.size < D or fitted.sampling_rate_ > 10
     assert_same(streamed(selector, form(X), width), fitted)
@@ -56,7 +54,7 @@ def test_any_blocks_select_the_same(selector, X, width, form):
 
 
 @pytest.mark.parametrize("stop", [1, 63, 100, 259])
-def test_an_interrupted_stream_goes_on(selector, X, stop, tmp_path):
+def test_an_interrupted_stream_goes_on(selector, stop, tmp_path):
     whole = clone(selector).fit(X)
     state = clone(selector).partial_fit_columns(X[:, :stop]).get_state()
     assert all(isinstance(value, int | float | np.ndarray) for value in state.values())
@@ -67,7 +65,7 @@ def test_an_interrupted_stream_goes_on(selector, X, stop, tmp_path):
     assert_same(streamed(resumed, X[:, stop:], 40), whole)
 
 
-def test_states_do_not_share_memory(X):
+def test_states_do_not_share_memory():
     first = OnlineLeverageSelector(random_state=1).partial_fit_columns(X[:, :70])
     state = first.get_state()
     kept = {name: np.copy(value) for name, value in state.items()}
@@ -79,7 +77,7 @@ def test_states_do_not_share_memory(X):
         np.testing.assert_array_equal(value, kept[name])
 
 
-def test_feature_indices_name_the_columns(selector, X):
+def test_feature_indices_name_the_columns(selector):
     order = np.random.default_rng(2).permutation(D)
     plain = clone(selector).fit(X[:, order])
     selector.partial_fit_columns(X[:, order[:90]], order[:90]).partial_fit_columns(X[:, order[90:]], list(order[90:]))
@@ -124,7 +122,7 @@ def test_the_wanted_number_is_met_and_its_rate_repeats_it(shape, options):
     np.testing.assert_array_equal(streamed(both, X, 50).indices_, selector.indices_)
 
 
-def test_columns_taken_at_the_start(X):
+def test_columns_taken_at_the_start():
     zeros = np.hstack([np.zeros((N, 2)), X])
     selector = OnlineLeverageSelector(sampling_rate=1e-9, n_initial=4, random_state=0).fit(zeros)
     np.testing.assert_array_equal(selector.indices_, [2, 3, 4, 5])
@@ -133,7 +131,7 @@ def test_columns_taken_at_the_start(X):
     assert selector.is_random
 
 
-def test_a_stream_may_keep_nothing_yet(X):
+def test_a_stream_may_keep_nothing_yet():
     selector = OnlineLeverageSelector(random_state=0).partial_fit_columns(np.zeros((N, 3)))
     assert selector.indices_.size == 0
     resumed = OnlineLeverageSelector().set_state(selector.get_state())
@@ -142,7 +140,7 @@ def test_a_stream_may_keep_nothing_yet(X):
     )
 
 
-def test_a_stream_needs_a_fixed_rate(X):
+def test_a_stream_needs_a_fixed_rate():
     with pytest.raises(
         ValueError, match=r"expected a fixed sampling rate, got n_features_to_select = 5, .*several passes"
     ):
@@ -169,7 +167,7 @@ spoiled[[2, 5, 5], [1, 1, 3]] = np.nan, np.inf, -np.inf
         (np.ones((N, 2)), [100, 3], r"expected every feature to arrive once, got \[3\] again"),
     ],
 )
-def test_bad_blocks_are_refused_and_change_nothing(block, indices, message, X):
+def test_bad_blocks_are_refused_and_change_nothing(block, indices, message):
     selector = OnlineLeverageSelector(random_state=0).partial_fit_columns(X[:, :50])
     with pytest.raises(ValueError, match=message):
         selector.partial_fit_columns(block, indices)
@@ -177,7 +175,7 @@ def test_bad_blocks_are_refused_and_change_nothing(block, indices, message, X):
 
 
 @pytest.mark.parametrize(("block", "indices"), [(spoiled, None), (np.ones((N, 2)), [4, 4])])
-def test_a_refused_first_block_starts_nothing(block, indices, X):
+def test_a_refused_first_block_starts_nothing(block, indices):
     rng = np.random.default_rng(3)
     selector = OnlineLeverageSelector(random_state=rng, sampling_rate=1.5)
     with pytest.raises(ValueError, match=r"expected (finite numbers in the block|every feature to arrive once)"):
@@ -187,7 +185,7 @@ def test_a_refused_first_block_starts_nothing(block, indices, X):
     assert_same(selector.partial_fit_columns(X), OnlineLeverageSelector(random_state=3, sampling_rate=1.5).fit(X))
 
 
-def test_no_state_without_a_stream(X):
+def test_no_state_without_a_stream():
     for selector in (OnlineLeverageSelector(), OnlineLeverageSelector().fit(X)):
         with pytest.raises(ValueError, match="expected a started stream, got none; call partial_fit_columns first"):
             selector.get_state()
@@ -238,7 +236,7 @@ CORRUPT = {
 
 
 @pytest.mark.parametrize("case", CORRUPT)
-def test_corrupt_states_are_refused_and_change_nothing(case, X):
+def test_corrupt_states_are_refused_and_change_nothing(case):
     change, message = CORRUPT[case]
     options = {"sampling_rate": 1.5, "random_state": 0}
     state = OnlineLeverageSelector(**options).partial_fit_columns(X[:, :200]).get_state()
@@ -249,7 +247,7 @@ def test_corrupt_states_are_refused_and_change_nothing(case, X):
     assert_same(selector.partial_fit_columns(X[:, 50:]), OnlineLeverageSelector(**options).fit(X))
 
 
-def test_states_of_other_parameters_are_refused(X):
+def test_states_of_other_parameters_are_refused():
     state = OnlineLeverageSelector().partial_fit_columns(X).get_state()
     ridge = {"outside_span": "ridge", "ridge": 1.0}
     for options in ({"epsilon": 0.4}, {"sampling_rate": 2.0}, ridge, {"outside_span": "project"}, {"n_initial": 2}):
