@@ -91,7 +91,9 @@ def test_small_integers(X):
     np.testing.assert_array_equal(PivotedQR(sparse.csr_array(X)).extend(X.shape[1]).pivots, state.pivots)
 
 
-def test_heavy_cancellation_is_recomputed():
+@pytest.mark.parametrize("block", [1, 2**40], ids=["few at once", "all at once"])
+def test_heavy_cancellation_is_recomputed(block, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", block)
     rng = np.random.default_rng(3)
     base = rng.standard_normal((80, 1)) * 1e4
     X = base + np.exp(rng.standard_normal(60)) * 1e-2 * rng.standard_normal((80, 60))
