@@ -99,6 +99,18 @@ def test_a_method_looks_the_same_in_both_kinds_of_figures_and_legends_have_no_or
     assert "<b>" not in (tmp_path / "bars.svg").read_text()
 
 
+@pytest.mark.filterwarnings("error:constrained_layout not applied")
+@pytest.mark.parametrize("n_methods", [7, 24, 40])
+def test_a_legend_stands_below_the_panels_however_long_it_is(figures, tmp_path, n_methods):
+    frame = made_frame({f"method number {k} (forest)": 50.0 + k for k in range(n_methods)})
+    draw_curves(frame, tmp_path / "curves", "", ylabel="accuracy")
+    [figure] = figures
+    [legend], [panel] = figure.legends, figure.axes
+    assert len(legend_texts(figure)) == n_methods
+    assert legend.get_window_extent().y1 < panel.get_tightbbox().y0
+    assert panel.get_window_extent().height > 1.2 * figure.dpi
+
+
 def test_a_point_stands_at_the_number_of_features_kept(figures, tmp_path):
     frame = made_frame({"OFS": 40.0, "LapS": 50.0, "k-means": 60.0}, ("20", "100", "180"))
     lines = [

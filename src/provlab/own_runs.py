@@ -73,6 +73,9 @@ UP_TO_ONE = re.compile(
 )
 """How measures begin whose best value is 1; scikit-learn's that begin with neg_ are 0 at best."""
 
+MAX_CURVES = 24
+"""Methods whose curves can still be told apart; of more there is a table only."""
+
 _DRAWN = ("row", "measure", "features", "dataset", "value", "low", "high", "selected")
 
 
@@ -383,7 +386,8 @@ def _text(value: float | None, form: Callable[[float], str]) -> str:
 def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[str]) -> list[Path]:
     """Draw each headline measure against the number of features, or as dots where each method has one number.
 
-    Bars are 95 % intervals of the mean. Lines without a value are left out, and so is a figure without any.
+    Bars are 95 % intervals of the mean. Lines without a value are left out, and so is a figure without any or with
+    more than `MAX_CURVES` curves.
     """
     if not formats:
         return []
@@ -400,7 +404,7 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
             if found.groupby(["row", "dataset"]).size().max() == 1:
                 sizes = found["features"].map(lambda size: f", {size_text(size)}" if size else "")
                 paths += save_figure(dots(found.assign(row=found["row"] + sizes), xlabel=headline.label), stem)
-            else:
+            elif found["row"].nunique() <= MAX_CURVES:
                 sizes = pd.to_numeric(found["features"], errors="coerce")
                 x = sizes.where(sizes > 1, found["selected"].round(1))  # of a share of the features, how many these are
                 found = found.assign(column=x.map("{:g}".format))

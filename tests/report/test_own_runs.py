@@ -16,7 +16,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from made_paper import made_paper
 from provlab.cli import main
-from provlab.own_runs import limits, own_run, read_runs
+from provlab.own_runs import MAX_CURVES, draw_run, limits, own_run, read_runs
 from provlab.report.runs import features_lines
 from provlab.store import TrialStore
 from small_runs import FULL, LEVERAGE, SMALL, run_python, small_cell
@@ -126,6 +126,17 @@ def test_names_say_what_differs(cells, methods, labels):
     found = own_run("", [small_cell(**each) for each in cells])
     assert ([each.method for each in found.cells], [each.label for each in found.cells]) == (methods, labels)
     assert max(each.repeats for each in found.cells) == max(each.get("repeats", 1) for each in cells)
+
+
+@pytest.mark.parametrize(("n_methods", "names"), [(MAX_CURVES, ["figure.svg"]), (MAX_CURVES + 1, [])])
+def test_more_curves_than_can_be_told_apart_are_a_table_only(outside, n_methods, names):
+    run = own_run("", [small_cell()])
+    lines = [
+        {"method": f"m{k}", "measure": "error", "features": size, "dataset": "d", "value": k, "selected": size}
+        for k in range(n_methods)
+        for size in (5, 10)
+    ]
+    assert [path.name for path in draw_run(run, pd.DataFrame(lines), outside, ["svg"])] == names
 
 
 def first(**changes):

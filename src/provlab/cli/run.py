@@ -102,11 +102,11 @@ def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str) -> str
     if str(results) != "results":
         pages += ["--results", str(results)]
     try:
-        [shown, *_] = [*found.write(folder), folder / "table.md"]
+        figures = found.write(folder)
     except ModuleNotFoundError as error:
-        shown = folder / "table.md"
-        return f"no figure, as {error.name} is missing: {to_install('report')}; the table is {shown}"
-    return f"table and figure: {shown}; pages that name the features: {shlex.join([tool('provsel'), *pages])}"
+        return f"no figure, as {error.name} is missing: {to_install('report')}; the table is {folder / 'table.md'}"
+    shown = f"table and figure: {figures[0]}" if figures else f"table: {folder / 'table.md'}"
+    return f"{shown}; pages that name the features: {shlex.join([tool('provsel'), *pages])}"
 
 
 # ---- sweeps

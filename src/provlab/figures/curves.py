@@ -63,7 +63,8 @@ def draw_curves(
     n_lines = max(math.ceil(len(datasets) / PANELS), 1)
     n_columns = min(PANELS, max(len(datasets), 1))  # one empty panel where nothing is stored
     with style():
-        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.9 * n_lines), layout="constrained")
+        height = 0.8 + 1.9 * n_lines + 0.18 * max(math.ceil(len(methods) / 3) - 4, 0)  # a long legend has its room
+        figure = Figure(figsize=(TWO_COLUMNS, height), layout="constrained")
         panels = figure.subplots(n_lines, n_columns, squeeze=False)
         for place, (panel, dataset) in enumerate(zip(panels.flat, datasets, strict=False)):
             found = frame[frame["dataset"] == dataset].dropna(subset=["value"])
@@ -76,7 +77,7 @@ def draw_curves(
                         panel.axhspan(low[0], high[0], color=look.colour, alpha=0.07, linewidth=0)
                 elif len(line):
                     # bars a little apart, so that those of one x do not hide each other
-                    shift = (k - len(methods) / 2) * 0.004
+                    shift = (k - len(methods) / 2) * min(0.004, 0.05 / len(methods))
                     beside = x * (1 + 4 * shift) if "x" in log else x + shift * x.max()
                     thin = {"color": look.colour, "linewidth": 0.7, "alpha": 0.75}
                     draw_bars(panel, (beside, beside), (low, high), **thin)
