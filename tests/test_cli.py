@@ -147,6 +147,7 @@ def test_nothing_is_near_a_name_that_is_far(call):
     ("argv", "message"),
     [
         (["fetch", "nope"], "no source named 'nope'.*techtc"),
+        (["fetch", "all", "nope"], "no source named 'nope'.*techtc"),
         (["status", "--artefact", "table9"], "artefact: expected one of .*table1, .*, got 'table9'"),
         (
             ["status", "--results", "a", "results=b"],

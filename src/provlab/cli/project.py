@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ def call_fetch(options: argparse.Namespace) -> int:
     """Fetch the data sets; the exit status is 1 when one cannot be loaded."""
     from provlab.datasets import fetch, source_names, usable
 
-    names = source_names() if ALL in options.names else list(dict.fromkeys(options.names))
+    asked = [source_names() if name == ALL else [name] for name in options.names]
+    names = list(dict.fromkeys(chain(*asked)))
     logging.getLogger("provlab.datasets").setLevel(logging.WARNING)  # failed attempts: the lines below have the reasons
     outcomes = fetch(names, keep_raw=options.keep_raw, progress=not options.quiet)
     width = max(map(len, outcomes))
