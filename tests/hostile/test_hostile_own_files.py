@@ -1,7 +1,9 @@
 """Files that a user was sent, as `dataset=file`: a whole data set, or one clear error and no memory for mere claims."""
 
 import gzip
+import io
 import warnings
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -46,6 +48,7 @@ WHOLE = {
     "arff": (
         b"@relation r\n@attribute a real\n@attribute 'b c' {p,q}\n@attribute y {p,q}\n@data\n1,p,q\n2,q,p\n3,?,p\n",
     ),
+    "xlsx": (saved(lambda f: TABLE.to_excel(f, index=False, engine="openpyxl")),),
     "svm": (saved(lambda f: dump_svmlight_file(X, Y, f)),),
     "parquet": (saved(lambda f: f.write(TABLE.to_parquet())), saved(lambda f: f.write(TABLE[["a", "y"]].to_parquet()))),
 }
@@ -149,6 +152,17 @@ def longer_than_its_bytes(path):
         file.truncate(128 + 100_000 * 5000)  # of which the disk stores none
 
 
+def swollen_sheet(path):
+    """Write a sheet whose text has 8 MB of spaces."""
+    with (
+        zipfile.ZipFile(io.BytesIO(*WHOLE["xlsx"])) as book,
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as swollen,
+    ):
+        for name in book.namelist():
+            spaces = b" " * 8_000_000 if name.endswith("sheet1.xml") else b""
+            swollen.writestr(name, book.read(name).replace(b"</sheetData>", spaces + b"</sheetData>"))
+
+
 CLAIMS = {
     "zeros.csv.gz": (lambda path: path.write_bytes(gzip.compress(b"a,y\n" + b"0,1\n" * 9_000_000)), "2 columns"),
     "index.svm": (lambda path: path.write_bytes(b"1 16777216:1\n0 1:1\n"), "2 rows of 16,777,216 columns"),
@@ -165,6 +179,7 @@ CLAIMS = {
         lambda path: path.write_text("c," * 3000 + "y\n" + "1\n" * 9000),
         "9,001 rows of 3,001 columns",
     ),
+    "sheet.xlsx": (swollen_sheet, r"8,\d{3},\d{3} bytes of cells"),
     "equal.parquet": (equal_rows, "2,000,000 rows of 2 columns"),
     "lists.parquet": (lists, "2,000 rows of 2 columns"),
     "texts.parquet": (texts, "800 rows of 2 columns"),
