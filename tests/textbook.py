@@ -4,11 +4,8 @@ import numpy as np
 from sklearn.svm import SVC
 
 
-def textbook_bss(V, r, tied=1e-10, gain="inverse_mean", preferred=None, shifts="algorithm_1", no_candidate="repeat"):
-    """Algorithm 1 as printed (with D = sqrt(t)): every column scored, an eigenproblem in each step.
-
-    Section 4.1 displays other shifts; where its potential stands on an eigenvalue, it is infinite.
-    """
+def textbook_bss(V, r, tied=1e-10, gain="inverse_mean", preferred=None):
+    """Algorithm 1 as printed (with D = sqrt(t)): every column scored, an eigenproblem in each step."""
     d, rank = V.shape
     A = np.zeros((rank, rank))
     root, ratio = np.sqrt(r * rank), np.sqrt(rank / r)
@@ -17,9 +14,7 @@ def textbook_bss(V, r, tied=1e-10, gain="inverse_mean", preferred=None, shifts="
     selected = np.zeros(d, dtype=bool)
     picks, gains = [], []
     for tau in range(r):
-        displayed = np.sqrt(tau * rank)
-        L = tau - (displayed if shifts in ("section_4_1", "section_4_1_lower") else root)
-        U = delta_upper * (tau + (displayed if shifts in ("section_4_1", "section_4_1_upper") else root))
+        L, U = tau - root, delta_upper * (tau + root)
         lam, Q = np.linalg.eigh(A)
         Z2 = (V @ Q) ** 2
         low, high = 1 / (lam - L - delta_lower), 1 / (U + delta_upper - lam)
@@ -27,17 +22,15 @@ def textbook_bss(V, r, tied=1e-10, gain="inverse_mean", preferred=None, shifts="
         upper = Z2 @ high**2 / ((1 / (U - lam)).sum() - high.sum()) + Z2 @ high
         feasible = (upper <= lower) & (norms > 0)
         candidates = np.flatnonzero(feasible & ~selected)
-        if candidates.size == 0 and no_candidate == "repeat":
+        if candidates.size == 0:
             candidates = np.flatnonzero(feasible)
-        stuck = candidates.size == 0
-        if stuck and no_candidate == "skip":
-            continue
+        stuck = gain == "mean" and candidates.size == 0
         if stuck:
             candidates = np.flatnonzero(~selected & (norms > 0))
         largest = norms[candidates].max()
         i = candidates[norms[candidates] >= largest * (1 - tied)].min()
         t = 2 / (lower[i] + upper[i]) if gain == "inverse_mean" else (lower[i] + upper[i]) / 2
-        t = (gains or [1.0])[-1] if stuck else t
+        t = gains[-1] if stuck else t
         A += t * np.outer(V[i], V[i])
         selected[i] = True
         picks.append(i)

@@ -10,7 +10,14 @@ from provsel.kernels.dual_set import dual_set_columns
 from provsel.kernels.spectral_selection import spectral_bound, spectral_columns
 from provsel.selectors import DualSetSelector, RRQRSelector, SpectralSelectionSelector
 from provsel.training_view import TrainingView
-from textbook_subsets import MATRICES, leading, textbook_dual_set, textbook_spectral
+from textbook_subsets import (
+    MATRICES,
+    leading,
+    residual,
+    text,
+    textbook_dual_set,
+    textbook_spectral,
+)
 
 BOTH = {"spectral": SpectralSelectionSelector, "dual set": DualSetSelector}
 FORMS = [np.asarray, sparse.csr_array]
@@ -120,6 +127,12 @@ def test_beyond_the_rank_the_order_is_what_lapack_leaves(form, shape):
         assert (theirs[20:] != rest[np.argsort(-np.linalg.norm(X, axis=0)[rest])]).any()
 
 
+def test_a_column_that_made_room_stands_in_the_pivot_s_place():
+    X = np.array([[1.0, 0, 0, 9, 0, 0], [0, 1, 0, 0, 0, 8]])
+    np.testing.assert_array_equal(RRQRSelector(6).fit(X).indices_, [3, 5, 2, 0, 4, 1])
+    np.testing.assert_array_equal(RRQRSelector(6, completion="norm").fit(X).indices_, [3, 5, 0, 1, 2, 4])
+
+
 def test_a_view_shares_the_pivots_and_charges_them_by_use():
     X = sparse.random_array((300, 500), density=0.05, random_state=np.random.default_rng(2), format="csr")
     counts = (200, 64, 65, 300, 10, 450)
@@ -133,3 +146,17 @@ def test_a_view_shares_the_pivots_and_charges_them_by_use():
         assert (shared.rank_, shared.n_completed_) == (alone[r].rank_, alone[r].n_completed_)
     # the parts used decide, not who came first
     assert 0 < charged[10] == charged[64] < charged[65] < charged[200] < charged[300] == charged[450]
+
+
+def test_real_text():
+    """Counts tie often: the volumes agree with LAPACK's step by step where indices differ among equal columns."""
+    X, _ = text()
+    dense = X.toarray().astype(float)
+    selector, rank = RRQRSelector(300).fit(X), np.linalg.matrix_rank(dense)
+    assert (selector.rank_, selector.n_completed_) == (rank, 300 - rank)
+    ours, theirs = np.linalg.qr(dense[:, selector.indices_[:rank]])[1], qr(dense, mode="r", pivoting=True)[0]
+    np.testing.assert_allclose(np.abs(np.diag(ours))[:20], np.abs(np.diag(theirs))[:20], rtol=1e-8)
+    for k in range(0, rank, 40):
+        norms = np.linalg.norm(residual(dense, selector.indices_[:k]) if k else dense, axis=0)
+        assert norms[selector.indices_[k]] >= norms.max() * (1 - 1e-8)
+    np.testing.assert_array_equal(RRQRSelector(500).fit(dense).indices_[:300], selector.indices_)

@@ -142,6 +142,16 @@ def test_guarantees_on_text(method, counts):
     assert ratios(dense, rare, k, sigma)[0] > max(frobenius, 2)
 
 
+def test_the_control_breaks_the_bounds():
+    """Uniform choices break k + 1, and even 1 + 4 k (d - k), where few columns carry the singular vectors."""
+    X, k = MATRICES["low rank, less noise"]
+    worst = np.argsort(np.linalg.norm(X, axis=0))[:k]
+    assert ratios(X, worst, k)[0] > k + 1
+    X = X.copy()
+    X[:, :k] = 1e-9 * np.eye(*X.shape)[:, :k]
+    assert min(ratios(X, np.arange(k), k)) > 1 + 4 * k * (X.shape[1] - k)
+
+
 def test_adaptive_randomized_pivoting_has_the_law_of_volumes():
     V, _ = leading(np.random.default_rng(0).standard_normal((5, 7)), 3)
     rng = np.random.default_rng(1)
