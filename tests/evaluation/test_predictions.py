@@ -4,6 +4,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import (
     GroupKFold,
@@ -26,12 +28,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from provlab.datasets import make_dataset
-from provlab.frames import headline_of
+from provlab.frames import headline_of, planned_trials
 from provlab.identity.cell import cell_of
 from provlab.plan import cells_of, compose_config
 from provlab.project.components import build
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.protocols import protocol_named
+from provlab.store import TrialStore
 from provsel.certificates import HELD, NOT_MEASURED, certify
 from provsel.selectors import (
     AlphaInvestingSelector,
@@ -41,7 +44,7 @@ from provsel.selectors import (
     RRQRSelector,
     SVMRFESelector,
 )
-from small_runs import BSS, FULL, MODEL, small_cell
+from small_runs import BSS, FULL, MODEL, run_quietly, small_cell
 
 N_SPLITS, SEED = 4, 7
 LOGISTIC = {"_target_": "sklearn.linear_model.LogisticRegression", "C": 0.5, "random_state": 0}
@@ -449,3 +452,60 @@ def test_whole_numbers_of_a_regression_are_numbers_to_every_selector(selector, e
         return
     [record, *_] = trials("kfold", dataset, RIDGE, N_SPLITS, selector=selector)
     assert record["features"].tolist() == expected.fit(dataset.X[train], dataset.y[train]).indices_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "columns", "n_folds"),
+    [
+        ("leave_one_group_out", {"groups": "site", "sample_weight": "w"}, 5),
+        ("fixed_folds", {"fold": "part"}, 3),
+        ("time_order", {"sample_weight": "w"}, 5),
+    ],
+)
+def test_from_a_table_to_the_store(protocol, columns, n_folds, tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.standard_normal((90, 6)), columns=[*"abcdef"])
+    table["yield"] = 3 * table["a"] - table["e"] + rng.standard_normal(90)
+    names = np.array(["Oslo", "Rome", "Lima", "Bern", "Riga"])
+    table["site"], table["w"], table["part"] = names[rng.integers(0, 5, 90)], rng.uniform(1, 3, 90), np.arange(90) % 3
+    table.to_csv(tmp_path / "table.csv", index=False)
+    left = sorted({"site", "w", "part"} - {*columns.values()})
+    settings = [f"dataset.{name}={column}" for name, column in columns.items()]
+    config = compose_config(
+        [
+            *("dataset=file", f"dataset.path={tmp_path / 'table.csv'}", "dataset.target=yield", *settings),
+            *(
+                f"dataset.left_out=[{','.join(left)}]",
+                "selector=rrqr",
+                "selector.n_features_to_select=3",
+                "model=ridge",
+            ),
+            *(f"protocol={protocol}", "protocol.scoring=neg_mean_squared_error", "preparation=none"),
+        ]
+    )
+    [cell] = cells_of(config)
+    assert cell.counts == (1, n_folds, 1)
+    assert cell_of(cell.json, source=str(tmp_path / "table.csv")).id == cell.id
+    store = TrialStore(tmp_path / "store")
+    report, _ = run_quietly([cell], store)
+    assert not report.failures
+    found = planned_trials(store, [cell], ["neg_mean_squared_error", "r2", "error"]).sort_values("fold")
+    X, y = table[[*"abcdef"]].to_numpy(), table["yield"].to_numpy()
+    folds = {
+        "leave_one_group_out": LeaveOneGroupOut().split(X, y, table["site"]),
+        "fixed_folds": PredefinedSplit(table["part"]).split(X, y),
+        "time_order": TimeSeriesSplit(5).split(X, y),
+    }[protocol]
+    with config_context(enable_metadata_routing=True):
+        weighted = "sample_weight" in columns
+        ridge, scorers = Ridge(alpha=1.0), {name: get_scorer(name) for name in ("neg_mean_squared_error", "r2")}
+        if weighted:
+            ridge.set_fit_request(sample_weight=True)
+            scorers = {name: scorer.set_score_request(sample_weight=True) for name, scorer in scorers.items()}
+        expected = cross_validate(
+            make_pipeline(RRQRSelector(3), ridge), X, y, cv=[*folds], scoring=scorers,
+            params={"sample_weight": table["w"].to_numpy()} if weighted else None,
+        )  # fmt: skip
+    for name in scorers:
+        np.testing.assert_allclose(found[name].astype(float), expected[f"test_{name}"], rtol=1e-12)
+    assert found["error"].isna().all()
