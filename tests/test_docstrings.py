@@ -68,7 +68,7 @@ def options():
                     yield pytest.param(text, stated, parameter.default, id=f"{cls.__name__}.{parameter.name}")
 
 
-@pytest.mark.parametrize(("text", "stated", "default"), options())
+@pytest.mark.parametrize(("text", "stated", "default"), [*options()])
 def test_options_have_the_types_that_their_docstring_states(text, stated, default):
     values = ast.literal_eval(f"[{stated[1]}]")
     assert text == f"Literal[{', '.join(map(repr, values))}]"
