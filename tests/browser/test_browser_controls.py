@@ -35,6 +35,18 @@ def test_sorting(visits, made):
     assert rows == sorted(rows)
 
 
+def test_features_are_sorted_by_any_method(visits, made):
+    page = figure(visits, made)
+    table = page.locator("table.features").first
+    for method, column in (("Random", 2), ("Lvg", 1)):
+        button = table.locator("th", has_text=method).locator("button")
+        button.click()
+        button.click()  # descending
+        shares = [float(text.split()[0]) for text in table.locator(f"tbody td:nth-of-type({column})").all_inner_texts()]
+        assert len(shares) > 10
+        assert shares == sorted(shares, reverse=True)
+
+
 def test_filters(visits, made):
     page = figure(visits, made)
     bar = page.locator("section", has=page.locator(NUMBERS)).locator(".filters")
