@@ -63,8 +63,7 @@ def draw_curves(
     n_lines = max(math.ceil(len(datasets) / PANELS), 1)
     n_columns = min(PANELS, max(len(datasets), 1))  # one empty panel where nothing is stored
     with style():
-        height = 0.8 + 1.9 * n_lines + 0.18 * max(math.ceil(len(methods) / 3) - 4, 0)  # a long legend has its room
-        figure = Figure(figsize=(TWO_COLUMNS, height), layout="constrained")
+        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.9 * n_lines), layout="constrained")
         panels = figure.subplots(n_lines, n_columns, squeeze=False)
         for place, (panel, dataset) in enumerate(zip(panels.flat, datasets, strict=False)):
             found = frame[frame["dataset"] == dataset].dropna(subset=["value"])
@@ -163,8 +162,7 @@ def frequency_figure(frame: pd.DataFrame) -> Figure:
     frame = frame if "column" in frame else frame.assign(column="")
     panels = list(dict.fromkeys(frame["column"]))[:PANELS] or [""]
     with style():
-        n_lines = math.ceil(frame["method"].nunique() / 4)  # of the legend
-        figure = Figure(figsize=(TWO_COLUMNS, 2.6 + 0.16 * max(n_lines - 2, 0)), layout="constrained")
+        figure = Figure(figsize=(TWO_COLUMNS, 2.6), layout="constrained")
         axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         drawn = looks(frame["method"])
         few = frame.groupby(["column", "method"]).size().max() <= 20  # features of a line: a tick a decade says little
@@ -185,5 +183,5 @@ def frequency_figure(frame: pd.DataFrame) -> Figure:
             panel.grid(axis="y")
             panel.set_xlabel("rank of the feature by frequency")
         axes[0].set_ylabel("selections with the feature (%)")
-        legend_of(figure, axes, list(drawn))
+        legend_of(figure, axes, list(drawn), room=0.38)
     return figure

@@ -77,10 +77,12 @@ def style() -> Iterator[None]:
         yield
 
 
-def legend_of(figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (), ncols: int = 0) -> None:
+def legend_of(
+    figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (), ncols: int = 0, room: float = 0.73
+) -> None:
     """Put a legend of what the panels show below them: each label once, none without a drawing.
 
-    It has as many columns as the width of the figure has room for.
+    It has as many columns as the width of the figure has room for. The figure grows where it is higher than `room`.
 
     Parameters
     ----------
@@ -91,6 +93,8 @@ def legend_of(figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (),
         Labels, as they should follow; others come after these.
     ncols : int, optional
         The most columns.
+    room : float, optional
+        Inches that the figure has for it: four lines of text take 0.73, two 0.38.
     """
     shown: dict[str, Any] = {}
     for panel in panels:
@@ -99,7 +103,9 @@ def legend_of(figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (),
     labels = sorted(shown, key=lambda label: order.index(label) if label in order else len(order))
     for columns in range(ncols or max(len(labels), 1), 0, -1):
         legend = figure.legend([shown[label] for label in labels], labels, loc="outside lower center", ncols=columns)
-        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+        size = legend.get_window_extent()
+        if columns == 1 or size.width <= figure.bbox.width:
+            figure.set_figheight(figure.get_figheight() + max(size.height / figure.dpi - room, 0.0))
             return
         legend.remove()
 
