@@ -23,11 +23,21 @@ from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
-from .own_text import PACKED, TEXTS, Reading, TableError, layout_of, line_of, opened, read_frame, some
+from .own_text import (
+    PACKED,
+    SVMLIGHT,
+    TEXTS,
+    Reading,
+    TableError,
+    format_of,
+    layout_of,
+    line_of,
+    opened,
+    read_frame,
+    some,
+)
 
 T = TypeVar("T")
-
-SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 
 APART = (".npz", ".mat", *SVMLIGHT)
 """Formats that keep labels apart from the columns."""
@@ -67,13 +77,6 @@ def faults_of(file: Path) -> Iterator[None]:
             yield
         except TableError as error:
             raise ValueError(f"data set {file.name}: {error}") from error
-
-
-def format_of(file: Path) -> str:
-    """Return the ending that says the format, such as ".csv" of a.csv.gz, or the last one where it is not known."""
-    *before, last = ["", *(ending.lower() for ending in file.suffixes[-2:])]
-    packed = {*TEXTS, *(() if last == ".zip" else SVMLIGHT)} - {".xlsx"}
-    return before[-1] if last in PACKED and before[-1] in packed else last
 
 
 def once(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:

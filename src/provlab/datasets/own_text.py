@@ -28,6 +28,8 @@ from provsel.streams.svmlight_rows import OPEN
 TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ",", ".xlsx": ","}
 """Endings of tables of text, and what separates their columns where that cannot be found."""
 
+SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+
 PACKED = (*OPEN, ".zip")
 
 SPACES = "\\s+"
@@ -83,6 +85,13 @@ class Reading:
     row_names: bool = False
 
 
+def format_of(file: Path) -> str:
+    """Return the ending that says the format, such as ".csv" of a.csv.gz, or the last one where it is not known."""
+    *before, last = ["", *(ending.lower() for ending in file.suffixes[-2:])]
+    packed = {*TEXTS, *(() if last == ".zip" else SVMLIGHT)} - {".xlsx"}
+    return before[-1] if last in PACKED and before[-1] in packed else last
+
+
 def opened(file: Path, how: Reading) -> Any:
     """Return a table of text, unpacked, as a file of bytes; of Excel a sheet, written as CSV."""
     if file.suffix.lower() == ".xlsx":
@@ -133,11 +142,6 @@ def _as_text(file: Path, how: Reading) -> Iterator[io.TextIOWrapper]:
         yield text
 
 
-def _kind(file: Path) -> str:
-    """Return which of the endings of a file is one of tables of text, such as ".arff" of a.arff.gz."""
-    return next(end for end in map(str.lower, reversed(file.suffixes)) if end in TEXTS)
-
-
 def layout_of(file: Path, how: Reading) -> Reading:
     """Return how the columns of a file are separated and named, of what the user says and what its first lines are.
 
@@ -146,7 +150,7 @@ def layout_of(file: Path, how: Reading) -> Reading:
     ValueError
         Where that is not certain: names the setting.
     """
-    ending = _kind(file)
+    ending = format_of(file)
     with opened(file, how) as binary:
         first = binary.read(3)
     encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
@@ -297,7 +301,7 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
         splits.pop()  # texts have spaces
     if len(splits) == 1:
         return splits[0]
-    own = TEXTS[_kind(file)]
+    own = TEXTS[format_of(file)]
     if found := splits or [sep for sep in (";", "\t", "|") if lines and sep in lines[0] and own not in lines[0]]:
         raise TableError(
             f"expected one separator that splits all lines alike, got {' and '.join(map(repr, found))}; say "

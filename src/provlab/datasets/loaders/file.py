@@ -20,15 +20,25 @@ from provlab.datasets.own_table import (
     APART,
     FORMATS,
     OF_TEXT,
-    SVMLIGHT,
     UNNAMED,
     column_names,
     faults_of,
-    format_of,
     once,
     read_table,
 )
-from provlab.datasets.own_text import MISSING, PACKED, SPACES, SPELLED, TEXTS, Reading, TableError, layout_of, some
+from provlab.datasets.own_text import (
+    MISSING,
+    PACKED,
+    SPACES,
+    SPELLED,
+    SVMLIGHT,
+    TEXTS,
+    Reading,
+    TableError,
+    format_of,
+    layout_of,
+    some,
+)
 from provlab.project import current_project
 
 VERSION = 1
