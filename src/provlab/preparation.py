@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
 
-from provlab.project.components import build
+from provlab.project.components import build, is_own
 from provsel import reducers
 from provsel.checks import check_choice
 
@@ -147,7 +147,10 @@ def prepared_rows(
     subject = f"data set {dataset.name}: preparation"
     rows: Any = table if sparse.issparse(table) else table.iloc
     try:
-        parts = [transformer.fit_transform(rows[train], dataset.y[train])]
+        X_train = transformer.fit_transform(rows[train], dataset.y[train])
+        if not is_own(config):
+            X_train = X_train.copy()  # a class of others may use its memory again for the test rows
+        parts = [X_train]
         parts.append(transformer.transform(rows[test]) if test.size else parts[0][:0])
     except Exception as error:  # of a class that may raise anything
         text = str(error).removeprefix("preparation: ")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class TrainingView:
             self._used = set()
             start = Cost.now()
             try:
-                self._parts[name] = compute()
+                self._parts[name] = self._kept(name, compute())
             finally:
                 needs, self._used = self._used, used
             elapsed = Cost.now() - start
@@ -111,6 +111,10 @@ class TrainingView:
                 self._members.append(part)
         self._used |= {name, *self._needs[name]}
         return self._parts[name]
+
+    def _kept(self, name: str, part: Any) -> Any:
+        """Return a new part as it is kept for all who ask for it: a subclass may make it read-only."""
+        return part
 
     def gram(self) -> NDArray[np.float64]:
         """Return X X^T, shape (n, n)."""
@@ -137,20 +141,20 @@ class TrainingView:
         """Return a copy of `model` fitted on all columns, with the metadata that the first call gives."""
         return self.shared(f"svm {described(model)}", lambda: clone(model).fit(self.X, self.y, **metadata))
 
-    def on_support_vectors(self, model: BaseEstimator) -> TrainingView:
+    def on_support_vectors(self, model: BaseEstimator) -> Self:
         """Return the view of the support vectors of `model` fitted on all columns: one for models with the same ones.
 
         Where the classes can be separated, an SVM has the same support vectors at every C from some C on.
         """
 
-        def compute() -> TrainingView:
+        def compute() -> Any:
             rows = support_rows(self.svm(model), self.X, self.y)
             return self.shared(f"rows {rows.tobytes().hex()}", lambda: self._of_rows(rows))
 
         return self.shared(f"support vectors {described(model)}", compute)
 
-    def _of_rows(self, rows: NDArray[np.int64]) -> TrainingView:
-        return TrainingView(self.X[rows], None if self.y is None else self.y[rows])
+    def _of_rows(self, rows: NDArray[np.int64]) -> Self:
+        return type(self)(self.X[rows], None if self.y is None else self.y[rows])
 
     def support_rows(self, model: BaseEstimator) -> NDArray[np.int64]:
         """Return the row numbers of the support vectors, increasing."""

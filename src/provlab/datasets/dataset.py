@@ -107,6 +107,13 @@ class Dataset:
         """Number of distinct labels, 0 of a regression."""
         return 0 if self.is_regression else np.unique(self.y).size
 
+    def make_read_only(self) -> None:
+        """Let no array be written to: those who share the data set see the same values."""
+        beside = (self.y, self.feature_names, self.official_train, self.groups, self.sample_weight, self.folds)
+        for array in (*self.arrays.values(), *beside):
+            if array is not None:
+                array.flags.writeable = False
+
     def check_complete(self) -> None:
         """Refuse missing values and columns of texts, which a preparation turns into numbers.
 

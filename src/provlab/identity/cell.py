@@ -19,6 +19,7 @@ from provlab.project.components import (
     component_class,
     component_identity,
     component_json,
+    foreign_names,
     is_component,
     is_own,
     registered,
@@ -100,6 +101,12 @@ class Cell:
     def measured(self) -> AbstractProtocol:
         """How trials are measured: the protocol's class."""
         return protocol_named(self.protocol["split"])
+
+    @cached_property
+    def foreign(self) -> tuple[str, ...]:
+        """Names of the classes and functions of others that a trial runs on the shared rows, each once."""
+        model = self.model if self.measured.uses_model else {}
+        return tuple(dict.fromkeys(foreign_names([self.selector, model, *self.method.measures])))
 
     @property
     def is_own(self) -> bool:

@@ -22,6 +22,7 @@ from provlab.plan.plan import (
     feature_names_of,
     files_missing,
     identity_of,
+    load_again,
     load_from,
     make_tasks,
     places_of_first,
@@ -32,6 +33,6 @@ from provlab.plan.plan import (
 __all__ = [
     "CELL_GROUPS", "COMPLETE", "MAX_COUNT", "NOT_RUN", "PARTIAL", "Artefact", "Composer", "Entry", "Task", "Trial",
     "artefact_part", "cells_of", "column_settings", "compose_artefact", "compose_config", "counted_state",
-    "executor_settings", "feature_names_of", "files_missing", "identity_of", "load_from", "make_tasks",
+    "executor_settings", "feature_names_of", "files_missing", "identity_of", "load_again", "load_from", "make_tasks",
     "places_of_first", "results_folder", "state_of", "trials_of", "unique_cells",
 ]  # fmt: skip

@@ -55,6 +55,8 @@ class Task:
     trials: tuple[Trial, ...]
     repeat: int
     fold: int
+    private_copies: tuple[str, ...] = ()
+    """Names of classes of others that get arrays of their own; a setting of the executor, and so in no key."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
@@ -109,7 +111,15 @@ def load_from(config: Mapping[str, Any]) -> Dataset:
 def _loaded(config: str, data: str) -> Dataset:
     """Load a data set, again where its identity is another one: a file of the user's may have changed."""
     stated = json.loads(config)
-    return load_dataset(stated["name"], **_parameters(stated))
+    dataset = load_dataset(stated["name"], **_parameters(stated))
+    dataset.make_read_only()  # all tasks of this process share it
+    return dataset
+
+
+def load_again(config: Mapping[str, Any]) -> Dataset:
+    """Return the data set of a config, read from its files whatever is in memory."""
+    _loaded.cache_clear()
+    return load_from(config)
 
 
 def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -125,6 +125,20 @@ def is_own(config: Mapping[str, Any]) -> bool:
     return package in REGISTRIES.values()
 
 
+def foreign_names(config: Any) -> list[str]:
+    """Return the names of the classes and functions in a config that are not provsel's, however deep."""
+    names: list[str] = []
+    if isinstance(config, Mapping):
+        if is_component(config) and not is_own(config):
+            names.append(str(config["_target_"]))
+        if FUNCTION in config:
+            names.append(str(config[FUNCTION]))
+    inner = config.values() if isinstance(config, Mapping) else config if isinstance(config, list | tuple) else ()
+    for value in inner:
+        names += foreign_names(value)
+    return names
+
+
 def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments in `config`, checked against the signature of the class."""
     cls = component_class(kind, config)

@@ -9,9 +9,9 @@ import json
 import logging
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -22,8 +22,8 @@ from provsel.certificates import NOT_MEASURED, Theorem
 
 if TYPE_CHECKING:
     from provlab.datasets import Dataset
+    from provlab.protocols.shared_rows import SharedView
     from provsel.kernels.spectral import Matrix
-    from provsel.training_view import TrainingView
 
 log = logging.getLogger(__name__)
 
@@ -66,16 +66,28 @@ def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
 Rows = NDArray[np.int64]
 
 
+class ChangedInputError(ValueError):
+    """A class that is not ours wrote to rows that other trials share."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        listed = [*names]
+        super().__init__(
+            f"{' or '.join(listed)}: expected a class that leaves its input as it is, got one that writes to rows that "
+            f"all methods of a fold share; let it work on a copy, or give it one: "
+            f"executor.private_copies=[{','.join(listed)}]."
+        )
+
+
 @dataclass(frozen=True)
 class Fold:
     """Training rows and test rows; all rows and no test rows where there are no folds.
 
     The full-feature SVM, its support vectors, the Gram matrix and the spectral basis are computed by `view`, lazily
-    and once for the fold.
+    and once for the fold. All trials of a task share the fold, so its arrays are read-only.
 
     Attributes
     ----------
-    view : TrainingView
+    view : SharedView
     X_test : ndarray or CSR of shape (n_test, n_features)
     y_test : ndarray of shape (n_test,)
     feature_names : ndarray of str, shape (n_features,)
@@ -84,7 +96,7 @@ class Fold:
         Weights of the test rows; those of the training rows are in `view.metadata`.
     """
 
-    view: TrainingView
+    view: SharedView
     X_test: Matrix
     y_test: NDArray[Any]
     feature_names: NDArray[np.object_] | None = None
@@ -102,7 +114,7 @@ class Fold:
         cls, dataset: Dataset, train: Rows, test: Rows, preparation: Mapping[str, Any] | None = None, seed: int = 0
     ) -> Fold:
         """Return the fold of some rows of a data set, after a preparation that is fitted on the training rows."""
-        from provsel.training_view import TrainingView
+        from provlab.protocols.shared_rows import SharedView
 
         whole = train.size == len(dataset.y)  # a copy of the largest data sets would cost half a gigabyte
         names = None
@@ -115,8 +127,36 @@ class Fold:
             X_train, X_test = dataset.X if whole else dataset.X[train], dataset.X[test]
         weight = dataset.sample_weight
         metadata = {} if weight is None else {"sample_weight": weight[train]}
-        view = TrainingView(X_train, dataset.y if whole else dataset.y[train], metadata)
+        view = SharedView(X_train, dataset.y if whole else dataset.y[train], metadata)
         return cls(view, X_test, dataset.y[test], names, None if weight is None else weight[test])
+
+    def __post_init__(self) -> None:
+        from provlab.protocols.shared_rows import freeze
+
+        if self.view.read_only:
+            freeze([self.X_test, self.y_test, self.test_weight])
+
+    def private(self) -> Fold:
+        """Return a copy whose arrays can be written to, for a class that needs such; it shares no derived parts."""
+        from provlab.protocols.shared_rows import copied
+
+        rows = copied([self.X_test, self.y_test, self.test_weight])
+        return Fold(self.view.private(), rows[0], rows[1], self.feature_names, rows[2])
+
+    def test_checksum(self) -> int:
+        """Return a number that changes with any value of the test rows, their labels and weights."""
+        from provlab.protocols.shared_rows import checksum
+
+        return checksum([self.X_test, self.y_test, self.test_weight])
+
+    @cached_property
+    def first_checksums(self) -> tuple[int, int]:
+        """Checksums of the training rows and the test rows, at the first call: before code that is not ours ran."""
+        return self.view.first_checksum, self.test_checksum()
+
+    def is_changed(self) -> bool:
+        """Tell whether the rows, or what was derived from them, have other values than at first."""
+        return (self.view.checksum(), self.test_checksum()) != self.first_checksums or self.view.has_changed_parts()
 
     def as_record(self) -> dict[str, int]:
         """Return the sizes."""

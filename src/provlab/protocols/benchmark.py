@@ -81,6 +81,7 @@ class BenchmarkFolds(KFold):
         """
         from provlab.protocols.fitting import classify, fit_selector
         from provlab.protocols.measured_view import MeasuredView
+        from provlab.protocols.shared_rows import needs_writable_arrays
 
         view, limit = fold.view, float(method.limit or np.inf)
         assert isinstance(view, MeasuredView)
@@ -99,6 +100,8 @@ class BenchmarkFolds(KFold):
         except (ImportError, MemoryError):
             raise
         except Exception as error:  # of a method that may raise anything
+            if needs_writable_arrays(error):  # it is run again on a copy
+                raise
             if isinstance(error, OutOfTimeError):
                 cut_off[asked] = str(error)
             return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,16 +11,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import Ridge
 
-from provlab.project.components import build, check_values, component_class
+from provlab.project.components import build, check_values, component_class, foreign_names
 from provlab.protocols.base import Fold, Method, Record
 from provlab.protocols.scoring import measured
+from provlab.protocols.shared_rows import SharedView
 from provsel import reducers
 from provsel.certificates import Certificate, MeasuredTrial, RidgeRegressionCost, RidgeRegressionRisk
 from provsel.certificates.certifying import certify_trial
 from provsel.certificates.compression import certify_compressed_trial, is_compressed
 from provsel.models import LibsvmSVM
 from provsel.selectors import BaseSelector, WithEnclosingBallCenter, checked_count
-from provsel.training_view import Meter, TrainingView, described
+from provsel.training_view import Meter, described
 
 
 @dataclass
@@ -31,7 +33,7 @@ class Fitted:
     """
 
     reducer: Any
-    rows: TrainingView
+    rows: SharedView
     selecting: Meter
     geometry: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, Any] = field(default_factory=dict)
@@ -80,7 +82,7 @@ def _coefficients(trained: Any, reducer: Any, n_features: int) -> list[float] | 
     return of_features[np.argsort(features) if features.size == n_features else ...].astype(float).tolist()
 
 
-def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
+def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
     """Fit a selector on the rows of a view, or on its support vectors; what draws nothing is fitted once for all.
 
     Trials that differ in their model only, such as in C, have the same selection where they have the same rows.
@@ -90,6 +92,9 @@ def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
         _tell_of_numbers(selector)
     if isinstance(selector, BaseSelector) and isinstance(getattr(selector, "n_features_to_select", None), int):
         checked_count(selector, view.n_features)  # before minutes go into an SVM on all rows
+    # a class of others that is given the view could call its parts by the names of ours
+    is_shipped = type(selector).__module__.split(".")[0] in ("provsel", "provlab")
+    outsider = selector if isinstance(selector, BaseSelector) and not is_shipped else None
     draws = reducers.is_random(selector)
     if draws:
         reducers.seed(selector, seed)
@@ -104,12 +109,13 @@ def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
             view.svm(model, **weights)
             rows = view.on_support_vectors(model)
             weights = {name: value[view.support_rows(model)] for name, value in weights.items()}
-        if draws:
-            reducers.fit_reducer(selector, rows, **weights)
-            geometry: dict[str, Any] = {}
-        else:
-            name = f"fitted {described(selector)}"
-            selector, geometry = rows.shared(name, lambda: (reducers.fit_reducer(selector, rows, **weights), {}))
+        seen = rows if outsider is None else rows.apart(outsider)
+
+        def fit() -> tuple[Any, dict[str, Any]]:
+            with rows.guarded(selector) if foreign_names(method.selector) else nullcontext():
+                return reducers.fit_reducer(selector, seen, **weights), {}
+
+        selector, geometry = fit() if draws else rows.shared(f"fitted {described(selector)}", fit)
     return Fitted(selector.selector_ if with_center else selector, rows, selecting, geometry, weights)
 
 

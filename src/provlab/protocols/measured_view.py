@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from provsel.training_view import TrainingView
+from provlab.protocols.shared_rows import SharedView
 
 
-class MeasuredView(TrainingView):
+class MeasuredView(SharedView):
     """A view that knows the peak memory of each of its parts, as it knows their times.
 
     Linux alone can begin to count anew; elsewhere nothing is known.
     """
 
-    def __init__(self, *rows: Any) -> None:
-        super().__init__(*rows)
+    def __init__(self, *rows: Any, read_only: bool = True) -> None:
+        super().__init__(*rows, read_only=read_only)
         self._peaks: dict[str, int | None] = {}
         self._highest: list[int] = []  # of the blocks that are measured now, one in the other
 

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -46,7 +47,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     config : mapping
         `name`: serial, loky, dask or slurm; but for serial `n_jobs`, the number of worker processes, -1 for one a
         core. For dask `address`, that of a running scheduler, instead. For both `patience`, in seconds. For slurm what
-        `dask.slurm_cluster` takes.
+        `dask.slurm_cluster` takes. For all `private_copies`, names of classes that get rows which they may write to.
 
     Raises
     ------
@@ -57,6 +58,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     ClusterError
         A cluster that cannot do the work, see `dask.run_on`.
     """
+    tasks = [replace(task, private_copies=_private_copies(config)) for task in tasks]
     name, wanted = config.get("name"), str(config.get("n_jobs", -1))
     if not re.fullmatch(r"-?[1-9]\d*", wanted, re.ASCII):
         raise ValueError(
@@ -78,6 +80,16 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
             f"{to_install('dask')}."
         ) from None
     return run_on_cluster(tasks, config, n_jobs)
+
+
+def _private_copies(config: Mapping[str, Any]) -> tuple[str, ...]:
+    names = config.get("private_copies", ())
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ValueError(
+            f"executor.private_copies: expected a list of classes with their modules, got {names!r:.80}; such as "
+            f"[my_study.MySelector]."
+        )
+    return tuple(names)
 
 
 def usable_cores() -> int:

@@ -15,8 +15,9 @@ from threadpoolctl import threadpool_limits
 from provlab.datasets import DataIntegrityError, Dataset, warn_of_scales
 from provlab.identity.cell import Cell, trial_seed
 from provlab.identity.keys import canonical_json
-from provlab.plan import Task, Trial, identity_of, load_from
+from provlab.plan import Task, Trial, identity_of, load_again, load_from
 from provlab.protocols import COLUMNS, AbstractProtocol, Fold
+from provlab.protocols.base import ChangedInputError
 from provlab.run.environment import environment, git_revision
 
 Record = dict[str, Any]
@@ -70,6 +71,10 @@ def run_task(task: Task) -> TaskResult:
             except Exception as error:
                 if cell.is_own and not isinstance(error, EXPECTED):
                     raise
+                if isinstance(error, ChangedInputError):  # the trials that follow get the rows as they were
+                    dataset = load_again(task.dataset)
+                    _shared_fold.cache_clear()
+                    fold = _fold(task, dataset)
                 where = f"{dataset.name}, {cell.selector.get('_target_')}, repeat {task.repeat}, fold {task.fold}"
                 result.failures.append((trial.key, where, f"{type(error).__name__}: {error}"))
     share = (_cpu_seconds() - start) / len(task.trials)
@@ -86,6 +91,16 @@ def _cpu_seconds() -> float:
 def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fold) -> Record:
     seed = trial_seed(cell, task.repeat, task.fold, trial.draw)
     cell.measured.check_fold(cell.method, fold)
+
+    def measure(rows: Fold) -> Record:
+        return cell.measured.run(cell.method, rows, seed=seed, split_seed=task.split_seed)
+
+    if cell.foreign:
+        from provlab.run.foreign import run_foreign_trial  # scikit-learn, which those who only plan need not wait for
+
+        measured = run_foreign_trial(measure, cell, fold, seed=seed, private_copies=task.private_copies)
+    else:
+        measured = measure(fold)
     return {column.name: column.default for column in COLUMNS} | {
         "key": trial.key,
         "cell": cell.id,
@@ -102,7 +117,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
         "split_seed": task.split_seed,
         "n_classes": dataset.n_classes,
         **fold.as_record(),
-        **cell.measured.run(cell.method, fold, seed=seed, split_seed=task.split_seed),
+        **measured,
         "environment": environment(),
         "git_revision": git_revision(),
     }

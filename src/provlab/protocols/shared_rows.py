@@ -1,0 +1,184 @@
+"""Rows that all trials of a task share: nobody may write to them, and a checksum tells where a class did.
+
+In: the rows of a fold, and what is derived from them. Out: the same, read-only; a private copy for a class that needs
+writable arrays.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from provlab.protocols.base import ChangedInputError
+from provsel.training_view import TrainingView
+
+SPARSE_PARTS = ("data", "indices", "indptr")
+
+
+class SharedView(TrainingView):
+    """A view whose rows and derived parts are read-only, as several trials see them.
+
+    Parameters
+    ----------
+    X, y, metadata
+        As of `TrainingView`.
+    read_only : bool, default=True
+        False of a copy that one trial has for itself.
+    """
+
+    def __init__(
+        self, X: Any, y: Any = None, metadata: Mapping[str, Any] | None = None, *, read_only: bool = True
+    ) -> None:
+        super().__init__(X, y, metadata)
+        self.read_only = read_only
+        self._checksums: dict[str, int] = {}
+        if read_only:
+            freeze([X, y, *self.metadata.values()])
+
+    def _kept(self, name: str, part: Any) -> Any:
+        if self.read_only:
+            freeze(part)
+            self._checksums[name] = checksum(part)
+        return part
+
+    @cached_property
+    def first_checksum(self) -> int:
+        """The checksum of the rows, at the first call: before code that is not ours ran."""
+        return self.checksum()
+
+    def checksum(self) -> int:
+        """Return a number that changes with any value of the rows, their labels and their metadata."""
+        return checksum([self.X, self.y, *self.metadata.values()])
+
+    @contextmanager
+    def guarded(self, estimator: BaseEstimator) -> Iterator[None]:
+        """Check that a class which is not ours leaves the rows as they are in the block.
+
+        Raises
+        ------
+        ChangedInputError
+            Names the class.
+        """
+        before = self.first_checksum
+        yield
+        if self.checksum() != before:
+            raise ChangedInputError([name_of(estimator)])
+
+    def has_changed_parts(self) -> bool:
+        """Tell whether a part has other values than when it was computed."""
+        for name, value in self._checksums.items():
+            part = self._parts[name]
+            if checksum(part) != value or (isinstance(part, SharedView) and part.has_changed_parts()):
+                return True
+        return False
+
+    def private(self) -> SharedView:
+        """Return a view of copies that can be written to, without any derived part."""
+        return type(self)(*copied([self.X, self.y, self.metadata]), read_only=False)
+
+    def apart(self, selector: BaseEstimator) -> SharedView:
+        """Return the view that all selectors of a foreign class share: its parts are seen by no other class.
+
+        A class may call its parts as it likes, also by the name of one of ours.
+        """
+
+        def rows_alone() -> SharedView:
+            return type(self)(self.X, self.y, self.metadata, read_only=self.read_only)
+
+        return self.shared(f"view of {name_of(selector)}", rows_alone)
+
+
+def name_of(estimator: BaseEstimator) -> str:
+    """Return the whole name of the class of an estimator."""
+    return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+
+
+def freeze(part: Any) -> None:
+    """Make the arrays of a value read-only, in place: an array, rows, an estimator, or several of these."""
+    for array in _arrays(part, of_estimators=True):
+        array.flags.writeable = False
+
+
+def checksum(part: Any) -> int:
+    """Return a number that changes with the values, types and shapes of the arrays of a value.
+
+    The attributes of estimators are left out, which may compute some of them when they are asked for first.
+    """
+    total = 0
+    for array in _arrays(part, of_estimators=False):
+        total = zlib.crc32(f"{array.dtype.str}{array.shape}".encode(), total)
+        if array.dtype.kind != "O":
+            total = zlib.crc32(_contiguous(array).data, total)
+    return total
+
+
+def copied(values: list[Any]) -> list[Any]:
+    """Return copies of arrays, sparse matrices and mappings of arrays; None stays None."""
+    copies: list[Any] = []
+    for value in values:
+        if isinstance(value, Mapping):
+            copies.append({name: array.copy() for name, array in value.items()})
+        else:
+            copies.append(None if value is None else value.copy())
+    return copies
+
+
+def needs_writable_arrays(error: BaseException) -> bool:
+    """Tell whether an error says that an array is read-only: NumPy, SciPy and Cython have no class for it."""
+    text = str(error)
+    return "read-only" in text or "WRITEABLE" in text
+
+
+@contextmanager
+def settings_of_one_trial(seed: int) -> Iterator[None]:
+    """Run code of others in the block: global generators begin at the trial's seed, and global settings are restored.
+
+    Else what a class draws without a seed of its own, or sets for all, would depend on the trials before.
+    """
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002: the generator that others draw from
+    with np.errstate(), sklearn.config_context():
+        yield
+
+
+def _arrays(part: Any, *, of_estimators: bool) -> Iterator[NDArray[Any]]:
+    """Yield the arrays of a value; those in a dict are left out, as a part that is a dict may grow."""
+    if isinstance(part, np.ndarray):
+        yield part
+    elif sparse.issparse(part):
+        for name in SPARSE_PARTS:
+            if hasattr(part, name):
+                yield np.asarray(getattr(part, name))
+    else:
+        for inner in _members(part, of_estimators=of_estimators):
+            yield from _arrays(inner, of_estimators=of_estimators)
+
+
+def _members(part: Any, *, of_estimators: bool) -> list[Any]:
+    if isinstance(part, list | tuple):
+        return [*part]
+    if isinstance(part, TrainingView):
+        return [part.X, part.y]
+    if is_dataclass(part) and not isinstance(part, type):
+        return [getattr(part, field.name) for field in fields(part)]
+    if isinstance(part, BaseEstimator) and of_estimators:
+        return [value for value in vars(part).values() if isinstance(value, np.ndarray) or sparse.issparse(value)]
+    return []
+
+
+def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the values of an array in one piece of memory, in the order in which they lie there if they do."""
+    if array.flags.f_contiguous and not array.flags.c_contiguous:
+        return array.T
+    return np.ascontiguousarray(array)

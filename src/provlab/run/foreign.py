@@ -1,0 +1,67 @@
+"""A trial with a class that is not ours: on rows that it may not change, or on a copy of its own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection
+from typing import Any
+
+from provlab.identity.cell import Cell
+from provlab.protocols import Fold
+from provlab.protocols.base import ChangedInputError
+from provlab.protocols.shared_rows import needs_writable_arrays, settings_of_one_trial
+
+
+def run_foreign_trial(
+    run: Callable[[Fold], dict[str, Any]], cell: Cell, fold: Fold, *, seed: int, private_copies: Collection[str]
+) -> dict[str, Any]:
+    """Return the record of a trial on rows that other trials share.
+
+    A class that only works on writable arrays, such as compiled code without `const`, gets a copy.
+
+    Parameters
+    ----------
+    run : callable
+        Returns the record of the trial on a fold.
+    cell : Cell
+    fold : Fold
+    seed : int
+        That of the trial.
+    private_copies : collection of str
+        Names of classes that always get a copy, to which they may write.
+
+    Raises
+    ------
+    ChangedInputError
+        A class wrote to the shared rows, or writes to them where it can.
+    """
+    with settings_of_one_trial(seed):
+        if not set(cell.foreign).isdisjoint(private_copies):
+            return run(fold.private())
+        unchanged = fold.first_checksums
+        try:
+            record = run(fold)
+        except Exception as error:
+            if isinstance(error, ChangedInputError):  # it names the one class that wrote
+                raise
+            if fold.is_changed():
+                raise ChangedInputError(cell.foreign) from error
+            if not needs_writable_arrays(error):
+                raise
+            private = fold.private()
+            record = run(private)
+            if (private.view.checksum(), private.test_checksum()) != unchanged:
+                raise ChangedInputError(cell.foreign) from error
+            _tell_of_copies(cell)
+        if fold.is_changed():
+            raise ChangedInputError(cell.foreign)
+    return record
+
+
+def _tell_of_copies(cell: Cell) -> None:
+    names = " and ".join(cell.foreign)
+    warnings.warn(
+        f"{names}: expected to work on read-only arrays, got an error; on a copy of the rows there is none, and the "
+        f"copy is not written to. executor.private_copies=[{','.join(cell.foreign)}] saves the first try.",
+        stacklevel=2,
+    )

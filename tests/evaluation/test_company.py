@@ -1,0 +1,296 @@
+"""A trial has the same result alone, beside any others, in any order, resumed, and with every executor."""
+
+import re
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.metrics import get_scorer_names
+
+from provlab.benchmark.methods import panel_methods
+from provlab.plan import cells_of, compose_config, make_tasks
+from provlab.run.executors import execute
+from provlab.run.task import run_task
+from provlab.store import SCHEMA, VOLATILE, TrialStore
+from small_runs import REPO, rows, run_quietly
+
+STABLE = [name for name in SCHEMA.names if name not in VOLATILE]
+
+MEMBERS = '''
+import random
+import numpy as np
+import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.svm import LinearSVC
+from provlab import Measure
+from provsel.selectors import BaseSelector, Selection
+
+KEPT = []
+
+def values(X):
+    """Return the array that holds the values of dense or sparse rows."""
+    return X.data if hasattr(X, "tocsr") else X
+
+def cleared(array):
+    """Let a read-only array be written to, whoever owns its memory."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    owner.flags.writeable = True
+    array.flags.writeable = True
+    return array
+
+class Selector(SelectorMixin, BaseEstimator):
+    """The columns with the largest means, after what a subclass does to its input."""
+
+    def fit(self, X, y):
+        self.n_features_in_ = X.shape[1]
+        self.act(X, y)
+        means = np.abs(np.asarray(X.mean(axis=0))).ravel()
+        self.mask_ = means >= np.sort(means)[-5]
+        return self
+
+    def act(self, X, y): pass
+    def _get_support_mask(self): return self.mask_
+
+class Honest(Selector): pass
+
+class WritesX(Selector):
+    def act(self, X, y): values(X)[:] = 0.0
+
+class ScalesX(Selector):
+    def act(self, X, y): values(X).__imul__(2.0)
+
+class SortsX(Selector):
+    """The same numbers at other places."""
+    def act(self, X, y): cleared(values(X)).sort(axis=0)
+
+class WritesY(Selector):
+    def act(self, X, y): y[:] = y[::-1].copy()
+
+class ClearsFlag(Selector):
+    def act(self, X, y): cleared(values(X))[:] = 0.0
+
+class ClearsFlagOfY(Selector):
+    def act(self, X, y): cleared(y)[:] = y[::-1].copy()
+
+class WritesAndRaises(Selector):
+    def act(self, X, y):
+        cleared(values(X))[:] = 0.0
+        raise KeyError("after writing")
+
+class ReplacesSparse(Selector):
+    def act(self, X, y): X.data = 0.0 * X.data
+
+class WritesIndices(Selector):
+    def act(self, X, y): cleared(X.indices)[:] = X.indices[::-1].copy()
+
+class WritesTestRows(Selector):
+    def transform(self, X):
+        cleared(values(X))[:] = 0.0
+        return super().transform(X)
+
+class KeepsAndWritesLater(Selector):
+    def act(self, X, y):
+        for earlier in KEPT:
+            cleared(values(earlier))[:] = 0.0
+        KEPT[:] = [X]
+
+class NeedsWritable(Selector):
+    """As compiled code without const."""
+    def act(self, X, y):
+        if not values(X).flags.writeable:
+            raise ValueError("buffer source array is read-only")
+
+class SetsForAll(Selector):
+    def act(self, X, y):
+        sklearn.set_config(transform_output="pandas")
+        np.seterr(all="raise")
+        random.seed(0)
+        np.random.seed(0)
+
+class DrawsWithoutSeed(Selector):
+    def act(self, X, y): self.order_ = np.random.permutation(X.shape[1])
+    def _get_support_mask(self): return np.isin(np.arange(self.order_.size), self.order_[:5])
+
+class OfTheView(BaseSelector):
+    """Has the parts of the view, after what a subclass does to them."""
+
+    algorithm_version = 1
+    def __init__(self, n_features_to_select=5): self.n_features_to_select = n_features_to_select
+
+    def _select(self, view, rng):
+        self.act(view)
+        scores = np.square(view.basis().V).sum(axis=1)
+        return Selection.unweighted(np.argsort(-scores, kind="stable")[:self.n_features_to_select], scores=scores)
+
+    def act(self, view): pass
+
+class WritesBasis(OfTheView):
+    def act(self, view): view.basis().V[:] = 1.0
+
+class ClearsFlagOfBasis(OfTheView):
+    def act(self, view): cleared(view.basis().V)[:] = 1.0
+
+class NamesPartsLikeOurs(OfTheView):
+    def act(self, view):
+        for name in ("gram", "basis", "class codes"):
+            view.shared(name, lambda: None if name == "basis" else np.ones((view.n_samples, view.n_samples)))
+        view._parts.pop("basis")
+
+class WritesRowsOfView(OfTheView):
+    def act(self, view): cleared(values(view.X))[:] = 0.0
+
+class ZeroesInPredict(LinearSVC):
+    def predict(self, X):
+        predicted = super().predict(X)
+        cleared(values(X))[:] = 0.0
+        return predicted
+
+class Scaling(Measure):
+    """Scales the coefficients of a model, which may be that of all features."""
+    scaled_coefficient: float = np.nan
+    @classmethod
+    def measure(cls, trial):
+        trial.trained.coef_ *= 2.0
+        return cls(scaled_coefficient=float(trial.trained.coef_.sum()))
+
+class WritesTestRowsOfTrial(Measure):
+    sum_of_test_rows: float = np.nan
+    @classmethod
+    def measure(cls, trial):
+        cleared(values(trial.X_test))[:] = 0.0
+        return cls(sum_of_test_rows=0.0)
+
+class ReusesMemory(TransformerMixin, BaseEstimator):
+    """A preparation whose rows are the same memory at each call."""
+    def fit(self, X, y=None):
+        self.memory_ = np.empty((1000, X.shape[1]))
+        self.n_features_in_ = X.shape[1]
+        return self
+    def transform(self, X):
+        rows = self.memory_[: X.shape[0]]
+        rows[:] = X
+        return rows
+'''
+
+DENSE = ("dataset=synthetic", "dataset.n_samples=40", "dataset.n_features=24", "dataset.n_relevant=2")
+SPARSE = ("dataset=sparse_rows", "dataset.n_samples=60", "dataset.n_features=150")
+FOLDS = ["protocol.n_splits=2", "protocol.repeats=1", "protocol.draws=1"]
+PLAIN = ["protocol.setting=unsupervised", "protocol.certify=false"]
+
+
+@pytest.fixture(autouse=True)
+def members(tmp_path, monkeypatch):
+    """Make a project that trusts the members."""
+    (tmp_path / "provsel.toml").write_text('trust = ["members", "sklearn"]\n')
+    (tmp_path / "members.py").write_text(MEMBERS)
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    yield tmp_path
+    sys.modules.pop("members", None)
+
+
+def cells(*overrides, data=DENSE):
+    return cells_of(compose_config([*data, *FOLDS, *overrides]))
+
+
+def own(name, *overrides, data=DENSE):
+    return cells("selector=any", f"selector._target_=members.{name}", *PLAIN, *overrides, data=data)
+
+
+@cache
+def innocents(data):
+    """Return cells of ours and of others, which use the rows, the test rows and the parts of a view."""
+    sized = ["selector.n_features_to_select=6", *PLAIN]
+    return [
+        *cells("selector=full", *PLAIN, data=data),
+        *cells("selector=bss", "selector.n_features_to_select=20", "+selector.rank=4", data=data),
+        *cells("selector=rrqr", *sized, data=data),
+        *cells("selector=leverage", *sized, data=data),
+        *cells("selector=laplacian_score", *sized, data=data),
+        *own("Honest", data=data),
+        *own("DrawsWithoutSeed", data=data),
+        *cells("selector=full", "model=logistic", *PLAIN, "+protocol.scoring=[roc_auc,neg_log_loss]", data=data),
+    ]
+
+
+def stable(record):
+    return repr([record[name] for name in STABLE if name in record])
+
+
+def run(company, done=frozenset(), **settings):
+    """Run cells together in this process, and return records as text and reasons of failures, by key."""
+    tasks = make_tasks(company, done=done)
+    results = [*execute(tasks, {"name": "serial", **settings})]
+    records = {record["key"]: stable(record) for result in results for record in result.records}
+    failures = {key: reason for result in results for key, _, reason in result.failures}
+    return records, failures
+
+
+def alone(company):
+    """Run each trial of some cells in a task of its own."""
+    records, failures = {}, {}
+    for cell in company:
+        of_cell = run([cell])
+        records |= of_cell[0]
+        failures |= of_cell[1]
+    return records, failures
+
+
+WRITES = r"{}: expected a class that leaves its input as it is, got .*executor\.private_copies=\[.*{}.*\]\.$"
+
+
+HOSTILE = {
+    # class: (sparse data as well, what becomes of its trials)
+    "WritesX": (True, "writes"),
+    "ScalesX": (True, "writes"),
+    "SortsX": (False, "writes"),
+    "WritesY": (True, "writes"),
+    "ClearsFlag": (True, "writes"),
+    "ClearsFlagOfY": (True, "writes"),
+    "WritesAndRaises": (True, "writes"),
+    "WritesTestRows": (True, "writes"),
+    "KeepsAndWritesLater": (False, "either"),
+    "NeedsWritable": (True, "works"),
+    "SetsForAll": (False, "works"),
+    "WritesBasis": (False, "works"),
+    "ClearsFlagOfBasis": (False, "writes"),
+    "NamesPartsLikeOurs": (False, "works"),
+    "WritesRowsOfView": (True, "writes"),
+}
+OF_SPARSE = {"ReplacesSparse": "writes", "WritesIndices": "writes"}
+CASES = [(name, outcome, DENSE) for name, (_, outcome) in HOSTILE.items()]
+CASES += [(name, outcome, SPARSE) for name, (is_for_sparse, outcome) in HOSTILE.items() if is_for_sparse]
+CASES += [(name, outcome, SPARSE) for name, outcome in OF_SPARSE.items()]
+
+
+@cache
+def innocents_alone(data):
+    records, failures = alone(innocents(data))
+    assert failures == {}
+    return records
+
+
+def assert_changes_nothing(hostile, data, outcome, culprit):
+    """Run hostile cells first, in the middle and last, and compare the results of all others with those alone."""
+    expected, company = innocents_alone(data), innocents(data)
+    for place in (0, 4, len(company)):
+        records, failures = run([*company[:place], *hostile, *company[place:]])
+        assert {key: records.get(key) for key in expected} == expected
+        if outcome == "works":
+            assert failures == {}
+            assert {key: text for key, text in records.items() if key not in expected} == run(hostile)[0]
+        elif outcome == "writes":
+            assert len(failures) == sum(cell.n_trials for cell in hostile)
+            for reason in failures.values():
+                assert re.search(WRITES.format(re.escape(culprit), re.escape(culprit)), reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "data"), CASES, ids=lambda value: value if isinstance(value, str) else value[0]
+)
+def test_a_hostile_selector_changes_no_other_result(name, outcome, data):
+    assert_changes_nothing(own(name, data=data), data, outcome, f"members.{name}")
