@@ -6,16 +6,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sklearn.metrics import get_scorer_names
 
-from provlab.benchmark.methods import panel_methods
-from provlab.plan import cells_of, compose_config, make_tasks
-from provlab.run.executors import execute
+from company import DENSE, PLAIN, SPARSE, STABLE, alone, cells, everything, run
+from provlab.plan import make_tasks
 from provlab.run.task import run_task
-from provlab.store import SCHEMA, VOLATILE, TrialStore
-from small_runs import REPO, rows, run_quietly
-
-STABLE = [name for name in SCHEMA.names if name not in VOLATILE]
+from provlab.store import TrialStore
+from small_runs import records_of, rows, run_quietly
 
 MEMBERS = '''
 import random
@@ -154,8 +150,8 @@ class Scaling(Measure):
     scaled_coefficient: float = np.nan
     @classmethod
     def measure(cls, trial):
-        trial.trained.coef_ *= 2.0
-        return cls(scaled_coefficient=float(trial.trained.coef_.sum()))
+        trial.model.coef_ *= 2.0
+        return cls(scaled_coefficient=float(trial.model.coef_.sum()))
 
 class WritesTestRowsOfTrial(Measure):
     sum_of_test_rows: float = np.nan
@@ -176,11 +172,6 @@ class ReusesMemory(TransformerMixin, BaseEstimator):
         return rows
 '''
 
-DENSE = ("dataset=synthetic", "dataset.n_samples=40", "dataset.n_features=24", "dataset.n_relevant=2")
-SPARSE = ("dataset=sparse_rows", "dataset.n_samples=60", "dataset.n_features=150")
-FOLDS = ["protocol.n_splits=2", "protocol.repeats=1", "protocol.draws=1"]
-PLAIN = ["protocol.setting=unsupervised", "protocol.certify=false"]
-
 
 @pytest.fixture(autouse=True)
 def members(tmp_path, monkeypatch):
@@ -191,10 +182,6 @@ def members(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path[:])
     yield tmp_path
     sys.modules.pop("members", None)
-
-
-def cells(*overrides, data=DENSE):
-    return cells_of(compose_config([*data, *FOLDS, *overrides]))
 
 
 def own(name, *overrides, data=DENSE):
@@ -215,29 +202,6 @@ def innocents(data):
         *own("DrawsWithoutSeed", data=data),
         *cells("selector=full", "model=logistic", *PLAIN, "+protocol.scoring=[roc_auc,neg_log_loss]", data=data),
     ]
-
-
-def stable(record):
-    return repr([record[name] for name in STABLE if name in record])
-
-
-def run(company, done=frozenset(), **settings):
-    """Run cells together in this process, and return records as text and reasons of failures, by key."""
-    tasks = make_tasks(company, done=done)
-    results = [*execute(tasks, {"name": "serial", **settings})]
-    records = {record["key"]: stable(record) for result in results for record in result.records}
-    failures = {key: reason for result in results for key, _, reason in result.failures}
-    return records, failures
-
-
-def alone(company):
-    """Run each trial of some cells in a task of its own."""
-    records, failures = {}, {}
-    for cell in company:
-        of_cell = run([cell])
-        records |= of_cell[0]
-        failures |= of_cell[1]
-    return records, failures
 
 
 WRITES = r"{}: expected a class that leaves its input as it is, got .*executor\.private_copies=\[.*{}.*\]\.$"
@@ -286,7 +250,7 @@ def assert_changes_nothing(hostile, data, outcome, culprit):
         elif outcome == "writes":
             assert len(failures) == sum(cell.n_trials for cell in hostile)
             for reason in failures.values():
-                assert re.search(WRITES.format(re.escape(culprit), re.escape(culprit)), reason)
+                assert re.search(WRITES.format(re.escape(culprit), re.escape(culprit.split()[-1])), reason)
 
 
 @pytest.mark.parametrize(
@@ -294,3 +258,80 @@ def assert_changes_nothing(hostile, data, outcome, culprit):
 )
 def test_a_hostile_selector_changes_no_other_result(name, outcome, data):
     assert_changes_nothing(own(name, data=data), data, outcome, f"members.{name}")
+
+
+OTHERS = {
+    "a model that writes to its copy of test rows": ("model=any", "model._target_=members.ZeroesInPredict", "works"),
+    "a measure that writes to test rows": (
+        "model=logistic",
+        "+protocol.measures=[{_target_:members.WritesTestRowsOfTrial}]",
+        "writes",
+    ),
+    "a measure that scales the model of all features": (
+        "model=logistic",
+        "+protocol.measures=[{_target_:members.Scaling}]",
+        "works",  # on a copy
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_a_hostile_model_or_measure_changes_no_other_result(case):
+    *overrides, outcome = OTHERS[case]
+    hostile = cells("selector=full", *overrides, *PLAIN)
+    name = " or ".join(hostile[0].foreign)
+    assert_changes_nothing(hostile, DENSE, outcome, name)
+
+
+def test_a_preparation_may_use_its_memory_again():
+    prepared = records_of(*own("Honest", "preparation=any", "preparation._target_=members.ReusesMemory"))
+    plain = records_of(*own("Honest"))
+    assert len(plain) == 2
+    for name in ("error", "n_train", "n_test"):
+        assert [record[name] for record in prepared] == [record[name] for record in plain]
+
+
+def test_a_class_that_needs_rows_to_write_to_gets_a_copy():
+    """It is tried, and said once a kind; or it is named, and then it may write."""
+    [needs], [writes], [honest] = own("NeedsWritable"), own("ScalesX"), own("Honest")
+    with pytest.warns(
+        UserWarning, match=r"members\.NeedsWritable: expected to work on .*=\[members\.NeedsWritable\] saves"
+    ):
+        run_task(make_tasks([needs])[0])
+    settings = {"private_copies": ["members.NeedsWritable", "members.ScalesX"]}
+    records, failures = run([needs, writes, honest], **settings)
+    assert failures == {}
+    assert {key: records[key] for key in run([honest])[0]} == run([honest])[0]
+    assert run([writes], **settings)[0].keys() == run([writes])[1].keys()  # no key has the setting
+    with pytest.raises(ValueError, match=r"executor\.private_copies: expected a list .* got 'members\.ScalesX'; such"):
+        run([writes], private_copies="members.ScalesX")
+
+
+def test_company_order_and_resuming_change_no_result(members):
+    """Of all that is registered; `company_pairs.py` runs each pair."""
+    named = everything(members)
+    company = [cell for of_name in named.values() for cell in of_name]
+    expected, failures = alone(company, folds=(0,))
+    refused = {name for name, of_name in named.items() if run(of_name, folds=(0,))[1]}
+    assert all(name.startswith("scorer ") for name in refused)  # such as scorers for two classes called 0 and 1
+    assert len(expected) > 100 > 10 * len(refused)
+    order = np.random.default_rng(0).permutation(len(company))
+    for arranged in (company, company[::-1], [company[k] for k in order]):
+        assert run(arranged, folds=(0,)) == (expected, failures)
+    done = frozenset(sorted(expected)[::2])
+    left = {key: text for key, text in expected.items() if key not in done}
+    assert run(company, done=done, folds=(0,)) == (left, failures)
+
+
+@pytest.mark.parametrize("executor", ["serial", "loky"])
+def test_executors_change_no_result(executor, members, tmp_path):
+    """Hostile classes among them, from a store that has a part of the results."""
+    undisturbed, store = TrialStore(tmp_path / "alone"), TrialStore(tmp_path / "store")
+    for cell in innocents(DENSE):
+        run_quietly([cell], undisturbed)
+    run_quietly(innocents(DENSE)[3:5], store)
+    hostile = [*own("KeepsAndWritesLater"), *own("ClearsFlag"), *own("NeedsWritable")]
+    run_quietly([*innocents(DENSE)[:4], *hostile, *innocents(DENSE)[4:]], store, {"name": executor, "n_jobs": 2})
+    ids = [cell.id for cell in innocents(DENSE)]
+    assert rows(store, cells=ids, columns=STABLE) == rows(undisturbed, cells=ids, columns=STABLE)
+    assert len(undisturbed.keys()) == 2 * len(ids)

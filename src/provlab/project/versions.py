@@ -58,12 +58,13 @@ def _version_now(module: str, root: Path) -> str:
         return _hash({"": Path(script).read_bytes()}) if script else ""
     spec = getattr(sys.modules.get(module), "__spec__", None)
     origin = Path(spec.origin or "").resolve() if spec is not None else Path()
-    names = sorted({*importlib.metadata.packages_distributions().get(module, [])})
     is_of_project = origin.is_relative_to(root.resolve()) and "site-packages" not in origin.parts
-    if origin.suffix == ".py" and (is_of_project or not names):
-        files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
-        return _hash({path.relative_to(origin.parent).as_posix(): path.read_bytes() for path in files})
-    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+    if not (is_of_project and origin.suffix == ".py"):  # reading what all distributions contain takes half a second
+        names = sorted({*importlib.metadata.packages_distributions().get(module, [])})
+        if names or origin.suffix != ".py":
+            return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+    files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
+    return _hash({path.relative_to(origin.parent).as_posix(): path.read_bytes() for path in files})
 
 
 def _source(value: Any) -> str:

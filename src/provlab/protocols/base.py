@@ -136,12 +136,12 @@ class Fold:
         if self.view.read_only:
             freeze([self.X_test, self.y_test, self.test_weight])
 
-    def private(self) -> Fold:
-        """Return a copy whose arrays can be written to, for a class that needs such; it shares no derived parts."""
+    def private(self, *, may_change: bool) -> Fold:
+        """Return a copy whose arrays can be written to, for a class that needs such; see `SharedView.private`."""
         from provlab.protocols.shared_rows import copied
 
         rows = copied([self.X_test, self.y_test, self.test_weight])
-        return Fold(self.view.private(), rows[0], rows[1], self.feature_names, rows[2])
+        return Fold(self.view.private(may_change=may_change), rows[0], rows[1], self.feature_names, rows[2])
 
     def test_checksum(self) -> int:
         """Return a number that changes with any value of the test rows, their labels and weights."""

@@ -40,13 +40,14 @@ def check_scorers(scoring: Sequence[Any], model: Any) -> None:
         if not _is_for(name, model):
             raise ValueError(
                 f"protocol.scoring: expected scorers that read what {name_of} predicts, got {name}, which "
-                f"{_reads(name)}; choose one of {', '.join(_usable(model))}, or another model."
+                f"{_reads(name)}; choose one of {', '.join(usable_scorers(model))}, or another model."
             )
     if len({*scoring}) < len(scoring):
         raise ValueError(f"protocol.scoring: expected each scorer once, got {', '.join(scoring):.200}.")
 
 
-def _usable(model: Any) -> Iterator[str]:
+def usable_scorers(model: Any) -> Iterator[str]:
+    """Yield the names of the scorers that read what a model predicts."""
     return (name for name in get_scorer_names() if _is_for(name, model))
 
 
@@ -103,7 +104,7 @@ def measured(
         try:
             found[name] = _score(name, model, X, y, weights, predicted)
         except ValueError as error:
-            others = ", ".join(each for each in _usable(model) if _applies(each, model, X, y, weights))
+            others = ", ".join(each for each in usable_scorers(model) if _applies(each, model, X, y, weights))
             raise ValueError(
                 f"protocol.scoring: expected scorers that apply to these data, got {name}: "
                 f"{' '.join(str(error).split()).rstrip('.')}; choose among {others}."

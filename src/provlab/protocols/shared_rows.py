@@ -10,7 +10,7 @@ import random
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
@@ -42,6 +42,7 @@ class SharedView(TrainingView):
     ) -> None:
         super().__init__(X, y, metadata)
         self.read_only = read_only
+        self.may_change = False
         self._checksums: dict[str, int] = {}
         if read_only:
             freeze([X, y, *self.metadata.values()])
@@ -72,7 +73,7 @@ class SharedView(TrainingView):
         """
         before = self.first_checksum
         yield
-        if self.checksum() != before:
+        if not self.may_change and self.checksum() != before:
             raise ChangedInputError([name_of(estimator)])
 
     def has_changed_parts(self) -> bool:
@@ -83,9 +84,14 @@ class SharedView(TrainingView):
                 return True
         return False
 
-    def private(self) -> SharedView:
-        """Return a view of copies that can be written to, without any derived part."""
-        return type(self)(*copied([self.X, self.y, self.metadata]), read_only=False)
+    def private(self, *, may_change: bool) -> SharedView:
+        """Return a view of copies that can be written to, without any derived part.
+
+        `may_change` says whether a class may do so, or whether `guarded` raises.
+        """
+        view = type(self)(*copied([self.X, self.y, self.metadata]), read_only=False)
+        view.may_change = may_change
+        return view
 
     def apart(self, selector: BaseEstimator) -> SharedView:
         """Return the view that all selectors of a foreign class share: its parts are seen by no other class.
@@ -147,7 +153,7 @@ def settings_of_one_trial(seed: int) -> Iterator[None]:
     Else what a class draws without a seed of its own, or sets for all, would depend on the trials before.
     """
     random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002: the generator that others draw from
+    np.random.seed(seed % 2**32)  # noqa: NPY002  # others draw from it
     with np.errstate(), sklearn.config_context():
         yield
 
@@ -170,7 +176,8 @@ def _members(part: Any, *, of_estimators: bool) -> list[Any]:
         return [*part]
     if isinstance(part, TrainingView):
         return [part.X, part.y]
-    if is_dataclass(part) and not isinstance(part, type):
+    params: Any = getattr(part, "__dataclass_params__", None)
+    if params is not None and params.frozen:  # others may grow
         return [getattr(part, field.name) for field in fields(part)]
     if isinstance(part, BaseEstimator) and of_estimators:
         return [value for value in vars(part).values() if isinstance(value, np.ndarray) or sparse.issparse(value)]

@@ -37,7 +37,7 @@ def run_foreign_trial(
     """
     with settings_of_one_trial(seed):
         if not set(cell.foreign).isdisjoint(private_copies):
-            return run(fold.private())
+            return run(fold.private(may_change=True))
         unchanged = fold.first_checksums
         try:
             record = run(fold)
@@ -48,7 +48,7 @@ def run_foreign_trial(
                 raise ChangedInputError(cell.foreign) from error
             if not needs_writable_arrays(error):
                 raise
-            private = fold.private()
+            private = fold.private(may_change=False)
             record = run(private)
             if (private.view.checksum(), private.test_checksum()) != unchanged:
                 raise ChangedInputError(cell.foreign) from error
