@@ -20,7 +20,7 @@ TABLES := $(filter table%,$(ARTEFACTS))
 # What `test-lowest` and `test-newest` run: the library, and the statistics of claims, on which other versions tell.
 LIBRARY_TESTS := tests/kernels tests/selectors tests/claims tests/test_models.py tests/test_certificates.py
 
-.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-processors test-lowest test-newest faults screenshots check format lock audit-lock release status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-company test-processors test-lowest test-newest faults screenshots check format lock audit-lock release status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -37,6 +37,7 @@ help:
 	@echo "make test        all tests            make check    format, lint, types, layers"
 	@echo "                 KIND=avx2 or KIND=baseline: as on a processor without AVX-512, or with neither"
 	@echo "make test-processors   the tests that matter there, as both kinds or one"
+	@echo "make test-company   every pair of methods side by side: no result depends on its company (minutes)"
 	@echo "make test-lowest, test-newest   the library with the lowest versions that are allowed, and with the newest"
 	@echo "make faults      an hour of faults at random over a run, which has to end as without: OVERRIDES='--minutes 5'"
 	@echo "make coverage    all tests, and which lines they run"
@@ -117,7 +118,7 @@ bench-scaling: $(DEV)
 PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 # Tests start hundreds of processes, each a second sooner where what it imports is compiled.
-test coverage test-processors: export PYTHONDONTWRITEBYTECODE =
+test coverage test-company test-processors: export PYTHONDONTWRITEBYTECODE =
 
 test: $(DEV)
 	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(PYTEST) --durations 25
@@ -151,6 +152,10 @@ coverage: $(DEV)
 ON_BOTH_KINDS := tests/test_reference.py::test_a_sample_of_its_trials_is_what_this_code_computes \
 	tests/test_reference.py::test_table_1_is_what_this_code_computes tests/test_determinism.py tests/test_audit.py
 ON_ONE_KIND := tests/test_executors.py tests/store
+
+# Minutes: every pair of methods in one task, every executor.
+test-company: $(DEV)
+	$(PYTEST) tests/evaluation/company_pairs.py
 
 test-processors: $(DEV)
 	$(BIN)/python tests/kinds.py avx2 -- $(PYTEST) $(ON_BOTH_KINDS)
