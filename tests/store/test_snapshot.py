@@ -6,8 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from provlab.records import NUMBERS
 from provlab.snapshot import StoreSnapshot
-from provlab.store import NUMBERS, SCHEMA, TrialStore
+from provlab.store import SCHEMA, TrialStore
 from small_runs import fake_records
 
 
