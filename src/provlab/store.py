@@ -166,8 +166,8 @@ class TrialStore:
         Raises
         ------
         ValueError
-            When a file has a column of a type that does not fit, a number that no trial can have, or a trial that is not
-        the one that its key says: names it.
+            When a file has a column of a type that does not fit, a number that no trial can have, or a trial that is
+            not the one that its key says: names it.
         OSError
             When a file cannot be read for another reason than damage.
         """

@@ -79,7 +79,7 @@ def test_a_column_that_nobody_has_written_has_no_values_and_one_that_was_not_rea
 
 
 def test_records_without_key_or_cell_are_left_out_and_counted(store):
-    [path, *_] = sorted(store.folder.glob("*.parquet"))
+    [path] = [path for path in store.folder.glob("*.parquet") if "a" in pq.read_table(path)["cell"].to_pylist()]
     table = pq.read_table(path)
     lost = len(table)
     place = table.column_names.index("cell")

@@ -258,7 +258,7 @@ def test_columns_that_an_older_file_lacks_are_null(store):
 
 
 OWN = {
-    "number": pa.array([1.0, 2.0]), "whole": pa.array([1, 2]), "text": pa.array(["a", "b"]),
+    "number": pa.array([1.0, 0.5]), "whole": pa.array([1, 0]), "text": pa.array(["a", "b"]),
     "codes": pa.array(["a", "b"]).dictionary_encode(), "large": pa.array(["a", "b"], pa.large_string()),
     "nothing": pa.array([None, None], pa.float64()), "null": pa.nulls(2),
     "features": pa.array([[1], []], pa.list_(pa.int32())), "nested": pa.array([{"a": 1}, {"a": 2}]),
