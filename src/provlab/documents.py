@@ -215,11 +215,11 @@ def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH
     with suppress(RecursionError):
         found = parse(text)
         level = [found] if isinstance(found, dict | list) else []
-        for _ in range(max_depth):
+        for _ in range(max_depth + 1):
+            if not level:
+                return found
             inner = [each.values() if isinstance(each, dict) else each for each in level]
             level = [each for values in inner for each in values if isinstance(each, dict | list)]
-        if not level:
-            return found
     raise ValueError(f"it is nested in more than {max_depth} levels")
 
 
