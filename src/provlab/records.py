@@ -38,9 +38,10 @@ RANGES = {
 
 def outside(values: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
     """Return which values are beyond a range; NaN is, where both ends are finite: a share that is not known is null."""
-    beyond = (values < low - ROUNDING) | (values > high + ROUNDING)
+    numbers = values.astype(float)  # in single precision the largest end would be infinite
+    beyond = (numbers < low - ROUNDING) | (numbers > high + ROUNDING)
     if math.isfinite(low) and math.isfinite(high):
-        beyond |= np.isnan(values)
+        beyond |= np.isnan(numbers)
     return beyond
 
 

@@ -111,7 +111,7 @@ def test_trials_that_their_keys_do_not_name(name, theirs, tmp_path, capsys):
 
 
 READERS = {"error": {"merge", "export", "verify", "report", "explain", "reproduce", "run"},
-           "features": {"merge", "export", "report", "run"}}  # fmt: skip
+           "features": {"merge", "export", "report", "explain", "run"}}  # fmt: skip
 """Commands that read a column; others say nothing that depends on it."""
 
 

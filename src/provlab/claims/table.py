@@ -180,6 +180,7 @@ class TableEvidence(AbstractEvidence):
         name = "seconds" if has_seconds and name == "pass_cpu" else name
         source = self.roles.get(name, name)
         if isinstance(source, int | float):
+            check_range(name, np.array([source]), f"{self.path}: {name}")
             return np.full(results.size, float(source))
         if source in self._file:
             is_text = name in SCHEMA.names and pa.types.is_string(SCHEMA.field(name).type)
