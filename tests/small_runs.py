@@ -136,7 +136,7 @@ def fake_records(first, n, cell="c"):
     """Return n records with keys from `first` on: valid, not computed."""
     empty = {pa.string(): "", pa.float64(): 0.5, pa.int32(): 1, pa.int64(): 2**40, pa.list_(pa.int32()): [3, 1, 2]}
     empty |= {pa.list_(pa.string()): ["c", "a", "b"], pa.list_(pa.float64()): [0.5, -1.0, 2.0]}
-    blank = {field.name: empty[field.type] for field in SCHEMA}
+    blank = {field.name: empty[field.type] for field in SCHEMA} | {"config": None, "n_features": 4}
     return [{**blank, "key": f"{k:064x}", "cell": cell, "fold": k % 1000} for k in range(first, first + n)]
 
 

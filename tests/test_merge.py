@@ -181,27 +181,63 @@ def test_records_without_a_config_are_exported(here):
     assert len(pd.read_csv("results/export/trials.csv")) == 3
 
 
+ANOTHER_TRIAL = "expected trials whose keys, cells and data follow from their configs and numbers, got 1 of 30 that do"
+UNKNOWN_TRIAL = "expected trials with key, cell, data, config, repeat, fold, draw, got 1 of 30 without one of these"
+
+
 @pytest.mark.parametrize(
-    ("column", "change", "is_refused"),
+    ("column", "change", "message"),
     [
-        ("dataset", lambda name: "other", False),  # a name that is part of no key
-        ("error", lambda value: 0.0, False),
-        ("config", lambda text: text.replace('"seed":0', '"seed":1'), True),
-        ("cell", lambda text: "0" * 64, True),
-        ("fold", lambda fold: fold + 1, True),
-        ("draw", lambda draw: None, True),
-        ("config", lambda text: None, True),
+        ("dataset", lambda name: "other", ""),  # a name that is part of no key
+        ("error", lambda value: 0.0, ""),
+        ("config", lambda text: text.replace('"seed":0', '"seed":1'), ANOTHER_TRIAL),
+        ("cell", lambda text: "0" * 64, ANOTHER_TRIAL),
+        ("key", lambda text: "0" * 64, ANOTHER_TRIAL),
+        ("data", lambda text: "0" * 64, ANOTHER_TRIAL),
+        ("data", lambda text: None, ANOTHER_TRIAL),
+        ("fold", lambda fold: fold + 1, ANOTHER_TRIAL),
+        ("draw", lambda draw: None, UNKNOWN_TRIAL),
+        ("config", lambda text: None, UNKNOWN_TRIAL),
+        ("error", lambda value: -5.0, "column error: expected values from 0 to 1, got -5"),
+        ("error", lambda value: np.inf, "column error: expected values from 0 to 1, got inf"),
+        ("error", lambda value: np.nan, "column error: expected values from 0 to 1, got nan"),
+        ("n_train", lambda value: -1, "column n_train: expected values of at least 0, got -1"),
+        ("task_cpu", lambda value: np.inf, "column task_cpu: expected finite values of at least 0, got inf"),
+        ("features", lambda value: [3, -1], "column features: expected values of at least 0, got -1"),
+        ("features", lambda value: [10**9, 1], "column features: expected numbers below n_features, 120, got 10000000"),
     ],
 )
-def test_trials_that_were_changed(stored, here, column, change, is_refused):
+def test_trials_that_were_changed(stored, here, column, change, message):
     changed(stored, "theirs", lambda k, record: {} if k else {column: change(record[column])})
-    if not is_refused:
+    if not message:
         assert len(source_trials(Path("theirs"))) > 0
         return
-    with pytest.raises(ValueError, match=r"theirs: expected trials whose keys follow .*, got 1 of \d+ that do not"):
+    with pytest.raises(ValueError, match=f"theirs.*: {re.escape(message)}"):
         source_trials(Path("theirs"))
     assert main(["merge", "theirs", "--results", "again"]) == 2
     assert not Path("again").exists()
+
+
+@pytest.mark.parametrize("keep_first", [False, True])
+def test_rows_with_the_key_of_another_row_are_counted_and_compared(stored, here, keep_first, capsys):
+    records = TrialStore(stored / "results" / "store").query().to_pylist()
+    TrialStore("same/store").append([*records, *[records[0] | {"task_cpu": 9.0}] * 29])
+    assert main(["merge", "same", "--results", "new"]) == 0
+    expected = (
+        "same: 29 rows have the key of a row before them: 29 identical, 0 the same to the promised digits, 0 diff"
+    )
+    assert expected in capsys.readouterr().out
+    assert len(TrialStore("new/store").keys()) == len(records)
+    errors = [records[0]["error"], 0.75, 0.8]
+    TrialStore("other/store").append([records[0] | {"error": error} for error in errors])
+    assert main(["merge", "other", "--results", "again", *["--keep-first"] * keep_first]) == (not keep_first)
+    out, error = capsys.readouterr()
+    assert (
+        "other: 2 rows have the key of a row before them: 0 identical, 0 the same to the promised digits, 2 diff" in out
+    )
+    assert "0.75" in out
+    assert ("Kept the first" if keep_first else "nothing was written") in error
+    assert [*TrialStore("again/store").query()["error"].to_pylist()] == errors[:1] * keep_first
 
 
 def changed(stored, folder, change):

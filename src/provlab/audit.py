@@ -31,10 +31,11 @@ from provlab.datasets import MissingDataError
 from provlab.identity.cell import ID_DIGITS, cell_of
 from provlab.identity.keys import trial_key
 from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
+from provlab.records import NUMBERS
 from provlab.run.environment import environment, git_revision
 from provlab.run.executors import execute
 from provlab.run.runner import ticker
-from provlab.store import NUMBERS, SCHEMA, TrialStore, records_table
+from provlab.store import SCHEMA, TrialStore, records_table
 from provlab.terminal import PlainConsole
 from provsel import __version__
 
@@ -72,7 +73,7 @@ def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **dra
     KeyboardInterrupt, OSError
         After what was compared so far has been written.
     """
-    store = TrialStore(results / "store")
+    store = TrialStore(results / "store", check=False)
     trials = store.query(columns=["key", "cell", "data", "repeat", "fold"])
     if not len(trials):
         raise ValueError(
@@ -249,7 +250,7 @@ def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, 
                 continue
         except MissingDataError as error:
             skipped[f"the data are missing: provsel fetch {error.dataset}"] += len(records)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
             skipped[_line(f"not accepted now: {type(error).__name__}: {error}")] += len(records)
         else:
             cells.append(cell)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from provlab import agreement
 from provlab.agreement import DIFFERENT, OUTCOMES
-from provlab.documents import read_as
+from provlab.documents import parse_json, read_as
 from provlab.tables import write_text
 
 log = logging.getLogger(__name__)
@@ -118,7 +118,7 @@ def read_audits(results: Path) -> list[AuditRun]:
     runs = []
     for path in sorted((Path(results) / "audits").glob("*.json")):
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = parse_json(path.read_text(encoding="utf-8"))
             if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
                 raise ValueError(f"a file without the format {FORMAT!r}")
             frames = {"trials": frame_of(data["trials"], TRIALS), "agreement": frame_of(data["agreement"], AGREEMENT)}
@@ -128,7 +128,7 @@ def read_audits(results: Path) -> list[AuditRun]:
             if datetime.fromisoformat(run.when).utcoffset() is None or not {*run.trials["outcome"]} <= {*OUTCOMES}:
                 raise ValueError("a time without its zone, or an outcome of another name")
             runs.append(run)
-        except (ValueError, TypeError, KeyError, OSError, RecursionError, OverflowError) as error:
+        except (ValueError, TypeError, KeyError, OSError, OverflowError) as error:
             log.warning("audit %s: expected a file that this provsel audit wrote, got %s; left out.", path, error)
     return sorted(runs, key=lambda run: datetime.fromisoformat(run.when), reverse=True)
 

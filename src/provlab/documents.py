@@ -22,6 +22,9 @@ SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_BYTES = 1 << 20
 MAX_JSON = 1 << 26
 MAX_DEPTH = 20
+MAX_CONFIG_DEPTH = 3 * MAX_DEPTH
+"""Of a config as a record has it, where a component of a YAML file takes two levels."""
+
 MAX_VALUES = 100_000
 MAX_SCALAR = 20_000
 
@@ -72,10 +75,15 @@ def parse_toml(text: str) -> dict[str, Any]:
     return found
 
 
+def parse_json(text: str, max_depth: int = MAX_DEPTH) -> Any:
+    """Return the content of JSON; a ValueError gives the reason: no JSON, or more levels than `max_depth`."""
+    return _not_deep(json.loads, text, max_depth)
+
+
 def read_json(path: Path) -> Any:
     """Return the content of a JSON file; a ValueError names it, and gives the reason."""
     try:
-        return _not_deep(json.loads, read_text(path, MAX_JSON))
+        return parse_json(read_text(path, MAX_JSON))
     except ValueError as error:
         raise ValueError(f"{path}: expected JSON, got {error}; write it again, or remove the file.") from error
 
@@ -202,17 +210,17 @@ Line = Annotated[str, one_line]
 """A text of which the breaks do not count."""
 
 
-def _not_deep(parse: Callable[[str], Any], text: str) -> Any:
+def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH) -> Any:
     """Return what a recursive parser gives, if it is not nested too deeply for it or for those that read on."""
     with suppress(RecursionError):
         found = parse(text)
         level = [found] if isinstance(found, dict | list) else []
-        for _ in range(MAX_DEPTH):
+        for _ in range(max_depth + 1):
+            if not level:
+                return found
             inner = [each.values() if isinstance(each, dict) else each for each in level]
             level = [each for values in inner for each in values if isinstance(each, dict | list)]
-        if not level:
-            return found
-    raise ValueError(f"it is nested in more than {MAX_DEPTH} levels")
+    raise ValueError(f"it is nested in more than {max_depth} levels")
 
 
 def _check_events(text: str, max_values: int) -> None:

@@ -32,6 +32,7 @@ from provlab.claims.schema import all_claim_files
 from provlab.claims.stored import Evidence
 from provlab.claims.verdicts import judge_files, write_verdicts
 from provlab.datasets import is_place, read_source, source_names
+from provlab.documents import MAX_CONFIG_DEPTH, parse_json
 from provlab.features import data_names
 from provlab.identity.keys import canonical_json
 from provlab.messages import as_cell, visible
@@ -164,7 +165,7 @@ def data_sets(trials: pa.Table) -> pd.DataFrame:
 
 def _dataset_of(config: str | None) -> dict[str, Any]:
     """Return the data set of a config; of a record that has none, as older ones, nothing."""
-    found: dict[str, Any] = json.loads(config or "{}").get("dataset", {})
+    found: dict[str, Any] = parse_json(config or "{}", MAX_CONFIG_DEPTH).get("dataset", {})
     return found
 
 

@@ -18,7 +18,8 @@ from scipy.special import stdtrit
 from provlab.identity.cell import Cell
 from provlab.plan import Artefact, Entry, counted_state
 from provlab.protocols import predicts_numbers
-from provlab.store import LARGE, NUMBERS, TrialReader
+from provlab.records import NUMBERS
+from provlab.store import LARGE, TrialReader
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""

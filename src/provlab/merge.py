@@ -7,6 +7,7 @@ stated digits on another. What is different beyond that is a conflict, and is fo
 
 from __future__ import annotations
 
+from functools import reduce
 from pathlib import Path
 
 import pandas as pd
@@ -16,8 +17,8 @@ import pyarrow.compute as pc
 from provlab import agreement
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES
 from provlab.benchmark.stored import NAMES, check_table, read_table, unpacked, write_table
-from provlab.identity.keys import digest_of, trial_key
-from provlab.store import NUMBERS, TrialStore
+from provlab.records import IDENTITY, NUMBERS
+from provlab.store import TrialStore
 
 PLACE = ["key", "dataset", "selector", "repeat", "fold", "draw"]
 
@@ -31,37 +32,40 @@ FIRST = "first source"
 def source_trials(folder: Path) -> pa.Table:
     """Return the trials of a results folder, of an export, or of the folder of a store; nothing is changed there.
 
+    They are sorted by key. A trial that is there twice stays twice, see `split_repeated`.
+
     Raises
     ------
     ValueError
-        When it is none of these, or a trial is not the one that its key says.
+        When it is none of these, or a trial does not say which one it is.
     """
     found = [path for path in (folder / "store", folder) if any(path.glob("*.parquet"))]
-    trials = TrialStore((found or [folder])[0], read_only=True).query()
+    trials = TrialStore((found or [folder])[0], read_only=True).read().sort_by("key")
     if not len(trials):
         raise ValueError(
             f"merge: expected a results folder or an export with trials, got {folder}, in which no store has any; "
             f"correct the path."
         )
-    _check_keys(folder, trials)
+    _check_whole(folder, trials)
     return trials
 
 
-def _check_keys(folder: Path, trials: pa.Table) -> None:
-    """Check that keys follow from configs and numbers: an edited trial is another trial."""
-    configs = {text: digest_of(text) for text in trials["config"].unique().to_pylist() if text is not None}
-    columns = [trials[name].to_pylist() for name in ("key", "cell", "config", "repeat", "fold", "draw")]
-    wrong = [
-        key
-        for key, cell, config, *numbers in zip(*columns, strict=True)
-        if configs.get(config) != cell or None in numbers or trial_key(config, *numbers) != key
-    ]
-    if wrong:
+def _check_whole(folder: Path, trials: pa.Table) -> None:
+    """Refuse records that do not say which trial they are, of which a store can check nothing."""
+    is_whole = reduce(pc.and_, [pc.is_valid(trials[name]) for name in IDENTITY])
+    incomplete = trials.filter(pc.invert(is_whole))
+    if len(incomplete):
         raise ValueError(
-            f"{folder}: expected trials whose keys follow from their configs and numbers, got {len(wrong)} of "
-            f"{len(trials)} that do not, such as {wrong[0]!s:.16}...; they were changed after they were computed: ask "
+            f"{folder}: expected trials with {', '.join(IDENTITY)}, got {len(incomplete)} of {len(trials)} without one "
+            f"of these, such as {incomplete['key'][0].as_py()!s:.16}...; nothing tells whether they were changed: ask "
             f"for another copy."
         )
+
+
+def split_repeated(trials: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Return the first record of each key, and all others; `trials` are sorted by key."""
+    is_repeated = trials["key"].to_pandas().duplicated()
+    return trials.filter(pa.array(~is_repeated)), trials.filter(pa.array(is_repeated))
 
 
 def compare_known(known: pa.Table, trials: pa.Table, source: str) -> tuple[dict[str, int], pd.DataFrame]:
@@ -108,15 +112,18 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
     Raises
     ------
     ValueError
-        When a source has no trials, keys that do not follow from its configs, or a column with another type than in the
-        sources before.
+        When a source has no trials, one that says not which it is, or a column with another type than in the sources
+        before; of what a store refuses, see `TrialStore.read`.
     """
     store = TrialStore(target / "store")
     ours = store.query()
-    _check_keys(target, ours)
+    _check_whole(target, ours)
     known, conflicts, fresh = with_source(ours, str(target)), [pd.DataFrame(columns=CONFLICT_COLUMNS)], []
     for name, folder in sources.items():
-        trials = source_trials(folder)
+        trials, repeated = split_repeated(source_trials(folder))
+        firsts = with_source(trials, name).take(pc.index_in(repeated["key"], value_set=trials["key"].combine_chunks()))
+        repeats, wrong = compare_known(firsts, repeated, name)
+        conflicts += [wrong] * (len(wrong) > 0)
         places = pc.index_in(trials["key"], value_set=known["key"].combine_chunks())
         fresh.append(trials.filter(pc.is_null(places)))
         found, wrong = compare_known(known.take(places.drop_null()), trials.filter(pc.is_valid(places)), name)
@@ -128,7 +135,9 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
                 f"merge: expected columns of {name} with the types that they have in the sources before it, got "
                 f"another: {error}; rename the measure's field in one of the projects, or leave out one of the sources."
             ) from error
-        print(f"{name}: {len(fresh[-1])} new trials; {_counts(found)}")
+        print(f"{name}: {len(fresh[-1])} new trials; known: {_counts(found)}")
+        if len(repeated):
+            print(f"{name}: {len(repeated)} rows have the key of a row before them: {_counts(repeats)}")
     if keep_first or len(conflicts) == 1:
         store.prepare()
         for table in fresh:
@@ -150,13 +159,13 @@ def merge_panel(source: Path, target: Path, *, keep_first: bool) -> pd.DataFrame
         replaced = ours.isin(pd.MultiIndex.from_frame(fresh[[*NAMES]]))  # by trials of another version
         write_table(pd.concat([old[~replaced], fresh]), target)
     methods = ", ".join(fresh["method"].unique()) or "no method"
-    print(f"{source}: {len(fresh)} new trials of {methods}; {_counts(found)}")
+    print(f"{source}: {len(fresh)} new trials of {methods}; known: {_counts(found)}")
     return conflicts
 
 
 def _counts(found: dict[str, int]) -> str:
     same = f"{found[IDENTICAL]} identical, {found[CLOSE]} the same to the promised digits"
-    return f"known: {same}, {found[DIFFERENT]} different"
+    return f"{same}, {found[DIFFERENT]} different"
 
 
 def with_source(trials: pa.Table, source: str) -> pa.Table:

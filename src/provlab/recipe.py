@@ -21,7 +21,8 @@ from provlab.frames import (
 )
 from provlab.plan import COMPLETE, Artefact
 from provlab.project import artefact_file, paper_of
-from provlab.store import NUMBERS, TrialReader
+from provlab.records import NUMBERS
+from provlab.store import TrialReader
 from provlab.tables import write_frame
 
 

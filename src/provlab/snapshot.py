@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from provlab.identity.cell import Cell
-from provlab.store import LARGE, NUMBERS, SCHEMA, TrialStore
+from provlab.records import NUMBERS
+from provlab.store import LARGE, SCHEMA, TrialStore
 
 
 class StoreSnapshot:

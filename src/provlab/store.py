@@ -16,13 +16,14 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from provlab.protocols import COLUMNS
+from provlab.records import IDENTITY, check_identities, check_ranges
 from provsel.files import probe, remove_abandoned, replacing
 
 log = logging.getLogger(__name__)
@@ -58,9 +59,6 @@ The columns of a project's own measures stand beside these. They are text or num
 trial has a value.
 """
 
-NUMBERS = ("repeat", "fold", "draw")
-"""Which trial of its cell a record is of."""
-
 ENCODED = pa.dictionary(pa.int32(), pa.string())
 """Texts of which each is stored once."""
 
@@ -91,8 +89,8 @@ class DamagedFileError(Exception):
     """A file of the store whose bytes are not those that were written."""
 
 
-class NewerFileError(ValueError):
-    """A file that a newer provsel wrote."""
+class RefusedFileError(ValueError):
+    """A sound file that a newer provsel wrote, or whose trials are not those that their keys say."""
 
 
 class TrialReader(Protocol):
@@ -113,6 +111,9 @@ class TrialStore:
         Created at the first write.
     read_only : bool, default=False
         Leave damaged files where they are, as in the folder of somebody else.
+    check : bool, default=True
+        Refuse a file with a trial that is not the one that its key says, or with a number that none can have, see
+        `provlab.records`; an audit, which finds such trials itself, does without.
 
     Attributes
     ----------
@@ -120,8 +121,8 @@ class TrialStore:
         Names of damaged files that were left where they are, and what is wrong with each.
     """
 
-    def __init__(self, folder: Path | str, *, read_only: bool = False) -> None:
-        self.folder, self.read_only = Path(folder), read_only
+    def __init__(self, folder: Path | str, *, read_only: bool = False, check: bool = True) -> None:
+        self.folder, self.read_only, self.check = Path(folder), read_only, check
         self.passed_over: dict[str, str] = {}
         self._verified: dict[Path, tuple[int, int, int]] = {}
 
@@ -165,7 +166,8 @@ class TrialStore:
         Raises
         ------
         ValueError
-            When a file has a column of a type that does not fit: names it.
+            When a file has a column of a type that does not fit, a number that no trial can have, or a trial that is
+            not the one that its key says: names it.
         OSError
             When a file cannot be read for another reason than damage.
         """
@@ -295,13 +297,15 @@ class TrialStore:
             with path.open("rb") as file:
                 found = os.fstat(file.fileno())
                 state = found.st_ino, found.st_size, found.st_mtime_ns
-                if named and self._verified.get(path) != state:
-                    if hashlib.file_digest(file, "sha256").hexdigest() != named[1]:
-                        raise DamagedFileError("bytes with another SHA-256 than when it was written")
-                    self._verified[path] = state
+                is_new = self._verified.get(path) != state
+                if named and is_new and hashlib.file_digest(file, "sha256").hexdigest() != named[1]:
+                    raise DamagedFileError("bytes with another SHA-256 than when it was written")
                 file.seek(0)
                 schema = pq.read_schema(file)
                 _check_schema(path, schema)
+                if is_new and self.check:
+                    _check_identities(path, file, schema)
+                self._verified[path] = state
                 wanted = columns or [name for name in schema.names if not (encoded and name in LARGE)]
                 present = [name for name in wanted if name in schema.names]
                 texts = [name for name in present if encoded and schema.field(name).type == pa.string()]
@@ -319,10 +323,13 @@ class TrialStore:
                     f"store file {path}: expected to read it, got {os.strerror(number)!r}; it stays in place: fix "
                     f"that, or move it out of the store, then run the same command again.",
                 ) from error
-            if isinstance(error, NewerFileError) or (named and not isinstance(error, DamagedFileError)):
+            if isinstance(error, RefusedFileError) or (named and not isinstance(error, DamagedFileError)):
                 raise  # whatever it is, the bytes are those that were written
             return pa.table({}) if self._set_aside(path, error) else None
-        return _with_types(path, table, encoded=encoded)
+        typed = _with_types(path, table, encoded=encoded)
+        if self.check:
+            check_ranges(typed, f"store file {path}")
+        return typed
 
     def _set_aside(self, path: Path, error: Exception) -> bool:
         """Rename a damaged file, so that it is not read and nothing is lost; False when it no longer exists.
@@ -370,10 +377,22 @@ def _check_schema(path: Path, schema: pa.Schema) -> None:
     if wrong := [name for name in schema.names if not name.isidentifier()]:
         raise DamagedFileError(f"a column {wrong[0]!r:.80}, which no measure can have")
     if int(stated) > VERSION:
-        raise NewerFileError(
+        raise RefusedFileError(
             f"store file {path}: expected schema version up to {VERSION}, got {int(stated)}; "
             f"it was written by a newer provsel: upgrade, or use another results folder."
         )
+
+
+def _check_identities(path: Path, file: BinaryIO, schema: pa.Schema) -> None:
+    """Check that each record is of the trial that its key says; packed trials have short names of cells instead."""
+    if not {*IDENTITY} <= {*schema.names}:
+        return
+    texts = [name for name in ("cell", "data", "config") if schema.field(name).type == pa.string()]
+    table = pq.read_table(file, columns=[*IDENTITY], read_dictionary=texts, page_checksum_verification=True)
+    try:
+        check_identities(_with_types(path, table, encoded=True), f"store file {path}")
+    except ValueError as error:
+        raise RefusedFileError(str(error)) from error
 
 
 def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from provlab.documents import parse_json
 from provsel.certificates import HELD, NOT_SEPARABLE, THEOREMS, UNDECIDED, VACUOUS, VIOLATED
 
 _Ints: TypeAlias = NDArray[np.int64]
@@ -112,7 +112,7 @@ def value_counts(values: pd.Series) -> list[tuple[str, int]]:
 def versions(text: str) -> dict[str, Any]:
     """Return what a record says of its environment; an untrusted string that is no JSON object as it is."""
     try:
-        found = json.loads(text) if text else {}
-    except (ValueError, RecursionError):
+        found = parse_json(text) if text else {}
+    except ValueError:
         found = None
     return found if isinstance(found, dict) else {"environment": text}

@@ -150,9 +150,10 @@ def renamed(names):
         (renamed({"random": "mine"}), r"expected a method of the panel .*, got 'mine'"),
         (lambda table: table[:-1], "expected each of 100 planned trials once, got 99 lines"),
         (lambda table: pd.concat([table, table[:1]]), "expected each of 100 planned trials once, got 101 lines"),
-        (lambda table: table.assign(error=-0.5), "shares from 0 to 1"),
+        (lambda table: table.assign(error=-0.5), "error: expected values from 0 to 1, got -0.5"),
+        (lambda table: table.assign(select_cpu=-1.0), "select_cpu: expected finite values of at least 0, got -1"),
     ],
-    ids=["id", "exchanged", "unknown", "short", "twice", "impossible"],
+    ids=["id", "exchanged", "unknown", "short", "twice", "error", "seconds"],
 )
 def test_a_panel_of_other_cells_is_refused(here, change, message, capsys):
     write_table(change(read_table(PANEL)), PANEL)

@@ -14,8 +14,10 @@ import yaml
 from scipy.stats import PermutationMethod, t, wilcoxon
 
 from provlab.claims.schema import RULES
-from provlab.claims.table import judge_table
+from provlab.claims.table import TableEvidence, judge_table
 from provlab.cli import main
+from provlab.store import TrialStore
+from small_runs import fake_records
 
 WIDE = """Name,Train,ED (w=0),DTW (learned_w),DTW (w=100)
 Adiac,390,0.389,0.391,0.396
@@ -250,6 +252,27 @@ def test_messages(here, table, results, parameters, message, capsys):
         judge_table(here / "bench.csv", here / "claims.yaml", {})
     assert main(["verify", "--results", "bench.csv", "--claims", "claims.yaml"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("error", -5.0, "error: expected values from 0 to 1, got -5"),
+        ("nmi", 1.5, "nmi: expected values from 0 to 1, got 1.5"),
+        ("n_selected", -1, "n_selected: expected values of at least 0, got -1"),
+        ("select_cpu", -0.5, "select_cpu: expected finite values of at least 0, got -0.5"),
+    ],
+)
+def test_a_table_and_a_store_take_the_same_numbers(here, column, value, message):
+    TrialStore(here / "store").append([fake_records(0, 1)[0] | {column: value}])
+    with pytest.raises(ValueError, match=message):
+        TrialStore(here / "store").query()
+    pd.DataFrame({"m": ["A"], "rate": [0.5]}).assign(**{column: value}).to_csv(here / "t.csv", index=False)
+    roles = {"row": "m", "error": "error" if column == "error" else "rate"}
+    with pytest.raises(ValueError, match=message):
+        TableEvidence(here / "t.csv", roles).values(column, np.arange(1))
+    with pytest.raises(ValueError, match="n_train: expected values of at least 0, got -3"):
+        TableEvidence(here / "t.csv", {"row": "m", "error": "rate", "n_train": -3}).values("n_train", np.arange(1))
 
 
 FOLDS = {"over": "folds", "dataset": "one", "margin": "usual"}

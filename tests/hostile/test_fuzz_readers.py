@@ -116,7 +116,7 @@ def parquet(table, **options):
     return saved(lambda f: pq.write_table(table, f, **options))
 
 
-RECORD = {"key": "k" * 64, "cell": "c" * 64, "dataset": "d", "error": 1.5, "features": [1, 2], "config": "{}"}
+RECORD = {"key": "k" * 64, "cell": "c" * 64, "dataset": "d", "error": 0.5, "features": [1, 2], "config": None}
 STORE = parquet(
     pa.Table.from_pylist([RECORD, {**RECORD, "key": "l" * 64}], schema=SCHEMA),
     compression="zstd",

@@ -62,7 +62,15 @@ def other(record, kind, by):
     text = canonical_json(config)
     cell = hashlib.sha256(text.encode()).hexdigest()
     wrong = {"error": 0.9, "n_selected": 1, "features": [0], "task_cpu": 1e6, "select_cpu": 1e6}
-    return {**record, **place, **wrong, "config": text, "cell": cell, "key": trial_key(text, *place.values())}
+    return {
+        **record,
+        **place,
+        **wrong,
+        "data": config["data"],
+        "config": text,
+        "cell": cell,
+        "key": trial_key(text, *place.values()),
+    }
 
 
 def test_no_other_trial_changes_a_number_of_a_command(project, tmp_path, monkeypatch, capsys):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provlab.store import SCHEMA, TIMING, VERSION, TrialStore
-from small_runs import FULL, REPO, UNIFORM, fake_records, rows, run_quietly, small_cell
+from small_runs import FULL, REPO, UNIFORM, fake_records, records_of, rows, run_quietly, small_cell
 
 
 @pytest.fixture
@@ -258,7 +258,7 @@ def test_columns_that_an_older_file_lacks_are_null(store):
 
 
 OWN = {
-    "number": pa.array([1.0, 2.0]), "whole": pa.array([1, 2]), "text": pa.array(["a", "b"]),
+    "number": pa.array([1.0, 0.5]), "whole": pa.array([1, 0]), "text": pa.array(["a", "b"]),
     "codes": pa.array(["a", "b"]).dictionary_encode(), "large": pa.array(["a", "b"], pa.large_string()),
     "nothing": pa.array([None, None], pa.float64()), "null": pa.nulls(2),
     "features": pa.array([[1], []], pa.list_(pa.int32())), "nested": pa.array([{"a": 1}, {"a": 2}]),
@@ -311,3 +311,29 @@ def test_a_column_of_ours_with_another_type_is_refused_by_name(name, fitting, ki
     else:
         with pytest.raises(ValueError, match=rf"own0\.parquet: expected the column {name} as .*, got .*move it out"):
             store.query()
+
+
+@pytest.mark.parametrize("folder", ["sample", "readings/giesen2013/trials", "readings/wang2018/trials"])
+def test_stored_trials_of_the_reference_have_numbers_and_keys_that_trials_can_have(folder):
+    store = TrialStore(REPO / "results" / "reference" / folder, read_only=True)
+    assert len(store.read()) > 80
+    assert not store.passed_over
+
+
+def test_a_file_is_checked_once_and_again_when_it_changes(tmp_path):
+    records = records_of(small_cell(UNIFORM))
+    store = TrialStore(tmp_path)
+    store.append(records)
+    assert len(store.keys()) == len(records)
+    [path] = tmp_path.glob("*.parquet")
+    path.unlink()
+    swapped = [record | {"fold": 1 - record["fold"]} if record["fold"] < 2 else record for record in records]
+    table = pa.Table.from_pylist(swapped, schema=SCHEMA)
+    pq.write_table(table, tmp_path / "merged.parquet")  # a name that says nothing about its bytes
+    n_wrong = sum(record["fold"] < 2 for record in records)
+    message = rf"merged\.parquet: expected trials whose keys, .* got {n_wrong} of {len(records)} that do not, such as"
+    for read in (store.keys, store.query, store.read):
+        with pytest.raises(ValueError, match=message):
+            read()
+    assert (tmp_path / "merged.parquet").exists()
+    assert len(TrialStore(tmp_path, check=False).query()) == len(records)

@@ -38,7 +38,8 @@ from provlab.datasets import loader, read_source, source_names
 from provlab.frames import planned_trials
 from provlab.identity.keys import trial_key
 from provlab.plan import load_from
-from provlab.store import NUMBERS, SCHEMA, TrialStore
+from provlab.records import NUMBERS, RANGES, check_range
+from provlab.store import SCHEMA, TrialStore
 from provlab.tables import write_frame
 from provsel.files import replacing
 
@@ -50,6 +51,13 @@ NAMES = [*KEY, "model"]
 
 _KINDS = {"str": pa.string(), "int64": pa.int32(), "float64": pa.float32()}
 _SCHEMA = pa.schema([(name, _KINDS[kind]) for name, kind in COLUMNS.items()], metadata={"provsel_panel": str(VERSION)})
+
+_MEASURES = {
+    **{name: column for column, name in READ.items() if column in RANGES},
+    **dict.fromkeys(("balanced_accuracy", "support_f1", "false_discovery"), "error"), "select_cpu": "select_cpu",
+    "n_features": "n_features",
+}  # fmt: skip
+"""Columns of the panel, and the column of records that has the same range."""
 
 _DISTINCT = ["neg_log_loss", "subset_frobenius_ratio"]
 _SMALL = {
@@ -189,11 +197,10 @@ def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
             f"or remove repeated lines."
         )
     beyond = (found[[*NUMBERS]].to_numpy() >= found[["repeats", "folds", "draws"]].to_numpy()).any(axis=1)
-    shares = found[["error", "balanced_accuracy", "support_f1", "false_discovery"]].to_numpy()
-    if beyond.any() or ((shares < 0) | (shares > 1)).any():
-        raise ValueError(
-            f"{subject}: expected planned repeats and folds, and shares from 0 to 1, got others; it was edited."
-        )
+    if beyond.any():
+        raise ValueError(f"{subject}: expected planned repeats and folds, got others; it was edited.")
+    for name, measure in _MEASURES.items():
+        check_range(measure, found[name].dropna().to_numpy(), f"{subject}: {name}")
     return cells
 
 

@@ -45,6 +45,7 @@ from provlab.claims.verdicts import Verdict, judge_files
 from provlab.documents import one_line, read_record
 from provlab.frames import TIMES
 from provlab.messages import did_you_mean
+from provlab.records import RANGES, check_range, outside, range_text
 from provlab.store import SCHEMA
 from provsel.streams.sources import DAMAGED
 
@@ -127,11 +128,15 @@ class TableEvidence(AbstractEvidence):
             blank = measure if role == "column" else "0" if role in LEVELS else ""
             self.lines[role] = [", ".join(each) for each in zip(*texts, strict=True)] if texts else blank
         values = pd.Series(self._numbers(self.roles[measure]), self._file.index)
-        if unit in UNITS and (outside := values[(values < 0) | (values > most)]).size:
-            raise ValueError(
-                f"{path}: results: {measure}: expected values from 0 to {most:g}, got {outside.iloc[0]:g}; say its "
-                f"unit: --column unit=percent, or the name of another one."
-            )
+        if unit in UNITS:
+            known = values.dropna()
+            low, high = (most * end for end in RANGES["error"])
+            beyond = known[outside(known.to_numpy(), low, high)]
+            if beyond.size:
+                raise ValueError(
+                    f"{path}: results: {measure}: expected {range_text(low, high)}, got {beyond.iloc[0]:g}; say its "
+                    f"unit: --column unit=percent, or the name of another one."
+                )
         self.lines["error"] = values if measure == "error" else (most if unit in UNITS else 0.0) - values
         again = self.lines[self.lines.duplicated([*PLACES, *LEVELS])]
         if not again.empty:  # it would count a fold or data set double
@@ -175,10 +180,15 @@ class TableEvidence(AbstractEvidence):
         name = "seconds" if has_seconds and name == "pass_cpu" else name
         source = self.roles.get(name, name)
         if isinstance(source, int | float):
+            check_range(name, np.array([source]), f"{self.path}: {name}")
             return np.full(results.size, float(source))
         if source in self._file:
             is_text = name in SCHEMA.names and pa.types.is_string(SCHEMA.field(name).type)
-            return np.array(self._texts(source), object)[results] if is_text else self._numbers(source)[results]
+            if is_text:
+                return np.array(self._texts(source), object)[results]
+            numbers = self._numbers(source)
+            check_range(name, numbers[~np.isnan(numbers)], f"{self.path}: {name}")
+            return numbers[results]
         if has_seconds:
             return np.full(results.size, np.nan)
         wanted = "seconds" if name in TIMES else name

@@ -66,37 +66,41 @@ def call_run(options: argparse.Namespace) -> int:
         print(OmegaConf.to_yaml(OmegaConf.create(config), resolve=options.resolve), end="")
         return 0
     cells = cells_of(config)
-    report = _run(config, cells, "cell", fail_fast=options.fail_fast)
-    _print(_show(cells, config, _command(*overrides)))
+    store = _store(config)
+    report = _run(config, cells, store, "cell", fail_fast=options.fail_fast)
+    _print(_show(cells, config, store, _command(*overrides)))
     return 1 if report.failures else 0
 
 
-def _run(config: Mapping[str, Any], cells: Sequence[Cell], label: str, *, fail_fast: bool) -> RunReport:
+def _run(
+    config: Mapping[str, Any], cells: Sequence[Cell], store: TrialStore, label: str, *, fail_fast: bool
+) -> RunReport:
     """Run cells where a composed config says, and print how many trials there were."""
     from provlab.plan import executor_settings
     from provlab.run.runner import run_cells
 
-    store, fail_fast = _store(config), fail_fast or config["fail_fast"]
+    fail_fast = fail_fast or config["fail_fast"]
     report = run_cells(cells, store, executor_settings(config), label=label, fail_fast=fail_fast)
     print(report.summary(), file=sys.stderr, flush=True)
     return report
 
 
 def _store(config: Mapping[str, Any]) -> TrialStore:
+    """Return the store of a config; one object checks each file once."""
     from provlab.plan import results_folder
     from provlab.store import TrialStore
 
     return TrialStore(results_folder(config) / "store")
 
 
-def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str) -> str:
+def _show(cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str) -> str:
     """Print the table of some cells and write it with its figure; return where these are, and what to do next."""
     from provlab.own_runs import FOLDER, RunTable, own_run
     from provlab.plan import results_folder
     from provlab.project import tool
     from provlab.terminal import PlainConsole, table
 
-    results, found = results_folder(config), RunTable(own_run(command, cells), _store(config))
+    results, found = results_folder(config), RunTable(own_run(command, cells), store)
     PlainConsole().print(table(found.lines))
     folder, pages = results / FOLDER / found.run.name, ["report"]
     if str(results) != "results":
@@ -181,9 +185,10 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
     if refused:
         _print(f"sweep: refused, nothing was run; {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
         return 1
-    outcomes = _together(configs, cells, fail_fast=fail_fast)
+    store = _store(configs[0])
+    outcomes = _together(configs, cells, store, fail_fast=fail_fast)
     again = _command("-m", *["--fail-fast"] * fail_fast, *overrides)
-    shown = _show([*itertools.chain(*cells)], configs[0], again)
+    shown = _show([*itertools.chain(*cells)], configs[0], store, again)
     failures = {job: reason for job, reason in zip(jobs, outcomes, strict=True) if reason}
     n_skipped = outcomes.count(None)
     skipped = f", {n_skipped} skipped or not finished" if n_skipped else ""
@@ -195,7 +200,7 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
 
 
 def _together(
-    configs: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[Cell]], *, fail_fast: bool
+    configs: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[Cell]], store: TrialStore, *, fail_fast: bool
 ) -> list[Outcome]:
     """Run the cells of all jobs as one run, in which shared trials run once."""
     from provlab.plan import trials_of, unique_cells
@@ -203,10 +208,10 @@ def _together(
     for name in ("results", "executor", "fail_fast"):
         if any(other[name] != configs[0][name] for other in configs):
             raise ValueError(f"{name}: expected the same in all jobs of a sweep, got several; choose one.")
-    report = _run(configs[0], [*itertools.chain(*cells)], f"{len(configs)} jobs", fail_fast=fail_fast)
+    report = _run(configs[0], [*itertools.chain(*cells)], store, f"{len(configs)} jobs", fail_fast=fail_fast)
     if not report.failures and not report.stopped:
         return [""] * len(configs)
-    reasons, stored = {key: reason for key, _, reason in report.failures}, _store(configs[0]).keys()
+    reasons, stored = {key: reason for key, _, reason in report.failures}, store.keys()
     outcomes: list[Outcome] = []
     for own in cells:
         keys = [key for cell in unique_cells(own) for *_, key in trials_of(cell)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from provlab.cli.commands import DEFAULT_RESULTS, add_store_arguments, only_executor
+from provlab.documents import parse_json
 from provlab.messages import visible_line
 from provlab.terminal import PlainConsole, table
 
@@ -118,8 +118,8 @@ def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
 def _changes(stored: str, here: str) -> str:
     """Return in words where two environments differ."""
     try:
-        there, now = (dict(json.loads(text)) for text in (stored, here))
-    except (ValueError, TypeError, RecursionError):
+        there, now = (dict(parse_json(text)) for text in (stored, here))
+    except (ValueError, TypeError):
         return "the records do not say which"
     names = [name for name in [*now, *(set(there) - set(now))] if there.get(name) != now.get(name)]
     return "; ".join(f"{name} {_words(there.get(name))}, here {_words(now.get(name))}" for name in names)

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from provlab.datasets import is_place
+from provlab.documents import MAX_CONFIG_DEPTH, parse_json
 from provlab.identity.keys import canonical_json, digest_of, first_content, seed_from, trial_key
 from provlab.project.components import (
     REGISTRIES,
@@ -229,10 +230,10 @@ def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) 
 
     Raises
     ------
-    ValueError, TypeError, KeyError, AttributeError, RecursionError
+    ValueError, TypeError, KeyError, AttributeError
         When the text is no identity, or another one now: says where.
     """
-    stated = json.loads(config)
+    stated = parse_json(config, MAX_CONFIG_DEPTH)
     parts = _config_of(stated)
     if is_place(parts["dataset"]["name"], "path"):
         parts["dataset"]["path"] = source

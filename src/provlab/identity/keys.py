@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,12 @@ def seed_from(key: str) -> int:
 def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
     """Return the SHA-256 of the canonical JSON of cell, draw, fold and repeat."""
     return _finish_hash(_start_hash(cell_json), repeat, fold, draw)
+
+
+def trial_keys(cell_json: str, places: Iterable[tuple[int, int, int]]) -> list[str]:
+    """Return the keys of some (repeat, fold, draw) of a cell; most of the text is shared, and hashed once."""
+    begun = _start_hash(cell_json)
+    return [_finish_hash(begun, *place) for place in places]
 
 
 def fold_keys(cell_json: str, n_repeats: int, n_folds: int, n_draws: int) -> Iterator[tuple[int, int, list[str]]]:

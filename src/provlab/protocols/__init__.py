@@ -28,9 +28,9 @@ PROTOCOLS: dict[str, AbstractProtocol] = {
 
 COLUMNS = (
     *columns("text", "key", "cell", "dataset", "data", "content", "source", "setting", "config"),
-    *columns("int32", "repeat", "fold", "draw"),
-    *columns("int64", "seed", "split_seed"),
-    *columns("int32", "n_classes"),
+    *columns("int32", "repeat", "fold", "draw", low=0),
+    *columns("int64", "seed", "split_seed", low=0),
+    *columns("int32", "n_classes", low=0),
     *dict.fromkeys([*Fold.COLUMNS, *SELECTED, *(column for each in PROTOCOLS.values() for column in each.columns)]),
     *columns("text", "environment", "git_revision"),
     *columns("seconds", "task_cpu"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -42,16 +43,22 @@ class Column(NamedTuple):
         two runs of the same trial on the same machine.
     default : value
         Of a trial whose protocol measures something else.
+    low, high : float
+        The ends of the range of its values, or of those in its lists; of a class that is not ours there is none.
     """
 
     name: str
     kind: Kind
     default: Any = None
+    low: float = -math.inf
+    high: float = math.inf
 
 
-def columns(kind: Kind, *names: str) -> tuple[Column, ...]:
-    """Return columns of one kind, empty where nothing was measured."""
-    return tuple(Column(name, kind) for name in names)
+def columns(kind: Kind, *names: str, low: float = -math.inf, high: float = math.inf) -> tuple[Column, ...]:
+    """Return columns of one kind and range, empty where nothing was measured; seconds and bytes are never negative."""
+    if kind in ("seconds", "volatile bytes"):
+        low, high = 0.0, sys.float_info.max
+    return tuple(Column(name, kind, low=low, high=high) for name in names)
 
 
 def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
@@ -102,7 +109,7 @@ class Fold:
     feature_names: NDArray[np.object_] | None = None
     test_weight: NDArray[np.float64] | None = None
 
-    COLUMNS = columns("int32", "n_train", "n_test", "n_features")
+    COLUMNS = columns("int32", "n_train", "n_test", "n_features", low=0)
 
     @property
     def is_regression(self) -> bool:
@@ -229,9 +236,12 @@ class Method:
 
 SELECTED = (
     *columns("text", "selector"),
-    *columns("int32", "n_rows", "rank", "n_selected", "n_repeats"),
+    *columns("int32", "n_rows", low=0),
+    *columns("int32", "rank"),
+    *columns("int32", "n_selected", low=0),
+    *columns("int32", "n_repeats"),
     *columns("number", "sampling_rate"),
-    *columns("features", "features"),
+    *columns("features", "features", low=0),
     *columns("names", "feature_names"),
     *columns("weights", "coefficients"),
     *columns("seconds", "select_cpu", "select_wall", "shared_cpu", "shared_wall"),

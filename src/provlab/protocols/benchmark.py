@@ -48,7 +48,7 @@ class BenchmarkFolds(KFold):
     columns = (
         *KFold.columns,
         *columns("text", "failure"),
-        *columns("number", "subset_ratio"),
+        *columns("number", "subset_ratio", low=0),
         *columns("volatile bytes", "peak_memory"),
     )
 

@@ -50,7 +50,10 @@ class AbstractPrediction(AbstractProtocol):
     """
 
     columns = (
-        *columns("number", "error", "r2", "rmse", "mae", "objective", "scaled_objective"),
+        *columns("number", "error", low=0, high=1),
+        *columns("number", "r2", high=1),
+        *columns("number", "rmse", "mae", low=0),
+        *columns("number", "objective", "scaled_objective"),
         *certificate_columns(
             SpectralSparsification, MarginPreservation, SoftMarginBound, RadiusPreservation, OnlineScoreSum,
             CompressedRecovery, FeatureSelectiveRecovery,
@@ -218,7 +221,9 @@ class Clustering(AbstractWholeRows):
     clusters = True
     keeps_fold = True
     columns = (
-        *columns("number", "error", "nmi", "ari", "cost"),
+        *columns("number", "error", "nmi", low=0, high=1),
+        *columns("number", "ari", low=-1, high=1),
+        *columns("number", "cost", low=0),
         *certificate_columns(SpectralSparsification, OnlineScoreSum, ClusteringCost, PartitionCost),
         *columns("seconds", "train_cpu", "train_wall"),
     )

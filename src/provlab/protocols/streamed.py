@@ -26,9 +26,10 @@ class StreamedTraining(AbstractOwnSplit):
 
     name = "streamed"
     columns = (
-        *columns("number", "error", "objective"),
+        *columns("number", "error", low=0, high=1),
+        *columns("number", "objective"),
         *columns("seconds", "train_cpu", "train_wall"),
-        *columns("int64", "file_bytes"),
+        *columns("int64", "file_bytes", low=0),
         *columns("volatile bytes", "peak_memory"),
     )
 

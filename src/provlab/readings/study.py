@@ -36,8 +36,9 @@ from provlab.readings.robustness import Robustness, robustness_frame, robustness
 from provlab.readings.schema import MEASURED, paper_readings
 from provlab.readings.universes import Multiverse, judge_universes
 from provlab.recipe import load_recipe
+from provlab.records import NUMBERS
 from provlab.snapshot import StoreSnapshot
-from provlab.store import LARGE, NUMBERS, TIMING, TrialStore
+from provlab.store import LARGE, TIMING, TrialStore
 from provlab.tables import write_frame, write_text
 from provsel.files import replacing_folder
 
