@@ -191,7 +191,8 @@ def _check_rows(data: list[str]) -> None:
     if smallest < n_splits:
         raise ValueError(
             f"rank: expected at least {n_splits} rows of each class, one for each fold of the benchmark, got "
-            f"{smallest} of class {label} in {dataset.name}; leave them out, or join the class with another one."
+            f"{smallest} of class {label} in {dataset.name}; leave them out by "
+            f"+dataset.min_class_size={n_splits}, or join the class with another one."
         )
 
 

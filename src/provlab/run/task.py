@@ -85,7 +85,7 @@ def _cpu_seconds() -> float:
 
 def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fold) -> Record:
     seed = trial_seed(cell, task.repeat, task.fold, trial.draw)
-    cell.measured.check_fold(cell.method, fold)
+    cell.measured.check_data(cell.method, dataset)
     return {column.name: column.default for column in COLUMNS} | {
         "key": trial.key,
         "cell": cell.id,
