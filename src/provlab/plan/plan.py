@@ -23,6 +23,7 @@ from provlab.datasets import (
 )
 from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json, fold_keys, split_seed
+from provlab.messages import unknown_setting
 from provlab.plan.composition import Parts, resolve_references
 from provlab.plan.overrides import CELL_GROUPS, ELSEWHERE, check_names
 from provlab.protocols import AbstractStatedFolds, protocol_named
@@ -148,6 +149,9 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
     parts["protocol"] = measured.complete_settings(protocol)
     if preparation.get("_target_") is not None:
         parts["protocol"]["preparation"] = preparation
+    elif preparation.keys() - {"_target_"}:
+        [name, *_] = preparation.keys() - {"_target_"}
+        raise ValueError(f"preparation=none: {unknown_setting('preparation', name, [])}")
     (first, data), *others = members = look(dataset)
     if parts["model"].keys() == {*TASKS}:
         # data sets that are registered have classes

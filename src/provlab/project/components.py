@@ -134,7 +134,7 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     if unknown:
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected arguments among {', '.join(accepted) or 'none'}, "
-            f"got {', '.join(unknown):.200}; correct the name or remove it."
+            f"got {', '.join(unknown):.200}{did_you_mean(unknown[0], accepted) or '; correct the name or remove it.'}"
         )
     for name, value in () if is_own(config) else _memories(arguments):
         raise ValueError(
@@ -290,6 +290,11 @@ _root = ""
 
 
 @cache
+def component_parameters(kind: str, cls: type) -> list[str]:
+    """Return the names of the parameters of a component's class."""
+    return [*_parameters(kind, cls)]
+
+
 def _parameters(kind: str, cls: Any) -> dict[str, bool]:
     """Return the parameters of a component, and whether each needs a value; a measure's without the trial."""
     found = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]
