@@ -1,7 +1,7 @@
 """Data sets: loaders that return a `Dataset`, the registry of their sources, and the download of files."""
 
 from .dataset import Dataset, make_dataset, warn_of_scales
-from .download import FetchError, Obtained, fetch, usable
+from .download import FetchError, Obtained, UnreachableError, fetch, usable
 from .files import DataIntegrityError, MissingDataError, data_dir, describe_roots, locate
 from .identity import (
     dataset_identity,
@@ -24,6 +24,7 @@ __all__ = [
     "Obtained",
     "Source",
     "SourceFile",
+    "UnreachableError",
     "data_dir",
     "dataset_identity",
     "dataset_members",
