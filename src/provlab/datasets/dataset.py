@@ -98,6 +98,11 @@ class Dataset:
         return digest.hexdigest()
 
     @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.y.size)
+
+    @property
     def is_regression(self) -> bool:
         """Whether the target is a real number."""
         return self.y.dtype.kind == "f"

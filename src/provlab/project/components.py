@@ -37,6 +37,7 @@ SCIKIT_LEARN = (
     "sklearn.linear_model.Ridge",
     "sklearn.linear_model.Lasso",
     "sklearn.linear_model.LogisticRegression",
+    "sklearn.svm.LinearSVC",
     "sklearn.svm.LinearSVR",
     "sklearn.ensemble.ExtraTreesClassifier",
 )

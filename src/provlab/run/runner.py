@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from provlab.datasets import MissingDataError, describe_roots
 from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json
-from provlab.plan import Task, files_missing, load_from, make_tasks, unique_cells
+from provlab.plan import MANY_ROWS, Task, files_missing, load_from, make_tasks, unique_cells
 from provlab.protocols import AbstractFolds
 from provlab.run.executors import execute
 from provlab.run.task import data_of
@@ -36,9 +36,6 @@ SHOWN = 5
 
 KINDS = 10
 """Kinds of failures or warnings that are printed."""
-
-MANY_ROWS = 20_000
-"""Rows on which LIBSVM, whose time grows with their square, takes half a minute a fit."""
 
 BY_LIBSVM = (".LibsvmSVM", ".CrossValidatedSVM")
 
@@ -205,7 +202,7 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
             if n > MANY_ROWS and any(str(cell.model.get("_target_")).endswith(BY_LIBSVM) for cell in task.cells):
                 warnings.warn(
                     f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours a fit "
-                    f"on so many; model=liblinear takes seconds, +dataset.sample_rows=10000 a sample.",
+                    f"on so many; model=liblinear_primal takes seconds, +dataset.sample_rows=10000 a sample.",
                     stacklevel=1,
                 )
     messages = {f"{each.category.__name__}: {each.message}": each.message for each in found}
