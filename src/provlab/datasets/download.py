@@ -148,8 +148,8 @@ class _Fetch:
         import requests
 
         pooch.get_logger().setLevel("WARNING")
-        reasons = []
-        tried = []
+        reasons: list[str] = []
+        tried: list[str] = []
         for url in file.urls:
             if len(self._unreachable) >= MAX_UNREACHABLE or _host(url) in self._unreachable:
                 continue
