@@ -142,10 +142,8 @@ def run_cells(
     refused = refused_cells(tasks, executor)
     report.failures = failures_of(tasks, refused)
     n_refused = len(report.failures)
-    if n_refused:
-        if fail_fast or (not report.n_found and not report.n_skipped):
-            reasons = dict.fromkeys(refused.values())
-            raise ValueError(f"refused, nothing was run: {' '.join([*reasons][:KINDS])}")
+    if refused:
+        _check_refused(report, refused, fail_fast)
         say(f"not run, {n_refused} trials: {report.kinds()[0]}")
         tasks = make_tasks([cell for cell in cells if cell.id not in {*known, *refused}], done=store.keys())
     told = _warn_of_files(tasks)
@@ -209,6 +207,13 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
     for message in messages.values():
         warnings.warn(message, stacklevel=3)
     return tuple(beginnings)
+
+
+def _check_refused(report: RunReport, refused: Mapping[str, str], fail_fast: bool) -> None:
+    """Refuse to run where no trial is left, and none is stored, or where the first failure is to end the run."""
+    if fail_fast or (not report.n_found and not report.n_skipped):
+        reasons = dict.fromkeys(refused.values())
+        raise ValueError(f"refused, nothing was run: {' '.join([*reasons][:KINDS])}")
 
 
 def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[str, str]:
