@@ -278,7 +278,7 @@ def test_columns_that_an_older_file_lacks_are_not_compared(made, results):
             {"selector": {"name": "UniformSelector", "algorithm_version": 1, "arguments": {"gone": 1}}},
             "not accepted now: ValueError: config of the selector UniformSelector: expected arguments",
         ),
-        ({"protocol": {"split": "kfold"}}, "not accepted now: ValueError: protocol: expected exactly"),
+        ({"protocol": {"split": "kfold"}}, "not accepted now: ValueError: protocol: expected certify, n_sp"),
         ({"selector": [1, 2]}, "not accepted now: AttributeError"),
         ({"note": "more"}, "not accepted now: TypeError"),
         ({"fold": 3}, "the config does not have such a trial: its fold or draw is beyond its numbers"),

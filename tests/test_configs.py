@@ -102,14 +102,74 @@ def test_a_data_set_s_defaults_stand_below_those_of_an_artefact_and_of_the_user(
         assert found["model"] == compose_config([f"model={model}"])["model"]
 
 
+UNKNOWN = [
+    ("datset=digits", "unknown setting 'datset'; settings of the config are selector, .*; did you mean dataset?"),
+    ("fail_fas=true", "did you mean fail_fast?"),
+    ("gap=7", "unknown setting 'gap'; settings of the config are .*; leave it out."),
+    ("+gap=7", "expected dataset, selector, .*, got 'gap'; leave it out."),
+    (
+        "dataset.gap=7",
+        "unknown setting 'gap'; settings of dataset are name, n_samples, .*, sample_rows, .*; leave it out.",
+    ),
+    ("+dataset.gap=7", "has no parameter gap; it accepts n_samples, .*, and as any data set unit_rows, "),
+    ("+dataset.sampl_rows=7", "and as any data set .*; did you mean 'sample_rows'?"),
+    ("dataset.sample_rows=7", "got 'sample_rows', which has its default; write +dataset.sample_rows=7."),
+    ("selector.C=1", "unknown setting 'C'; settings of selector are n_features_to_select, .*; leave it out."),
+    ("selector.n_features=1", "did you mean selector.n_features_to_select?"),
+    ("selector.n_features_to_select.x=1", "is the value 300; write selector.n_features_to_select=VALUE."),
+    ("model.c=1", "unknown setting 'c'; settings of model are C, class_weight, tol, max_iter; did you mean model.C?"),
+    ("+model.c=1", "expected arguments among C, .*, got c; did you mean 'C'?"),
+    ("++model.gap=1", "expected arguments among C, .*, got gap; correct the name or remove it."),
+    ("model.tol=1", "got 'tol', which has its default; write +model.tol=1."),
+    ("protocol.gap=7", "unknown setting 'gap'; settings of protocol are split, n_splits, .*, measures; leave it out."),
+    ("+protocol.gap=7", "protocol: unknown setting 'gap'; settings of protocol are .*; leave it out."),
+    ("++protocol.gap=7", "protocol: unknown setting 'gap'; settings of protocol are .*; leave it out."),
+    ("~protocol.gap", "unknown setting 'gap'; settings of protocol are .*; leave it out."),
+    ("+protocol.n_split=7", "did you mean protocol.n_splits?"),
+    ("protocol.limit=7", "unknown setting 'limit'; settings of protocol are split, n_splits, "),
+    ("protocol.measures=[]", "got 'measures', which has its default; write +protocol.measures=[]."),
+    ("~protocol.n_splits", "protocol: expected n_splits, got none; set protocol.n_splits."),
+    ("preparation.scale=range", "unknown setting 'scale'; settings of preparation are none; leave it out."),
+    ("+preparation.scale=range", "preparation=none: unknown setting 'scale'; settings of preparation are none; leave"),
+    (
+        "executor.n_job=2",
+        "unknown setting 'n_job'; settings of executor are name, n_jobs; did you mean executor.n_jobs?",
+    ),
+    ("+executor.n_job=2", "executor: unknown setting 'n_job'; settings of executor are name, n_jobs; did you mean"),
+    ("results.x=1", "results is the value 'results'; write results=VALUE."),
+]
+
+
+@pytest.mark.parametrize(("override", "message"), UNKNOWN)
+def test_a_setting_that_nothing_takes_is_named_and_a_plus_is_advised_only_where_it_is_taken(override, message):
+    pattern = re.escape(message).replace(r"\.\*", ".*").replace(r"\ ", " ")
+    with pytest.raises(ValueError, match=pattern) as caught:
+        cells_and_executor([override])
+    advised = re.search(r"write (\+\S+?)\.$", str(caught.value))
+    if advised:
+        cells_and_executor([advised[1]])
+
+
+def cells_and_executor(overrides):
+    """Do with overrides what a run does before its first trial."""
+    config = compose_config(overrides)
+    executor_settings(config)
+    return [cell.n_trials for cell in cells_of(config)]
+
+
+def test_a_setting_of_a_model_by_task_is_found_in_its_parts():
+    with pytest.raises(ValueError, match=r"unknown setting 'C'; .*; did you mean model\.classification\.C\?"):
+        compose_config(["model=by_task", "model.C=1"])
+
+
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
         (
             ["dataset.n_sample=3"],
-            r"expected a setting that there is, got dataset\.n_sample; the nearest is dataset\.n_s",
+            r"unknown setting 'n_sample'; settings of dataset are .*; did you mean dataset\.n_samples\?",
         ),
-        (["~selector.nothing"], r"expected a setting that there is, got selector\.nothing"),
+        (["~selector.nothing"], r"unknown setting 'nothing'; settings of selector are n_f.*; leave it out\."),
         (["~protocol.draws=4"], "expected the value that there is, got 5"),
         (["selector=leverge"], "did you mean 'leverage'"),
         (["selector={a: 1}"], "expected selector=NAME, a file of conf/"),

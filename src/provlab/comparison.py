@@ -119,7 +119,8 @@ def compare(
         functions of yours are known by the code of their module or script; in a notebook by their own, so that what
         they call there should not change, or else their `algorithm_version`.
     model : classifier or regressor, optional
-        Trained on what was selected. By default `LibsvmSVM()` for classes and scikit-learn's `Ridge()` for numbers.
+        Trained on what was selected. By default `LibsvmSVM()` for classes, scikit-learn's `LinearSVC(dual=False)` for
+        more than 20,000 rows of them, and its `Ridge()` for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is where its numbers may be either, see `provlab.datasets.loaders.file.load`.
     preparation : str or transformer, optional

@@ -53,6 +53,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {found!r}?" if found else ""
 
 
+def unknown_setting(part: str, name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about a setting that nothing takes, with those of this part of a config."""
+    known = [each for each in known if not each.startswith("_")]
+    inside = [each for each in known if each.endswith(f".{name}")]
+    near = inside[0] if inside else nearest(name, known)
+    path = near if part == "the config" else f"{part}.{near}"
+    step = f"did you mean {path}?" if near else "leave it out."
+    return f"unknown setting {name!r:.80}; settings of {part} are {', '.join(known) or 'none':.600}; {step}"
+
+
 def visible(text: str, backslash: str = "\\") -> str:
     r"""Return text with control characters as `\x1b` and `\u202e`; tabs and newlines stay.
 

@@ -75,11 +75,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if sparse.issparse(X):
             self.transformer_ = self._of_numbers(is_sparse=True).fit(X)
             return self
-        texts = [name for name, kind in X.dtypes.items() if kind.kind == "O"]
-        if texts and self.categories is None:
-            found = X[texts[0]].dropna().iloc[0]
+        is_text = np.array([kind.kind == "O" for kind in X.dtypes], dtype=bool)
+        if is_text.any() and self.categories is None:
+            texts = X.columns[is_text]
+            value = X[texts[0]].dropna().iloc[0]
             raise ValueError(
-                f"preparation: expected columns of numbers, got the text {found!r:.40} in column {texts[0]!r:.80}; "
+                f"preparation: expected columns of numbers, got the text {value!r:.40} in column {texts[0]!r:.80}; "
                 f"choose preparation=one_hot, or leave it out: dataset.left_out=[{','.join(texts):.200}]."
             )
         if self.missing is None and X.isna().any(axis=None):
@@ -90,8 +91,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         encoder = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
         self.transformer_ = ColumnTransformer(
             [
-                ("numbers", self._of_numbers(), [name for name in X.columns if name not in texts]),
-                ("texts", make_pipeline(SimpleImputer(strategy="most_frequent"), encoder), texts),
+                # masks: each name would be searched for among all names
+                ("numbers", self._of_numbers(), ~is_text),
+                ("texts", make_pipeline(SimpleImputer(strategy="most_frequent"), encoder), is_text),
             ],
             verbose_feature_names_out=False,
         ).fit(X)

@@ -208,6 +208,16 @@ def test_the_command_line_says_what_it_takes(arguments, got, capsys):
     assert got in capsys.readouterr().err
 
 
+def test_more_rows_than_libsvm_ends_on_are_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("provlab.plan.MANY_ROWS", 59)
+    data = written(tmp_path, pd.DataFrame(np.eye(60, 7)).add_prefix("c").assign(y=["a", "b"] * 30))
+    assert main(["rank", *data, f"results={tmp_path}"]) == 2
+    said = capsys.readouterr().err
+    assert "rank: expected at most 59 rows, as the benchmark's linear model is by LIBSVM" in said
+    assert "+dataset.sample_rows=5000" in said
+    assert not (tmp_path / "store").exists()
+
+
 @pytest.mark.parametrize(
     ("message", "target", "settings"),
     [

@@ -147,9 +147,24 @@ def test_the_largest_classes_are_kept_and_two_are_signs():
     assert load_dataset("digits", sample_classes=10).content == load_dataset("digits").content
 
 
+def test_classes_with_few_rows_are_left_out_with_a_warning():
+    counts = np.bincount(load_dataset("digits").y)  # 3: 183, 1: 182, 5: 182
+    with pytest.warns(
+        UserWarning, match=rf"fewer than min_class_size=182 rows are left out: 0 \({counts[0]} rows\), 2"
+    ):
+        three = load_dataset("digits", min_class_size=182)
+    assert three.content == load_dataset("digits", sample_classes=3).content
+    with pytest.warns(UserWarning, match="left out: 4"):
+        two = load_dataset("digits", classes=[3, 4, 5], min_class_size=182)
+    assert two.content == load_dataset("digits", classes=[3, 5]).content
+    assert load_dataset("digits", min_class_size=174).content == load_dataset("digits").content
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
+        ({"min_class_size": 183}, "expected at least two classes of min_class_size=183 rows, got 1. Lower it"),
+        ({"min_class_size": 1}, "min_class_size must be an integer of at least 2, got 1"),
         ({"sample_rows": 1798}, "digits: sample_rows must be at most 1797, got 1798. Lower it"),
         ({"sample_rows": 400, "sample_classes": 2}, "sample_rows must be at most 365, got 400"),
         ({"sample_classes": 11}, "sample_classes must be at most 10, got 11"),

@@ -3,6 +3,7 @@
 import hashlib
 import http.server
 import lzma
+import re
 import runpy
 import signal
 import socket
@@ -17,7 +18,7 @@ import pytest
 import yaml
 
 from provlab.cli import main
-from provlab.datasets import DataIntegrityError, FetchError, fetch, locate, read_source, usable
+from provlab.datasets import DataIntegrityError, FetchError, UnreachableError, fetch, locate, read_source, usable
 
 GOOD = bytes(range(256)) * 500
 SHA = hashlib.sha256(GOOD).hexdigest()
@@ -52,11 +53,22 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.path not in ("/endless", "/cut_without_length"):
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        if self.path == "/trickle":
+            self.trickle(body)
+            return
         for _ in range(1000 if self.path == "/endless" else 1):
             try:
                 self.wfile.write(body[:100_000] if self.path.startswith("/cut") else body)
             except OSError:
                 return
+
+    def trickle(self, body):
+        """Send a byte now and then, each before anybody gives up to wait for it."""
+        with suppress(OSError):
+            for place in range(1000):
+                self.wfile.write(body[place : place + 1])
+                self.wfile.flush()
+                time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +191,69 @@ def test_a_transfer_that_breaks_is_tried_again(write, server):
     write("thing", plain(server.url("/flaky")))
     run("thing", retries=1)
     assert server.requests == ["/flaky"] * 2
+
+
+def test_a_download_that_trickles_is_cut_off(write, server, data_folder, monkeypatch):
+    monkeypatch.setattr("provlab.datasets.download.PATIENCE", 0.3)
+    monkeypatch.setattr("provlab.datasets.download.SLOWEST", 1e9)
+    write("thing", plain(server.url("/trickle"), server.url("/good")))
+    begun = time.monotonic()
+    assert run("thing", retries=2)[0].read_bytes() == GOOD
+    assert time.monotonic() - begun < 10  # 20 s for the first thousand bytes, and no byte waits for 30 s
+    assert server.requests == ["/trickle", "/good"]
+    write("slow", plain(server.url("/trickle"), path="slow"))
+    with pytest.raises(FetchError, match=r"/trickle: it sent \d+ bytes in 0 s, which is too slow\. Nothing was kept"):
+        run("slow", retries=2)
+    assert everything(data_folder) == ["set/file.bin"]
+
+
+@pytest.fixture
+def closed():
+    """Return addresses of two hosts to which there is no connection: bound, but not listening."""
+    with socket.socket() as one, socket.socket() as other:
+        for unused in (one, other):
+            unused.bind(("127.0.0.1", 0))
+        yield [f"http://127.0.0.1:{unused.getsockname()[1]}" for unused in (one, other)]
+
+
+def test_without_a_network_hosts_are_tried_once_and_the_reason_is_said_once(write, server, closed, mirror, capsys):
+    first, second = closed
+    (mirror / "set").mkdir()
+    (mirror / "set" / "converted.xz").write_bytes(lzma.compress(GOOD, preset=1))
+    converted = {**MADE, "path": "set/converted.xz", "forms": ["converted"]}
+    files = [plain(f"{first}/{k}", f"{second}/{k}", server.url("/good"), path=f"set/{k}", forms=["raw"]) for k in "abc"]
+    write("thing", *files, converted, plain(f"{first}/raw", path="raw/file"))
+    write("whole", plain(f"{first}/whole", path="whole"))
+    begun = time.monotonic()
+    assert main(["fetch", "thing"]) == 0
+    assert time.monotonic() - begun < 10  # 27 attempts with pauses took 30 s
+    shown = capsys.readouterr()
+    assert shown.out.splitlines()[:-1] == [
+        "thing  present (1 of 4 files, 0.0 MB); missing but not needed:",
+        "         set/a: no network", "         set/b: no network", "         set/c: no network",
+    ]  # fmt: skip
+    hosts = [host.removeprefix("http://") for host in closed]
+    reason = rf"no network: {hosts[0]}: .*refused\S*; {hosts[1]}: .*refused\S*; try again with one, or put"
+    assert re.match(reason, shown.out.splitlines()[-1])
+    assert shown.err.splitlines() == ["download set/a (0.1 MB)"]
+    assert server.requests == []
+    with pytest.raises(UnreachableError, match=rf"could not fetch whole of whole: {hosts[0]}: .*refused.*a network"):
+        run("whole")
+
+
+def test_one_host_that_is_gone_leaves_the_others(write, server, closed):
+    gone = [plain(f"{closed[0]}/{k}", server.url("/good"), path=f"set/{k}") for k in "ab"]
+    write("thing", *gone)
+    assert len(run("thing", retries=2)) == 2
+    assert server.requests == ["/good"] * 2
+
+
+def test_a_converted_file_in_the_mirror_is_not_made_again(write, server, mirror, data_folder):
+    (mirror / "set").mkdir()
+    (mirror / "set" / "file.xz").write_bytes(lzma.compress(GOOD, preset=1))
+    write("thing", {**MADE, "urls": [server.url("/packed")]}, plain(server.url("/good"), path="raw/file"))
+    assert run("thing") == [mirror / "set" / "file.xz"]
+    assert (server.requests, everything(data_folder)) == ([], [])
 
 
 def test_forms_stand_in_for_each_other(write, server):

@@ -67,7 +67,7 @@ def test_it_is_the_hash_of_what_it_names():
         ("synthetic", {}, {"seed": 0, "n_samples": 200}),
         # what any data set can have is named where it is no default, so that identities from before stay
         ("synthetic", {}, {"shuffle_columns": None}),
-        ("colon", {}, {"sample_rows": None, "sample_classes": None, "sample_seed": 0}),
+        ("colon", {}, {"sample_rows": None, "sample_classes": None, "sample_seed": 0, "min_class_size": None}),
         ("gaussian_clusters", {"scale": 2}, {"scale": 2.0, "n_samples": 20}),
         ("sparse_rows", {"noise": 0}, {"noise": 0.0, "unit_rows": False}),
         ("digits", {"classes": [1, 2, 0]}, {"classes": [0, 1, 2]}),
@@ -89,6 +89,7 @@ def test_all_else_has_another_one():
     changes = [{}, {"seed": 1}, {"n_relevant": 41}, {"unit_rows": True}]
     changes += [{"shuffle_columns": 0}, {"shuffle_columns": 1}]
     changes += [{"sample_rows": 9}, {"sample_rows": 9, "sample_seed": 1}, {"sample_classes": 2}]
+    changes += [{"min_class_size": 2}]
     assert len({dataset_identity("synthetic", **change) for change in changes}) == len(changes)
     assert dataset_identity("gaussian_clusters") != dataset_identity("sparse_rows")
     sets = dataset_members("techtc")

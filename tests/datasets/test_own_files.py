@@ -442,12 +442,46 @@ def test_a_run_warns_of_more_rows_than_its_model_is_made_for(project, monkeypatc
     monkeypatch.setattr("provlab.run.runner.MANY_ROWS", 39)
     TABLE.to_csv(project / "t.csv", index=False)
     chosen = ["dataset=file", "dataset.path=t.csv", "selector=full", "protocol.n_splits=2"]
-    for k, (more, n_notes) in enumerate(((["model=liblinear"], 0), (["+dataset.sample_rows=20"], 0), ([], 1))):
+    for k, (more, n_notes) in enumerate(
+        ((["model=liblinear"], 0), (["+dataset.sample_rows=20"], 0), (["model=libsvm"], 1))
+    ):
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
             cells = cells_of(compose_config([*chosen, *more]))
             run_cells(cells, TrialStore(project / f"store{k}"), {"name": "serial"}, console=Console(file=io.StringIO()))
         assert len([each for each in found if "40 rows, and a model by LIBSVM" in str(each.message)]) == n_notes
+
+
+LIBSVM, LIBLINEAR = "provsel.models.LibsvmSVM", "sklearn.svm.LinearSVC"
+
+
+@pytest.mark.parametrize(
+    ("settings", "chosen"),
+    [
+        ([], {"_target_": LIBLINEAR, "C": 1.0, "dual": False, "random_state": 0}),
+        (["model=liblinear_primal"], {"_target_": LIBLINEAR, "C": 1.0, "dual": False, "random_state": 0}),
+        (["model.classification.C=2"], {"_target_": LIBLINEAR, "C": 2, "dual": False, "random_state": 0}),
+        (["model=libsvm"], {"_target_": LIBSVM, "C": 1.0}),
+        (["+model.classification.tol=0.1"], {"_target_": LIBSVM, "C": 1.0, "tol": 0.1}),
+        (["+dataset.sample_rows=20"], {"_target_": LIBSVM, "C": 1.0}),
+        (["dataset.target=height"], {"_target_": "sklearn.linear_model.Ridge", "alpha": 1.0, "random_state": 0}),
+    ],
+)
+def test_many_rows_get_a_model_that_finishes_unless_one_is_stated(settings, chosen, project, monkeypatch):
+    table = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 3)), columns=["height", "width", "depth"])
+    table.assign(label=[*"ab"] * 20).to_csv(project / "t.csv", index=False)
+    overrides = ["dataset=file", "dataset.path=t.csv", "selector=uniform", "selector.n_features_to_select=1", *settings]
+    [few] = cells_of(compose_config(overrides))
+    assert LIBLINEAR not in few.json or settings == ["model=liblinear_primal"]
+    monkeypatch.setattr("provlab.plan.plan.MANY_ROWS", 39)
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        [many] = cells_of(compose_config(overrides))
+    assert dict(many.model) == chosen
+    is_another = many.model != few.model
+    assert is_another == any("40 rows: the model is LIBLINEAR" in str(note.message) for note in notes)
+    report = run_cells([many], TrialStore(project / "store"), {"name": "serial"}, console=Console(file=io.StringIO()))
+    assert (report.n_run, report.failures) == (many.n_trials, [])
 
 
 def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypatch):

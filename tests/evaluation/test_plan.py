@@ -186,7 +186,7 @@ def test_only_random_methods_are_drawn_again(selector, draws):
         ({"n_splits": 1}, r"protocol\.n_splits: expected an integer above 1, got 1"),
         ({"n_splits": None}, r"protocol\.n_splits: expected an integer above 1, got None"),
         ({"setting": "both"}, r"protocol\.setting: expected one of .*supervised.*unsupervised.*, got 'both'"),
-        ({"folds": 3}, r"protocol: expected exactly certify, draws, .*difference in folds"),
+        ({"folds": 3}, r"protocol: unknown setting 'folds'; settings of protocol are certify, draws, "),
         ({"split": "loo"}, r"protocol.split: expected one of .*'kfold_inverse'.*, got 'loo'"),
         ({"split": "official"}, r"protocol\.n_splits: expected 1 for the split official, got 3"),
         ({"stream": "once"}, r"protocol.stream: expected one of \('per_trial', 'restarted'\), got 'once'"),

@@ -101,7 +101,7 @@ def trials(split, dataset, model, n_splits, *, scoring=(), selector=RRQR, prepar
     method, measured = small_cell(selector, model=model, **settings).method, protocol_named(split)
     for k in range(n_splits):
         fold = measured.fold(dataset, n_splits=n_splits, split_seed=SEED, fold=k, preparation=preparation)
-        measured.check_fold(method, fold)
+        measured.check_data(method, dataset)
         yield measured.run(method, fold, seed=0, split_seed=SEED)
 
 
@@ -252,9 +252,10 @@ NAMED = {"class_names": np.array(["Adelie", "Gentoo", "Chinstrap"])}
 @pytest.mark.parametrize(
     ("split", "y", "more", "message"),
     [
-        ("kfold", THREE, NAMED, r"n_splits = 3 rows of each class, got 1 of class 'Chinstrap'; leave out its row"),
-        ("kfold", [0] * 10 + [1] * 2, {}, r"3 rows of each class, got 2 of class 1; lower protocol.n_splits"),
+        ("kfold", THREE, NAMED, r"n_splits = 3 rows of each class, got 1 of class 'Chinstrap'; leave out such"),
+        ("kfold", [0] * 10 + [1] * 2, {}, r"3 rows of each class, got 2 of class 1; lower protocol.n_splits to 2,"),
         ("kfold", TWO, {"groups": TWO}, r"at least n_splits = 3 groups, got 2; lower .* protocol=leave_one_group_out"),
+        ("kfold", TWO, {"groups": TWO * 0}, r"at least n_splits = 3 groups, got 1; leave out dataset.groups"),
         ("leave_one_group_out", TWO, {}, r"at least two groups .* got none; name their column by dataset.groups"),
         ("leave_one_group_out", TWO, {"groups": TWO * 0}, r"at least two groups .* got one"),
         ("leave_one_group_out", TWO, {"groups": TWO}, r"training rows of each class in fold 0, got none of class 0"),
@@ -293,13 +294,12 @@ def test_a_model_or_scorer_that_is_not_for_the_data_is_refused(task, weights, mo
 def test_weights_and_numbers_are_refused_where_classes_are_counted(split, task, got):
     kmeans = {"_target_": "provsel.models.KMeansClustering"}
     dataset = made(task, weights=True)
-    fold = protocol_named("kfold").fold(dataset, n_splits=2, split_seed=0, fold=0)
     model = LIBLINEAR if split == "streamed" else kmeans
     method = small_cell(FULL, model=model, split=split, n_splits=1, setting="unsupervised").method
     with pytest.raises(
         ValueError, match=f"expected classes without sample_weight for {split}, got {got}; use protocol"
     ):
-        protocol_named(split).check_fold(method, fold)
+        protocol_named(split).check_data(method, dataset)
 
 
 @pytest.mark.parametrize(

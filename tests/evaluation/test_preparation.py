@@ -1,9 +1,12 @@
 """Missing values, texts and scales are learnt from the training rows of each fold, and from nothing else."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
 
 from provlab.datasets import make_dataset
 from provlab.identity.cell import cell_of
@@ -77,6 +80,41 @@ def test_values_are_those_of_plain_numpy(name):
         assert found.feature_names[3:].tolist() == [f"town_{town}" for town in seen]
         filled_towns = TOWNS[codes.fillna(codes.mode()[0]).astype(int)]
         np.testing.assert_array_equal(found.view.X[:, 3:], filled_towns[:, None] == seen[None, :])
+
+
+def wide(rng, n_rows, n_columns, text_places):
+    """Return a data set with holes, whose columns at some places are towns."""
+    X = rng.standard_normal((n_rows, n_columns))
+    X[:, text_places] = rng.integers(0, 3, (n_rows, len(text_places)))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[0] = 1.0
+    names = [f"c{place}" for place in range(n_columns)]
+    towns = dict.fromkeys([names[place] for place in text_places], TOWNS)
+    y = np.where(np.arange(n_rows) % 2, 1, -1)
+    return make_dataset(X, y, names, name="wide", source="test", missing=True, categories=towns)
+
+
+@pytest.mark.parametrize("text_places", [[], [0], [3, 4, 9], [*range(10)]])
+@pytest.mark.parametrize("scale", [None, "standard", "range", "robust"])
+def test_places_of_columns_give_the_same_bits_as_their_names(scale, text_places):
+    rng = np.random.default_rng([len(text_places), len(str(scale))])
+    table = table_of(wide(rng, 60, 10, text_places))
+    train, test = table[:50], table[50:]
+    fitted = TablePreparation(scale=scale).fit(train)
+    texts = [f"c{place}" for place in text_places]
+    parts = {"numbers": [name for name in table if name not in texts], "texts": texts}
+    steps = [(name, fitted.transformer_.get_params()[name], parts[name]) for name in parts]
+    by_name = ColumnTransformer(steps, verbose_feature_names_out=False).fit(train)
+    for rows in (train, test):
+        assert fitted.transform(rows).tobytes() == np.asarray(by_name.transform(rows)).tobytes()
+    assert fitted.get_feature_names_out().tolist() == by_name.get_feature_names_out().tolist()
+
+
+def test_time_grows_with_the_number_of_columns_and_not_with_its_square():
+    table = table_of(wide(np.random.default_rng(0), 10, 40_000, []))
+    begun = time.process_time()
+    TablePreparation().fit(table)
+    assert time.process_time() - begun < 5  # 0.5 s; 8 s and more where each name is searched for among all
 
 
 def test_a_text_that_no_training_row_has_gives_zeros():

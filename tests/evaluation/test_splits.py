@@ -4,6 +4,7 @@ import json
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
@@ -13,7 +14,8 @@ from provlab.plan import cells_of, compose_config, load_from, make_tasks
 from provlab.protocols import COLUMNS, PROTOCOLS, protocol_named
 from provlab.protocols.in_memory import AbstractPrediction
 from provlab.run.task import run_task
-from small_runs import FULL, UNIFORM, small_cell
+from provlab.store import TrialStore
+from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}
 
@@ -35,6 +37,74 @@ def test_official_split_is_the_data_sets_own(data):
     np.testing.assert_array_equal(made.view.X, data.X[:25])
     np.testing.assert_array_equal(made.X_test, data.X[25:])
     np.testing.assert_array_equal(made.y_test, data.y[25:])
+
+
+OWN = ["dataset=file", "dataset.path=t.csv", "selector=uniform", "selector.n_features_to_select=1"]
+RARE, TWO = ["a"] * 57 + ["b"] * 3, [*"ab"] * 30
+OTHER = "protocol=fixed_folds"
+
+
+@pytest.mark.parametrize(
+    ("columns", "settings", "message"),
+    [
+        ({"y": RARE}, [], rf"10 rows of each class, got 3 of class 'b'; lower protocol.n_splits to 3, .*{OTHER}"),
+        ({"y": RARE}, ["protocol=tenfold_inverse", "protocol.setting=unsupervised"], "got 3 of class 'b'; lower"),
+        ({"y": RARE}, [], r"leave out such classes by \+dataset\.min_class_size=10"),
+        ({"y": ["a"] * 59 + ["b"]}, [], r"got 1 of class 'b'; leave out such classes by"),
+        ({"y": TWO, "g": [*range(4)] * 15}, ["dataset.groups=g"], r"n_splits = 10 groups, got 4; lower .* to 4, or"),
+        ({"y": TWO, "g": TWO}, ["dataset.groups=g", "protocol=leave_one_group_out"], "none of class 'a'; choose other"),
+        ({"y": RARE}, ["protocol=time_order"], "of each class in fold 0, got none of class 'b'; choose other folds"),
+        ({"y": TWO}, ["protocol=time_order", "protocol.n_splits=60"], "more than n_splits = 60 rows, got 60; lower"),
+        ({"y": np.arange(60) / 7}, ["protocol.n_splits=61"], "at least n_splits = 61 rows, got 60; lower"),
+        ({"y": TWO}, ["model=ridge"], "expected one that predicts classes, as the data have them, got .*Ridge"),
+        ({"y": TWO, "w": 1}, ["dataset.sample_weight=w", "model=libsvm"], "takes the sample_weight of the data, got"),
+        ({"y": TWO, "town": [*"xyz"] * 20}, ["preparation=none"], "numbers, got the text 'x' in column 'town'"),
+        ({"y": TWO, "hole": [None, 1, 2] * 20}, ["preparation=none"], "no missing values, got 20 in 1 columns"),
+        ({"y": TWO}, ["protocol=official_split"], "expected one with an official split, got none; use"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("executor", ["serial", "loky"])
+def test_what_the_data_do_not_allow_is_known_before_the_first_trial(
+    executor, columns, settings, message, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    (tmp_path / "provsel.toml").write_text("")
+    table = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)), columns=["p", "q", "r"]).assign(**columns)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    cells = cells_of(compose_config([*OWN, *settings]))
+    with pytest.raises(ValueError, match=rf"^refused, nothing was run: .*{message}"):
+        run_quietly(cells, TrialStore(tmp_path / "store"), {"name": executor})
+    assert not (tmp_path / "store").exists()
+    for task in make_tasks(cells)[:1]:  # and nothing was refused that would have run
+        assert len(run_task(task).failures) == len(task.trials)
+
+
+def test_small_classes_are_left_out_where_a_setting_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    (tmp_path / "provsel.toml").write_text("")
+    rows = np.random.default_rng(0).standard_normal((63, 3))
+    table = pd.DataFrame(rows, columns=["p", "q", "r"]).assign(y=[*TWO, "rare", "rare", "rare"])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    [plain] = cells_of(compose_config(OWN))
+    [stated] = cells_of(compose_config([*OWN, "dataset.min_class_size=null"]))
+    with pytest.warns(UserWarning, match=r"fewer than min_class_size=10 rows are left out: rare \(3 rows\)"):
+        [without] = cells_of(compose_config([*OWN, "+dataset.min_class_size=10"]))
+    assert plain.json == stated.json
+    assert "min_class_size" not in plain.json
+    assert without.dataset["min_class_size"] == 10
+    report, said = run_quietly([without], TrialStore(tmp_path / "store"))
+    assert (report.n_run, report.failures) == (without.n_trials, [])
+    assert "warned" not in said
+    assert load_from(without.dataset).class_names.tolist() == ["a", "b"]
+
+
+def test_what_runs_beside_what_the_data_do_not_allow_runs(tmp_path):
+    few, enough = small_cell(UNIFORM, dataset={"n_samples": 12}, n_splits=10), small_cell(UNIFORM)
+    report, said = run_quietly([few, enough], TrialStore(tmp_path))
+    assert (report.n_run, len(report.failures), report.n_skipped) == (enough.n_trials, few.n_trials, 0)
+    assert said.startswith("not run, 20 trials: 20 x ValueError: data set synthetic: expected at least n_splits = 10")
+    again, _ = run_quietly([few, enough], TrialStore(tmp_path))
+    assert (again.n_found, again.n_run, len(again.failures)) == (enough.n_trials, 0, few.n_trials)
 
 
 class Halves(AbstractPrediction):

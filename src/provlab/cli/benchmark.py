@@ -171,7 +171,7 @@ def _on_data(
 def _check_rows(data: list[str]) -> None:
     """Refuse a data set that the benchmark does not measure in its folds, before a thousand trials fail for it."""
     from provlab.benchmark.panel import panel_protocol
-    from provlab.plan import compose_config, load_from
+    from provlab.plan import MANY_ROWS, compose_config, load_from
     from provlab.protocols.base import rarest_class
 
     config = compose_config([*panel_protocol().choose, *data])
@@ -180,6 +180,12 @@ def _check_rows(data: list[str]) -> None:
         raise ValueError(
             f"rank: expected a target of classes, as the benchmark measures balanced errors, got one of numbers in "
             f"{dataset.name}; compare selectors with provsel run -m ... selector=rfe_half,lasso, or provlab.compare."
+        )
+    if dataset.n_rows > MANY_ROWS:
+        raise ValueError(
+            f"rank: expected at most {MANY_ROWS:,} rows, as the benchmark's linear model is by LIBSVM, which takes "
+            f"minutes or hours a fit on more, got {dataset.n_rows:,} in {dataset.name}; take a sample of each class by "
+            f"+dataset.sample_rows=5000, or compare selectors with provsel run -m ... selector=rfe_half,rrqr."
         )
     n_groups = n_splits if dataset.groups is None else len({*dataset.groups.tolist()})
     if n_groups < n_splits:
@@ -191,7 +197,8 @@ def _check_rows(data: list[str]) -> None:
     if smallest < n_splits:
         raise ValueError(
             f"rank: expected at least {n_splits} rows of each class, one for each fold of the benchmark, got "
-            f"{smallest} of class {label} in {dataset.name}; leave them out, or join the class with another one."
+            f"{smallest} of class {label} in {dataset.name}; leave them out by "
+            f"+dataset.min_class_size={n_splits}, or join the class with another one."
         )
 
 

@@ -41,16 +41,23 @@ def fetch_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_fetch(options: argparse.Namespace) -> int:
     """Fetch the data sets; the exit status is 1 when one cannot be loaded."""
-    from provlab.datasets import fetch, source_names, usable
+    from provlab.datasets import UnreachableError, fetch, source_names, usable
 
     asked = [source_names() if name == ALL else [name] for name in options.names]
     names = list(dict.fromkeys(chain(*asked)))
     logging.getLogger("provlab.datasets").setLevel(logging.WARNING)  # failed attempts: the lines below have the reasons
     outcomes = fetch(names, keep_raw=options.keep_raw, progress=not options.quiet)
     width = max(map(len, outcomes))
+    without_network = ""
     for name, obtained in outcomes.items():
         paths = [item.path for item in obtained if item.path is not None]
-        absent = [f"{item.file.path}: {one_line(item.error)}" for item in obtained if item.error is not None]
+        absent = []
+        for item in obtained:
+            if isinstance(item.error, UnreachableError):
+                without_network = item.error.reason
+                absent.append(f"{item.file.path}: no network")
+            elif item.error is not None:
+                absent.append(f"{item.file.path}: {one_line(item.error)}")
         counts = f"{len(obtained)} file{'' if len(obtained) == 1 else 's'}"
         counts = f"{len(paths)} of {counts}" if absent else counts
         size = f"{sum(path.stat().st_size for path in paths) / 1e6:,.1f} MB"
@@ -64,6 +71,8 @@ def call_fetch(options: argparse.Namespace) -> int:
         more = [f"and {len(absent) - LISTED} files more"] if len(absent) > LISTED else []
         for line in absent[:LISTED] + more:
             print(f"{'':{width}}    {line}")
+    if without_network:
+        print(f"no network: {without_network}; try again with one, or put the files into the mirror folder")
     return 0 if all(not obtained or usable(obtained) for obtained in outcomes.values()) else 1
 
 

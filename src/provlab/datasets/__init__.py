@@ -1,12 +1,13 @@
 """Data sets: loaders that return a `Dataset`, the registry of their sources, and the download of files."""
 
 from .dataset import Dataset, make_dataset, warn_of_scales
-from .download import FetchError, Obtained, fetch, usable
+from .download import FetchError, Obtained, UnreachableError, fetch, usable
 from .files import DataIntegrityError, MissingDataError, data_dir, describe_roots, locate
 from .identity import (
     dataset_identity,
     dataset_members,
     dataset_names,
+    dataset_parameters,
     is_place,
     keyed_parameters,
     loader,
@@ -23,10 +24,12 @@ __all__ = [
     "Obtained",
     "Source",
     "SourceFile",
+    "UnreachableError",
     "data_dir",
     "dataset_identity",
     "dataset_members",
     "dataset_names",
+    "dataset_parameters",
     "describe_roots",
     "fetch",
     "is_place",

@@ -15,7 +15,7 @@ from provsel.checks import check_integer
 
 _FINGERPRINT_FORMAT = b"provsel-dataset-1"
 
-SAMPLE: dict[str, Any] = {"sample_rows": None, "sample_classes": None, "sample_seed": 0}
+SAMPLE: dict[str, Any] = {"sample_rows": None, "sample_classes": None, "sample_seed": 0, "min_class_size": None}
 """The parameters of `sampled`, and their defaults: all rows."""
 
 NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None, **SAMPLE}
@@ -96,6 +96,11 @@ class Dataset:
         for column, known in self.categories.items():
             digest.update(f"|categories|{json.dumps([column, *known])}|".encode())
         return digest.hexdigest()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.y.size)
 
     @property
     def is_regression(self) -> bool:
@@ -240,7 +245,8 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     found = {key: params.get(key, default) for key, default in NOTHING.items()}
     if not isinstance(found["unit_rows"], bool):
         raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {found['unit_rows']!r:.80}")
-    for key, smallest in {"shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample_seed": 0}.items():
+    least = {"shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample_seed": 0, "min_class_size": 2}
+    for key, smallest in least.items():
         if found[key] is not NOTHING[key]:
             check_integer(f"data set {name!r}", key, found[key], minimum=smallest)
     if found["sample_seed"] != 0 and found["sample_rows"] is None:
@@ -271,17 +277,27 @@ def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) 
     return dataset if X is dataset.X else replace(dataset, X=X, feature_names=names)
 
 
-def sampled(dataset: Dataset, *, sample_rows: int | None, sample_classes: int | None, sample_seed: int) -> Dataset:
+def sampled(
+    dataset: Dataset,
+    *,
+    sample_rows: int | None,
+    sample_classes: int | None,
+    sample_seed: int,
+    min_class_size: int | None,
+) -> Dataset:
     """Return some rows of a data set in their order, of each class the same share.
 
-    Of the classes only the `sample_classes` with the most rows are taken, of equally many the first: two get the labels
-    -1 and +1, more keep theirs. None is all. Sparse columns that have no entry in these rows are left out.
+    Classes with fewer than `min_class_size` rows are left out, with a warning. Of the classes only the `sample_classes`
+    with the most rows are taken, of equally many the first. Where two are left they get the labels -1 and +1, more keep
+    theirs. None is all. Sparse columns that have no entry in these rows are left out.
 
     Raises
     ------
     ValueError
         When there are fewer rows or classes, and for classes of a regression.
     """
+    if min_class_size is not None:
+        dataset = _without_small_classes(dataset, min_class_size)
     if sample_rows is None and sample_classes is None:
         return dataset
     y = dataset.y
@@ -298,9 +314,47 @@ def sampled(dataset: Dataset, *, sample_rows: int | None, sample_classes: int | 
         for code in largest:
             place[codes[drawn] == code] = (np.arange(counts[code]) + 0.5) / counts[code]
         rows = np.sort(drawn[np.argsort(place, kind="stable")[:sample_rows]])
-    y = y[rows]
-    if sample_classes == 2:
-        y = np.where(codes[rows] == largest.max(), 1, -1)
+    return _of_classes(dataset, rows, codes, largest, as_signs=sample_classes == 2)
+
+
+def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
+    """Return the rows of the classes that have at least so many; `sampled` has more."""
+    if dataset.is_regression:
+        raise ValueError(
+            f"data set {dataset.name}: expected classes beside min_class_size={min_class_size}, got a target of "
+            f"numbers. Leave it out"
+        )
+    classes, codes, counts = np.unique(dataset.y, return_inverse=True, return_counts=True)
+    kept = np.flatnonzero(counts >= min_class_size)
+    if kept.size == classes.size:
+        return dataset
+    if kept.size < 2:
+        raise ValueError(
+            f"data set {dataset.name}: expected at least two classes of min_class_size={min_class_size} rows, got "
+            f"{kept.size}. Lower it"
+        )
+    names = classes if dataset.class_names is None else dataset.class_names
+    small = [f"{names[code]} ({counts[code]} rows)" for code in np.flatnonzero(counts < min_class_size)]
+    shown = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
+    warnings.warn(
+        f"data set {dataset.name}: classes with fewer than min_class_size={min_class_size} rows are left out: "
+        f"{shown:.300}.",
+        stacklevel=3,
+    )
+    rows = np.flatnonzero(np.isin(codes, kept))
+    return _of_classes(dataset, rows, codes, kept, as_signs=kept.size == 2)
+
+
+def _of_classes(
+    dataset: Dataset, rows: np.ndarray, codes: np.ndarray, classes: np.ndarray, *, as_signs: bool
+) -> Dataset:
+    """Return some rows, which are of some classes, two of which become -1 and +1 where `as_signs`.
+
+    `codes` are the numbers of the classes of all rows, and `classes` some of these.
+    """
+    y = dataset.y[rows]
+    if as_signs:
+        y = np.where(codes[rows] == classes.max(), 1, -1)
     X: Any = dataset.X[rows]
     names = dataset.feature_names
     if sparse.issparse(X):
@@ -309,7 +363,7 @@ def sampled(dataset: Dataset, *, sample_rows: int | None, sample_classes: int | 
     kept = {key: getattr(dataset, key) for key in ("official_train", "groups", "sample_weight", "folds")}
     kept = {key: None if array is None else array[rows] for key, array in kept.items()}
     if dataset.class_names is not None:
-        kept["class_names"] = dataset.class_names[np.sort(largest)]
+        kept["class_names"] = dataset.class_names[np.sort(classes)]
     return replace(dataset, X=X, y=y, feature_names=names, **kept)
 
 

@@ -15,9 +15,11 @@ import os
 import pickle
 import runpy
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -29,13 +31,28 @@ SCRIPTS = Path(__file__).parents[3] / "data_scripts"
 """Of a checkout: converters that hardly anybody needs, each in a file of its name."""
 
 _BLOCK = 1 << 16
-_TIMEOUT = 30.0
-"""Seconds without an answer after which an attempt fails."""
+_TIMEOUT = (10.0, 30.0)
+"""Seconds without a connection, and without an answer, after which an attempt fails."""
+
+PATIENCE, SLOWEST = 60.0, 50_000
+"""A download is cut off after so many seconds, and one more for each so many bytes of the file."""
+
+MAX_UNREACHABLE = 2
+"""Hosts that cannot be reached, after which no other one is tried: there is no network."""
+
 _log = logging.getLogger(__name__)
 
 
 class FetchError(OSError):
     """No address of a file serves it, or it cannot be made."""
+
+
+class UnreachableError(FetchError):
+    """No host that has a file can be reached; `reason` names those that were tried, which many files have in common."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class Obtained(NamedTuple):
@@ -65,7 +82,11 @@ def fetch(
         For an unknown name, before anything is fetched.
     """
     without = {*dataset_names()} - {*source_names()}
-    fetches = {name: name not in without and _Fetch(read_source(name), keep_raw, progress, retries) for name in names}
+    unreachable: dict[str, str] = {}
+    fetches = {
+        name: name not in without and _Fetch(read_source(name), keep_raw, progress, retries, unreachable)
+        for name in names
+    }
     return {name: each.all_files() if each else [] for name, each in fetches.items()}
 
 
@@ -79,11 +100,14 @@ def usable(obtained: Sequence[Obtained]) -> bool:
 class _Fetch:
     """Obtains the files of one source."""
 
-    def __init__(self, source: Source, keep_raw: bool, progress: bool, retries: int) -> None:
+    def __init__(
+        self, source: Source, keep_raw: bool, progress: bool, retries: int, unreachable: dict[str, str]
+    ) -> None:
         from provlab.terminal import PlainConsole  # and with it rich, which loaders do without
 
         self._source, self._keep_raw, self._retries = source, keep_raw, retries
         self._console = PlainConsole(stderr=True, quiet=not progress)
+        self._unreachable = unreachable  # why, by the host; shared by all sources
 
     def all_files(self) -> list[Obtained]:
         obtained = []
@@ -124,8 +148,15 @@ class _Fetch:
         import requests
 
         pooch.get_logger().setLevel("WARNING")
-        reasons = []
+        reasons: list[str] = []
+        tried: list[str] = []
         for url in file.urls:
+            if len(self._unreachable) >= MAX_UNREACHABLE or _host(url) in self._unreachable:
+                continue
+            if not tried:
+                size = f" ({file.size / 1e6:,.1f} MB)" if file.size else ""
+                self._console.print(f"download {file.path}{size}", soft_wrap=True)
+            tried.append(url)
             downloads = pooch.create(
                 fresh.parent, "", registry={fresh.name: None}, urls={fresh.name: url}, retry_if_failed=self._retries
             )
@@ -138,29 +169,40 @@ class _Fetch:
                 return
             reasons.append(f"{url}: {differs}")
             fresh.unlink()
+        if file.urls and all(_host(url) in self._unreachable for url in tried):
+            reason = "; ".join(self._unreachable.values())
+            raise UnreachableError(
+                f"could not fetch {file.path} of {file.source}: {reason}. Nothing was kept. Try again with a network, "
+                f"or put the file into the mirror folder",
+                reason,
+            )
         raise FetchError(
             f"could not fetch {file.path} of {file.source}: {'; '.join(reasons)}. Nothing was kept. Try again later, "
             f"look for a new address on {self._source.homepage} , or put the file into the mirror folder"
         )
 
     def _stream(self, file: SourceFile, url: str, target: Path) -> None:
-        """Write what an address serves, with a bar in a terminal, and at most as much as is registered."""
+        """Write what an address serves, with a bar in a terminal: at most as much as is registered, and not forever."""
         import requests
-        from rich.progress import track
+        from rich.progress import Progress
 
         limit = file.max_size or file.size or 0
         # "identity": a body that the server compresses on the way could expand without limit
         options: dict[str, Any] = {"timeout": _TIMEOUT, "headers": {"Accept-Encoding": "identity"}, "stream": True}
-        size = f" ({file.size / 1e6:,.1f} MB)" if file.size else ""
-        self._console.print(f"download {file.path}{size}", soft_wrap=True)
-        with requests.get(url, **options) as answer, target.open("wb") as output:
+        bar = Progress(console=self._console, transient=True, disable=not self._console.is_terminal)
+        try:
+            answer = requests.get(url, **options)
+        except requests.ConnectionError as error:
+            if cause := _no_connection(error):  # another attempt would wait for the same
+                self._unreachable[_host(url)] = f"{_host(url)}: {cause}"
+                raise FetchError(f"no connection ({cause})") from None
+            raise
+        with answer, target.open("wb") as output, bar:
             answer.raise_for_status()
-            blocks = track(
-                answer.iter_content(_BLOCK), file.path, -(-limit // _BLOCK), console=self._console, transient=True,
-                disable=not self._console.is_terminal,
-            )  # fmt: skip
-            for block in blocks:
+            drawn = bar.add_task(file.path, total=limit)
+            for block in _blocks(answer, PATIENCE + limit / SLOWEST):
                 output.write(block)
+                bar.update(drawn, completed=output.tell())
                 if output.tell() > limit:
                     raise FetchError(f"it sends more than the registered {limit} bytes of {file.path}")
 
@@ -178,6 +220,49 @@ class _Fetch:
                 f"{file.path}: the converter {file.converter} made another file of {', '.join(file.made_from[:3])}"
                 f": {differs}. Nothing was kept"
             )
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc
+
+
+def _no_connection(error: Any) -> str:
+    """Return why there is no connection to a host, in a line; "" for a connection that broke."""
+    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProxyError
+
+    cause = getattr(error.args[0], "reason", None) if error.args else None
+    if not isinstance(cause, NewConnectionError | ConnectTimeoutError | ProxyError):
+        return ""
+    text = str(getattr(cause, "original_error", cause))
+    return text.rpartition(": ")[2].strip("'\")") or type(cause).__name__
+
+
+def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
+    """Yield what a server sends, as it comes.
+
+    Raises
+    ------
+    FetchError
+        After so many seconds, also where a byte now and then arrives.
+    requests.ConnectionError
+        For a transfer that broke.
+    """
+    import requests
+    from urllib3.exceptions import HTTPError
+
+    read = getattr(answer.raw, "read1", answer.raw.read)  # the second, of urllib3 before 2, waits for a whole block
+    begun, n_bytes = time.monotonic(), 0
+    while True:
+        try:
+            block = read(_BLOCK)
+        except HTTPError as error:
+            raise requests.ConnectionError(error) from error
+        if not block:
+            return
+        n_bytes += len(block)
+        yield block
+        if time.monotonic() - begun > seconds:
+            raise FetchError(f"it sent {n_bytes} bytes in {seconds:.0f} s, which is too slow")
 
 
 # ---- converters

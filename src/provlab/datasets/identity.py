@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from provlab.identity.keys import digest
+from provlab.messages import did_you_mean
 from provsel.checks import check_at_most, check_choice, check_integers
 
 from . import loaders
@@ -139,8 +140,10 @@ def _spelled(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return a loader's own parameters, checked, completed, and in one spelling: 1.0 for 1 of a real number."""
     defaults = _defaults(name)
     if unknown := sorted(own.keys() - defaults.keys()):
+        accepted = ", ".join(defaults) or "none"
         raise ValueError(
-            f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {', '.join(defaults) or 'none'}"
+            f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {accepted}, and as any data set "
+            f"{', '.join(NOTHING)}{did_you_mean(unknown[0], [*defaults, *NOTHING])}"
         )
     parameters = {**defaults, **own}
     for parameter, choices in getattr(loader(name), "CHOICES", {}).items():
@@ -177,6 +180,17 @@ def _loader(name: str) -> Any:
 def _names() -> tuple[str, ...]:
     modules = {module.name for module in pkgutil.iter_modules(loaders.__path__)}
     return tuple(sorted({*modules, *source_names()}))
+
+
+def dataset_parameters(name: str) -> list[str]:
+    """Return the parameters of a data set, those that any has included.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    """
+    return [*_defaults(name), *NOTHING]
 
 
 @cache

@@ -43,6 +43,9 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         all. In a config: `+dataset.sample_rows=500`.
     sample_seed : int, default=0
         Of the draw of rows.
+    min_class_size : int, default=None
+        Classes with fewer rows are left out, with a warning; None keeps all. In a config:
+        `+dataset.min_class_size=10`.
     **params
         Keyword parameters of the loader, see the docstring of `provlab.datasets.loaders.<name>.load`.
 

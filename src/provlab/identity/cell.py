@@ -12,6 +12,7 @@ from typing import Any
 from provlab.datasets import is_place
 from provlab.documents import MAX_CONFIG_DEPTH, parse_json
 from provlab.identity.keys import canonical_json, digest_of, first_content, seed_from, trial_key
+from provlab.messages import unknown_setting
 from provlab.project.components import (
     REGISTRIES,
     build,
@@ -72,11 +73,13 @@ class Cell:
     data: str
 
     def __post_init__(self) -> None:
-        unknown = sorted((set(self.protocol) - set(OPTIONAL)) ^ PROTOCOL)
-        if unknown:
-            raise ValueError(
-                f"protocol: expected exactly {', '.join(sorted(PROTOCOL))}, got a difference in {', '.join(unknown)}."
-            )
+        known = [*sorted(PROTOCOL), *OPTIONAL]
+        for name in self.protocol:
+            if name not in known:
+                raise ValueError(f"protocol: {unknown_setting('protocol', name, known)}")
+        missing = sorted(PROTOCOL - set(self.protocol))
+        if missing:
+            raise ValueError(f"protocol: expected {', '.join(missing)}, got none; set protocol.{missing[0]}.")
         self._check_stream()
         self.measured.check(self.protocol, self.method)
         _check_own_columns(self.method)

@@ -15,6 +15,7 @@ from provlab.plan.artefact import (
 from provlab.plan.composition import Composer, compose_config, executor_settings, results_folder
 from provlab.plan.overrides import CELL_GROUPS
 from provlab.plan.plan import (
+    MANY_ROWS,
     MAX_COUNT,
     Task,
     Trial,
@@ -31,8 +32,8 @@ from provlab.plan.plan import (
 )
 
 __all__ = [
-    "CELL_GROUPS", "COMPLETE", "MAX_COUNT", "NOT_RUN", "PARTIAL", "Artefact", "Composer", "Entry", "Task", "Trial",
-    "artefact_part", "cells_of", "column_settings", "compose_artefact", "compose_config", "counted_state",
+    "CELL_GROUPS", "COMPLETE", "MANY_ROWS", "MAX_COUNT", "NOT_RUN", "PARTIAL", "Artefact", "Composer", "Entry", "Task",
+    "Trial", "artefact_part", "cells_of", "column_settings", "compose_artefact", "compose_config", "counted_state",
     "executor_settings", "feature_names_of", "files_missing", "identity_of", "load_again", "load_from", "make_tasks",
     "places_of_first", "results_folder", "state_of", "trials_of", "unique_cells",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from provlab.documents import SAFE_LOADER, file_state, parse_yaml, read_text
-from provlab.messages import did_you_mean
+from provlab.messages import did_you_mean, unknown_setting
 from provlab.plan.overrides import (
     CELL_GROUPS,
     ELSEWHERE,
@@ -25,7 +25,6 @@ from provlab.plan.overrides import (
     MAX_DEPTH,
     Override,
     check_references,
-    nearest_setting,
     parse_override,
 )
 from provlab.project import artefact_file, conf_files, package_conf
@@ -141,14 +140,14 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
     """Return a part of a config with one change; the part itself stays as it is."""
     mark, key, value = override.mark, override.key, override.value
     name, where = key[depth], ".".join(key)
-    there = isinstance(node, dict) and name in node
-    if not isinstance(node, dict) or (not there and mark in ("", "~")):
-        known = [".".join([*key[:depth], str(each)]) for each in node] if isinstance(node, dict) else []
-        more = f"; to add it, write +{override.text.lstrip('+~')}" if mark == "" else ""
+    if not isinstance(node, dict):
+        above = ".".join(key[:depth])
         raise ValueError(
-            f"override {override.text!r:.80}: expected a setting that there is, got {where:.80}; "
-            f"{nearest_setting('.'.join(key[: depth + 1]), known)}{more}."
+            f"override {override.text!r:.80}: expected a setting of a part, got {where:.80}, and {above} is the value "
+            f"{node!r:.40}; write {above}=VALUE."
         )
+    if name not in node and mark in ("", "~"):
+        raise ValueError(f"override {override.text!r:.80}: {_unknown(override, node, depth)}")
     if depth + 1 < len(key):
         return {**node, name: _apply(node.get(name, {}), override, depth + 1)}
     old = node.get(name)
@@ -162,6 +161,57 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
             f"{old!r:.80}; write {override.text.lstrip('+')}."
         )
     return {**node, name: _merge(old, value)}
+
+
+def _unknown(override: Override, node: Parts, depth: int) -> str:
+    """Return why a part of a config has no setting of this name, and what to write: + only where that is taken."""
+    name = override.key[depth]
+    above = ".".join(override.key[:depth]) or "the config"
+    settings = _possible_settings(override.key[:depth], node)
+    added = f"write +{override.text}" if override.mark == "" else "leave it out"
+    if settings is None:
+        return f"expected a setting that {above} has, got {name!r:.80}; {added}."
+    if name in settings:
+        return f"expected a setting that {above} states, got {name!r:.80}, which has its default; {added}."
+    inside = [f"{part}.{name}" for part, inner in node.items() if isinstance(inner, dict) and name in inner]
+    return unknown_setting(above, name, [*settings, *inside])
+
+
+def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
+    """Return the names of all settings that a part of a config can have, None where these may be any."""
+    from provlab.datasets import (
+        dataset_parameters,  # these take longer to import than all the rest, and are rarely asked
+    )
+    from provlab.identity.cell import OPTIONAL
+    from provlab.project.components import component_class, component_parameters, inner_kind, is_component
+
+    stated = [str(name) for name in node]
+    group = place[0] if len(place) == 1 else ""
+    if not place:
+        return stated
+    if group == "preparation" and node.get("_target_") is None:
+        return []
+    try:
+        if group == "dataset":
+            return [*dict.fromkeys([*stated, *dataset_parameters(node["name"])])]
+        if group == "protocol":
+            # preparation is a group of its own, and the one protocol that has a limit states it
+            added = [name for name in OPTIONAL if name not in ("preparation", "limit")]
+            return [*dict.fromkeys([*stated, *added])]
+        if group == "executor":
+            return [*dict.fromkeys([*stated, *executor_file(node["name"])])]
+        if is_component(node):
+            kind = group or inner_kind(node)
+            return ["_target_", *component_parameters(kind, component_class(kind, node))]
+    except (ValueError, KeyError):  # a class or a data set that is refused where it is used
+        return None
+    return stated if group in GROUPS and node.get("_target_") is None else None
+
+
+def executor_file(name: str) -> Parts:
+    """Return the settings of an executor of provsel, with their defaults; of none others."""
+    path = package_conf() / "executor" / f"{name}.yaml"
+    return _content(read_config("executor", path)) if _MEMBER.fullmatch(str(name)) and path.is_file() else {}
 
 
 # ---- references
@@ -215,8 +265,12 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
 
 def executor_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return where the trials of a config run, with the values that references stand for."""
-    found: dict[str, Any] = _by_omegaconf(config, config["executor"])
-    return found
+    executor: dict[str, Any] = _by_omegaconf(config, config["executor"])
+    known = executor_file(executor.get("name", ""))
+    for name in executor:
+        if known and name not in known:
+            raise ValueError(f"executor: {unknown_setting('executor', name, known)}")
+    return executor
 
 
 def results_folder(config: Mapping[str, Any]) -> Path:
@@ -235,7 +289,8 @@ def _by_omegaconf(parts: Mapping[str, Any], value: Any) -> Any:
         return OmegaConf.to_container(plain, resolve=True) if OmegaConf.is_config(plain) else plain
     except OmegaConfBaseException as error:
         raise ValueError(
-            f"config: expected references to settings that there are, got {value!r:.80}: {error}"
+            f"config: expected references to settings that there are, got {value!r:.80}: "
+            f"{str(error).splitlines()[0]}; correct it."
         ) from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,13 +24,21 @@ from provlab.datasets import (
 )
 from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json, fold_keys, split_seed
+from provlab.messages import unknown_setting
 from provlab.plan.composition import Parts, resolve_references
 from provlab.plan.overrides import CELL_GROUPS, ELSEWHERE, check_names
 from provlab.protocols import AbstractStatedFolds, protocol_named
 
 IS_REGRESSION = attrgetter("is_regression")
-TASKS = ("classification", "regression")
-"""Of data sets; a model may have a config for each, and the data say which is meant."""
+N_ROWS = attrgetter("n_rows")
+TASKS = ("classification", "regression", "many_rows")
+"""Of data sets; a model may have a config for each, and the data say which is meant: the last for many rows of classes,
+in the place of LIBSVM."""
+
+LIBSVM = "provsel.models.LibsvmSVM"
+
+MANY_ROWS = 20_000
+"""Rows on which LIBSVM, whose time grows with their square, takes half a minute a fit."""
 
 MAX_COUNT = 100_000
 """Of repeats, folds or draws: each trial is listed before the first one is run."""
@@ -158,11 +167,12 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
     parts["protocol"] = measured.complete_settings(protocol)
     if preparation.get("_target_") is not None:
         parts["protocol"]["preparation"] = preparation
+    elif preparation.keys() - {"_target_"}:
+        [name, *_] = preparation.keys() - {"_target_"}
+        raise ValueError(f"preparation=none: {unknown_setting('preparation', name, [])}")
     (first, data), *others = members = look(dataset)
     if parts["model"].keys() == {*TASKS}:
-        # data sets that are registered have classes
-        asked = is_place(first["name"], "path") and _asked(canonical_json(first), data, IS_REGRESSION)
-        parts["model"] = parts["model"][TASKS[asked]]
+        parts["model"] = _model_by_task(parts["model"], first, data)
     if isinstance(measured, AbstractStatedFolds):  # each data set has as many folds as it says
         of_each = [(each, own, _asked(canonical_json(each), own, measured.count_folds)) for each, own in members]
         return [
@@ -171,6 +181,25 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
         ]
     cell = Cell(dataset=first, data=data, **parts)
     return [cell, *(cell.on(each, own) for each, own in others)]
+
+
+def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: str) -> Any:
+    """Return the model for the task and the rows of a data set; of many rows LIBSVM, at its defaults, gives way."""
+    classifier = models["classification"]
+    if not is_place(dataset["name"], "path"):  # data sets that are registered have classes
+        return classifier
+    if _asked(canonical_json(dataset), data, IS_REGRESSION):
+        return models["regression"]
+    n_rows = _asked(canonical_json(dataset), data, N_ROWS)
+    is_plain = classifier.keys() == {"_target_", "C"} and classifier["_target_"] == LIBSVM
+    if n_rows <= MANY_ROWS or not is_plain:
+        return classifier
+    warnings.warn(
+        f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), as LIBSVM takes minutes or hours a fit on "
+        f"so many; model=libsvm states it.",
+        stacklevel=3,
+    )
+    return models["many_rows"]
 
 
 @lru_cache(maxsize=64)

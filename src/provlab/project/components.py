@@ -37,6 +37,7 @@ SCIKIT_LEARN = (
     "sklearn.linear_model.Ridge",
     "sklearn.linear_model.Lasso",
     "sklearn.linear_model.LogisticRegression",
+    "sklearn.svm.LinearSVC",
     "sklearn.svm.LinearSVR",
     "sklearn.ensemble.ExtraTreesClassifier",
 )
@@ -148,7 +149,7 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     if unknown:
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected arguments among {', '.join(accepted) or 'none'}, "
-            f"got {', '.join(unknown):.200}; correct the name or remove it."
+            f"got {', '.join(unknown):.200}{did_you_mean(unknown[0], accepted) or '; correct the name or remove it.'}"
         )
     for name, value in () if is_own(config) else _memories(arguments):
         raise ValueError(
@@ -304,6 +305,11 @@ _root = ""
 
 
 @cache
+def component_parameters(kind: str, cls: type) -> list[str]:
+    """Return the names of the parameters of a component's class."""
+    return [*_parameters(kind, cls)]
+
+
 def _parameters(kind: str, cls: Any) -> dict[str, bool]:
     """Return the parameters of a component, and whether each needs a value; a measure's without the trial."""
     found = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]

@@ -7,6 +7,7 @@ What only a trial needs, scikit-learn and what fits, is imported where it runs: 
 from provlab.protocols.base import SELECTED, AbstractProtocol, Fold, Method, columns, predicts_numbers
 from provlab.protocols.benchmark import BenchmarkFolds
 from provlab.protocols.in_memory import (
+    AbstractFolds,
     AbstractStatedFolds,
     Clustering,
     FixedFolds,
@@ -53,6 +54,6 @@ def protocol_named(name: object) -> AbstractProtocol:
 
 
 __all__ = [
-    "COLUMNS", "ONE_THREAD", "PROTOCOLS", "AbstractProtocol", "AbstractStatedFolds", "Fold", "InverseKFold", "Method",
-    "predicts_numbers", "protocol_named",
+    "COLUMNS", "ONE_THREAD", "PROTOCOLS", "AbstractFolds", "AbstractProtocol", "AbstractStatedFolds", "Fold",
+    "InverseKFold", "Method", "predicts_numbers", "protocol_named",
 ]  # fmt: skip

@@ -370,8 +370,8 @@ class AbstractProtocol(ABC):
 
             check_scorers(method.scoring, build("model", method.model))
 
-    def check_fold(self, method: Method, fold: Fold) -> None:
-        """Refuse a model that is not for the targets or the weights of a fold.
+    def check_data(self, method: Method, dataset: Dataset) -> None:
+        """Refuse a model that is not for the targets or the weights of a data set.
 
         Raises
         ------
@@ -380,8 +380,9 @@ class AbstractProtocol(ABC):
         """
         if not self.uses_model:
             return
-        target, wanted = method.model["_target_"], fold.is_regression
-        if not self.scores and (wanted or fold.test_weight is not None):
+        target, wanted = method.model["_target_"], dataset.is_regression
+        has_weights = dataset.sample_weight is not None
+        if not self.scores and (wanted or has_weights):
             raise ValueError(
                 f"protocol.split: expected classes without sample_weight for {self.name}, got "
                 f"{'a target of numbers' if wanted else 'sample_weight'}; use protocol=tenfold"
@@ -393,7 +394,7 @@ class AbstractProtocol(ABC):
                 f"got {target}; choose {MODELS[wanted]}, or say dataset.task="
                 f"{'classification' if wanted else 'regression'} where the data are your own file and that is meant."
             )
-        if fold.test_weight is not None and not _takes_weights(component_json("model", method.model)):
+        if has_weights and not _takes_weights(component_json("model", method.model)):
             raise ValueError(
                 f"model: expected one that takes the sample_weight of the data, got {target}; choose "
                 f"{MODELS[True] if wanted else 'model=logistic'}, or leave out dataset.sample_weight."
@@ -402,6 +403,16 @@ class AbstractProtocol(ABC):
     @abstractmethod
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         """Return the numbers of training and test rows of one fold of the repeat that `split_seed` stands for."""
+
+    def check_folds(self, dataset: Dataset, n_splits: int) -> None:
+        """Refuse a data set on which no trial can be run, whatever the method is: it has none of the folds.
+
+        Raises
+        ------
+        ValueError
+            The reason of the first fold.
+        """
+        self.rows(dataset, n_splits=n_splits, split_seed=0, fold=0)
 
     def fold(
         self,

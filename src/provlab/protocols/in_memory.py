@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +18,7 @@ from provlab.protocols.base import (
     Record,
     Rows,
     certificate_columns,
+    check_rows,
     columns,
     rarest_class,
 )
@@ -82,11 +83,28 @@ class AbstractFolds(AbstractPrediction):
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
         """Return scikit-learn's splitter for a data set, or raise where it has no such folds."""
 
-    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
-        """Return one fold of the splitter."""
+    def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
+        """Return training and test rows of each fold."""
         splitter = self.splitter(dataset, n_splits, split_seed)
         groups = dataset.groups if "Group" in type(splitter).__name__ else None  # others warn of what they do not take
-        return next(islice(splitter.split(np.zeros(len(dataset.y)), dataset.y, groups), fold, None))
+        return iter(splitter.split(np.zeros(len(dataset.y)), dataset.y, groups))
+
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        """Return one fold of the splitter."""
+        return next(islice(self.splits(dataset, n_splits, split_seed), fold, None))
+
+    def check_folds(self, dataset: Dataset, n_splits: int) -> None:
+        """Refuse a data set no fold of which has test rows, and training rows of each class."""
+        first = None
+        for fold, (train, test) in enumerate(self.splits(dataset, n_splits, split_seed=0)):
+            try:
+                check_rows(dataset, train, test, fold)
+            except ValueError as error:
+                first = first or error
+            else:
+                return
+        if first is not None:
+            raise first
 
 
 class KFold(AbstractFolds):
@@ -103,20 +121,38 @@ class KFold(AbstractFolds):
 
         n_groups = None if dataset.groups is None else np.unique(dataset.groups).size
         if n_groups is not None and n_groups < n_splits:
+            step = f"lower protocol.n_splits to {n_groups}, or use protocol=leave_one_group_out"
             raise ValueError(
-                f"data set {dataset.name}: expected at least n_splits = {n_splits} groups, got {n_groups}; lower "
-                f"protocol.n_splits, or use protocol=leave_one_group_out."
+                f"data set {dataset.name}: expected at least n_splits = {n_splits} groups, got {n_groups}; "
+                f"{step if n_groups > 1 else 'leave out dataset.groups, as all rows are of one'}."
+            )
+        if len(dataset.y) < n_splits:
+            raise ValueError(
+                f"data set {dataset.name}: expected at least n_splits = {n_splits} rows, got {len(dataset.y)}; lower "
+                f"protocol.n_splits."
             )
         if not dataset.is_regression:
-            label, smallest = rarest_class(dataset)
-            if smallest < n_splits:
-                step = "lower protocol.n_splits" if smallest > 1 else "leave out its row, or join it with another class"
-                raise ValueError(
-                    f"data set {dataset.name}: expected at least n_splits = {n_splits} rows of each class, got "
-                    f"{smallest} of class {label}; {step}."
-                )
+            check_class_sizes(dataset, n_splits)
         name = f"{'' if dataset.is_regression else 'Stratified'}{'' if n_groups is None else 'Group'}KFold"
         return getattr(model_selection, name)(n_splits, shuffle=True, random_state=split_seed)
+
+
+def check_class_sizes(dataset: Dataset, n_splits: int) -> None:
+    """Refuse classes that have fewer rows than there are folds.
+
+    Raises
+    ------
+    ValueError
+        Names the smallest class, and what to choose instead.
+    """
+    label, smallest = rarest_class(dataset)
+    if smallest < n_splits:
+        lower = f"lower protocol.n_splits to {smallest}, " if smallest > 1 else ""
+        raise ValueError(
+            f"data set {dataset.name}: expected at least n_splits = {n_splits} rows of each class, got {smallest} of "
+            f"class {label}; {lower}leave out such classes by +dataset.min_class_size={n_splits}, or state folds of "
+            f"your own by dataset.fold and protocol=fixed_folds."
+        )
 
 
 class InverseKFold(KFold):
@@ -124,10 +160,10 @@ class InverseKFold(KFold):
 
     name = "kfold_inverse"
 
-    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
-        """Return one fold of the shuffled split, with its parts exchanged."""
-        rest, one = super().rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
-        return one, rest
+    def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
+        """Yield the folds of the shuffled split, with their parts exchanged."""
+        for rest, one in super().splits(dataset, n_splits, split_seed):
+            yield one, rest
 
 
 class TimeOrder(AbstractFolds):

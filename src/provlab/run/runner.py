@@ -17,7 +17,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from provlab.datasets import MissingDataError, describe_roots
 from provlab.identity.cell import Cell
-from provlab.plan import Task, files_missing, make_tasks, unique_cells
+from provlab.identity.keys import canonical_json
+from provlab.plan import MANY_ROWS, Task, files_missing, load_from, make_tasks, unique_cells
+from provlab.protocols import AbstractFolds
 from provlab.run.executors import execute
 from provlab.run.task import data_of
 from provlab.store import TrialStore
@@ -34,9 +36,6 @@ SHOWN = 5
 
 KINDS = 10
 """Kinds of failures or warnings that are printed."""
-
-MANY_ROWS = 20_000
-"""Rows on which LIBSVM, whose time grows with their square, takes half a minute a fit."""
 
 BY_LIBSVM = (".LibsvmSVM", ".CrossValidatedSVM")
 
@@ -140,18 +139,28 @@ def run_cells(
     if not tasks:
         return report
     check_data(tasks, executor)
-    told = _warn_of_files(tasks) if executor.get("name") in HERE else []
+    refused = refused_cells(tasks, executor)
+    report.failures = failures_of(tasks, refused)
+    n_refused = len(report.failures)
+    if refused:
+        _check_refused(report, refused, fail_fast)
+        say(f"not run, {n_refused} trials: {report.kinds()[0]}")
+        tasks = make_tasks([cell for cell in cells if cell.id not in {*known, *refused}], done=store.keys())
+    told = _warn_of_files(tasks)
     store.prepare()
     start = time.perf_counter()
     try:
         # closing them ends the tasks that still run
-        with closing(execute(tasks, executor)) as results, ticker(console, label or "trials", missing) as advance:
+        with (
+            closing(execute(tasks, executor)) as results,
+            ticker(console, label or "trials", report.n_skipped) as advance,
+        ):
             for result in results:
                 store.append(result.records)
                 report.n_run += len(result.records)
-                is_first = not report.failures
+                is_first = len(report.failures) == n_refused
                 report.failures += result.failures
-                report.warnings += [text for text in result.warnings if text not in told]
+                report.warnings += [text for text in result.warnings if not text.partition(": ")[2].startswith(told)]
                 if is_first and result.failures and report.n_skipped:
                     _, where, reason = result.failures[0]
                     say(FIRST.format(reason=reason.rstrip("."), where=where))
@@ -176,8 +185,9 @@ def run_cells(
     return report
 
 
-def _warn_of_files(tasks: Iterable[Task]) -> list[str]:
-    """Warn of what users should know of their own files, and return it: each task would say it again."""
+def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """Warn of what users should know of their own files, and return how this begins: each task would say it again."""
+    beginnings: list[str] = []
     own = {
         (task.data, task.protocol.get("preparation") is None): task for task in tasks if task.dataset["name"] == "file"
     }
@@ -185,17 +195,77 @@ def _warn_of_files(tasks: Iterable[Task]) -> list[str]:
         warnings.simplefilter("always")
         for task in own.values():
             dataset = data_of(task)
+            beginnings += [f"data set {dataset.name}", f"data set {dataset.name!r}"]
             n = dataset.X.shape[0]
             if n > MANY_ROWS and any(str(cell.model.get("_target_")).endswith(BY_LIBSVM) for cell in task.cells):
                 warnings.warn(
                     f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours a fit "
-                    f"on so many; model=liblinear takes seconds, +dataset.sample_rows=10000 a sample.",
+                    f"on so many; model=liblinear_primal takes seconds, +dataset.sample_rows=10000 a sample.",
                     stacklevel=1,
                 )
     messages = {f"{each.category.__name__}: {each.message}": each.message for each in found}
     for message in messages.values():
         warnings.warn(message, stacklevel=3)
-    return [*messages]
+    return tuple(beginnings)
+
+
+def _check_refused(report: RunReport, refused: Mapping[str, str], fail_fast: bool) -> None:
+    """Refuse to run where no trial is left, and none is stored, or where the first failure is to end the run."""
+    if fail_fast or (not report.n_found and not report.n_skipped):
+        reasons = dict.fromkeys(refused.values())
+        raise ValueError(f"refused, nothing was run: {' '.join([*reasons][:KINDS])}")
+
+
+def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cells no trial of which can be computed, as their data alone show before the first trial.
+
+    Looked at are users' own files, and registered data sets that are split into folds where the workers are here.
+
+    Returns
+    -------
+    dict
+        The reason by the cell's id, such as fewer rows of a class than folds.
+    """
+    refused: dict[str, str] = {}
+    reasons: dict[tuple[Any, ...], str] = {}
+    is_here = executor.get("name") in HERE
+    for task in tasks:
+        for cell in task.cells:
+            if task.dataset["name"] != "file" and not (is_here and isinstance(cell.measured, AbstractFolds)):
+                continue
+            has_preparation = cell.protocol.get("preparation") is not None
+            folds = cell.protocol["split"], cell.protocol["n_splits"]
+            about = (cell.data, *folds, has_preparation, canonical_json(dict(cell.model)))
+            if about not in reasons:
+                reasons[about] = _reason_against(cell)
+            if reasons[about]:
+                refused[cell.id] = reasons[about]
+    return refused
+
+
+def _reason_against(cell: Cell) -> str:
+    """Return why no trial of a cell can be computed, as its data show; "" where they show nothing."""
+    dataset = load_from(cell.dataset)
+    try:
+        cell.measured.check_folds(dataset, cell.protocol["n_splits"])
+        cell.measured.check_data(cell.method, dataset)
+        if cell.protocol.get("preparation") is None:
+            dataset.check_complete()
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def failures_of(tasks: Iterable[Task], refused: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return key, place and reason of each trial of refused cells, as a task returns those of trials that failed."""
+    failures = []
+    for task in tasks:
+        where = f"{task.dataset['name']}, repeat {task.repeat}, fold {task.fold}"
+        for trial in task.trials:
+            reason = refused.get(task.cells[trial.cell].id)
+            if reason is not None:
+                failures.append((trial.key, where, f"ValueError: {reason}"))
+    return failures
 
 
 def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:

@@ -90,7 +90,7 @@ def _cpu_seconds() -> float:
 
 def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fold) -> Record:
     seed = trial_seed(cell, task.repeat, task.fold, trial.draw)
-    cell.measured.check_fold(cell.method, fold)
+    cell.measured.check_data(cell.method, dataset)
 
     def measure(rows: Fold) -> Record:
         return cell.measured.run(cell.method, rows, seed=seed, split_seed=task.split_seed)
