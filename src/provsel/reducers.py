@@ -103,10 +103,9 @@ def check_selection(reducer: Any, X: Matrix) -> None:
     """
     if type(reducer).__module__.split(".")[0] == "provsel":
         return
-    features = kept_features(reducer)
-    if features is None:
+    kept = _checked_features(reducer, X.shape[1])
+    if kept is None:
         return
-    kept = _checked_features(reducer, features, X.shape[1])
     name = type(reducer).__name__
     sample = X[np.linspace(0, X.shape[0] - 1, min(SAMPLE_ROWS, X.shape[0]), dtype=np.int64)]
     with warnings.catch_warnings():  # of no features: the rows of the trial are transformed as well
@@ -128,16 +127,11 @@ def check_selection(reducer: Any, X: Matrix) -> None:
             )
 
 
-def _checked_features(reducer: Any, features: Any, n_features: int) -> NDArray[np.int64]:
+def _checked_features(reducer: Any, n_features: int) -> NDArray[np.int64] | None:
     """Return the features that a class names in the order of the columns; raise where they are no such features."""
     name = type(reducer).__name__
-    kept = np.unique(features)
-    in_range = kept.size == 0 or (kept.dtype.kind in "iu" and kept[0] >= 0 and kept[-1] < n_features)
-    if not in_range or kept.size != np.size(features):
-        raise ValueError(
-            f"{name}: expected distinct features from 0 to {n_features - 1}, got {np.ravel(features)[:5].tolist()} ...; "
-            f"correct indices_."
-        )
+    ordered = getattr(reducer, "indices_", None)
+    kept = None
     if hasattr(reducer, "get_support"):
         mask = selected_mask(reducer)
         if mask.size != n_features:
@@ -145,12 +139,22 @@ def _checked_features(reducer: Any, features: Any, n_features: int) -> NDArray[n
                 f"{name}: expected a value of get_support for each of {n_features} features, got {mask.size}; correct "
                 f"get_support."
             )
-        if not np.array_equal(np.flatnonzero(mask), kept):
-            raise ValueError(
-                f"{name}: expected the same features from get_support and indices_, got {mask.sum()} and {kept.size}; "
-                f"correct one of them."
-            )
-    return kept.astype(np.int64)
+        kept = np.flatnonzero(mask)
+    if ordered is None:
+        return kept
+    distinct = np.unique(ordered)
+    in_range = distinct.size == 0 or (distinct.dtype.kind in "iu" and 0 <= distinct[0] and distinct[-1] < n_features)
+    if not in_range or distinct.size != np.size(ordered):
+        raise ValueError(
+            f"{name}: expected distinct features from 0 to {n_features - 1}, got {np.ravel(ordered)[:5].tolist()}; "
+            f"correct indices_."
+        )
+    if kept is not None and not np.array_equal(kept, distinct):
+        raise ValueError(
+            f"{name}: expected the same features from get_support and indices_, got {kept.size} and {distinct.size}; "
+            f"correct one of them."
+        )
+    return distinct.astype(np.int64)
 
 
 def _are_multiples(columns: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
