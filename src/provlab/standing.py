@@ -27,7 +27,8 @@ from provlab.benchmark.panel import (
 from provlab.benchmark.ranking import ALL, Scores, leaderboard, pairs_of, sets_of
 from provlab.benchmark.stored import read_panel
 from provlab.claims.paired_tests import CorrectedT
-from provlab.messages import in_file_name, to_install
+from provlab.frames import planned_trials
+from provlab.messages import in_file_name, to_install, visible_line
 from provlab.own_runs import SIZES
 from provlab.plan import compose_config
 from provlab.project.components import component_class
@@ -37,6 +38,7 @@ from provlab.report.templating import Site, write_assets
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
 from provlab.tables import write_frame
+from provlab.terminal import PlainConsole
 from provsel.files import replacing_folder
 
 PANELS = ("quick", "full")
@@ -73,12 +75,33 @@ class Standing(NamedTuple):
     sets: pd.DataFrame
     scores: Scores
 
+    @property
+    def failed(self) -> bool:
+        """Whether the selector failed on each data set, so that it has no numbers."""
+        return bool(self.leaderboard.loc[self.name, "sets"] == 0)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is to be said of it where it failed, or selected fewer features than asked."""
+        return problems_of(self.scores, [self.name])
+
     def write(self, results: Path) -> Path:
         """Write the pages below a results folder, with the selector's row marked, and return the first."""
         return _pages(results, self.name, self.scores.lines, lambda site: write_benchmark(
             site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
-            pairs=self.pairs, sets=self.sets, index="index.html",
+            pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
         ))  # fmt: skip
+
+
+def problems_of(scores: Scores, methods: Iterable[str]) -> list[str]:
+    """Return a line for each of some methods that failed, and for each that selected fewer features than asked."""
+    reasons, problems = scores.reasons, []
+    for name in methods:
+        if name in reasons:
+            problems.append(f"{name} failed, and has no number there: {visible_line(reasons[name])}")
+        if fewer := scores.fewer(name):
+            problems.append(f"{name} selected fewer features than asked: {fewer}")
+    return problems
 
 
 def rank(
@@ -198,8 +221,28 @@ def standing(
 def computed(
     cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
 ) -> pd.DataFrame:
-    """Return the panel of some cells, after computing what the store lacks."""
-    run_cells([each.cell for each in cells], store, executor, label="rank", console=console).check("rank")
+    """Return the panel of some cells, after computing what the store lacks.
+
+    One trial of each cell is computed before all others. A cell with a failure is last, whatever its other trials give:
+    these are left out, and the first failure is said.
+    """
+    options: dict[str, Any] = {"label": "rank", "console": console}
+    run_cells([each.cell for each in cells], store, executor, only_first=True, **options).check("rank")
+    trials = planned_trials(store, [each.cell for each in cells], ["failure"])
+    failures = trials[trials["failure"].fillna("") != ""]
+    failed = {*failures["place"]}
+    if failed:
+        place, failure = failures[["place", "failure"]].iloc[0]
+        first = cells[place]
+        (console or PlainConsole(stderr=True)).print(
+            f"rank: {first.method} failed on {first.dataset}: {visible_line(failure).rstrip('.')}. {len(failed)} of "
+            f"{len(cells)} cells failed so or otherwise; their other trials are left out.",
+            soft_wrap=True,
+            markup=False,
+            highlight=False,
+        )
+    left = [each.cell for place, each in enumerate(cells) if place not in failed]
+    run_cells(left, store, executor, **options).check("rank")
     return panel_frame(cells, store)
 
 
@@ -221,8 +264,8 @@ class OnData(NamedTuple):
         How many these are, of the data sets of the panel: they have at most `ALIKE` times as many columns, or as few;
         all where fewer than three do.
     cells : list of PanelCell
-    lines : DataFrame
-        Scores of all.
+    scores : Scores
+        Of all.
     """
 
     board: pd.DataFrame
@@ -230,11 +273,16 @@ class OnData(NamedTuple):
     n_alike: int
     n_panel: int
     cells: list[PanelCell]
-    lines: pd.DataFrame
+    scores: Scores
+
+    @property
+    def problems(self) -> list[str]:
+        """What is to be said of methods that failed or selected fewer features than asked."""
+        return problems_of(self.scores, self.board.index)
 
     def write(self, results: Path, name: str, command: str) -> Path:
         """Write the page of a data set below a results folder, and return it."""
-        return _pages(results, name, self.lines, lambda site: site.write(
+        return _pages(results, name, self.scores.lines, lambda site: site.write(
             "index.html", "benchmark_data.html", f"Selectors on {name}", "index", found=self, command_line=command,
             name=name, all=ALL, hrefs={}, mine=(),
         ))  # fmt: skip
@@ -271,15 +319,17 @@ def on_data(
     cells = panel_cells(methods, {name: dataset})
     panel, stored = computed(cells, store, executor), read_panel()
     found = Scores.of(panel)
-    lines, board = found.lines, leaderboard(found)[["rank", "balanced_error", "stability", "seconds"]]
+    lines, whole = found.lines, leaderboard(found)
+    board = whole[["rank", "balanced_error", "stability", "seconds"]]
     d = int(lines["n_features"].iloc[0])
     columns = stored.groupby("dataset")["n_features"].first()
     alike = columns.index[(columns <= ALIKE * d) & (columns >= d / ALIKE)]
     alike = alike if len(alike) >= 3 else columns.index
     known = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
     board = board.join(_differences(panel)).assign(panel=known.reindex(board.index))
+    board.loc[whole["failed"] > 0, ["difference", "low", "high"]] = np.nan  # of easier folds
     of_sizes = lines[lines["size"] > 0].pivot_table("balanced_error", "method", "size").reindex(board.index)
-    return OnData(board, of_sizes, len(alike), len(columns), cells, lines)
+    return OnData(board, of_sizes, len(alike), len(columns), cells, found)
 
 
 def _differences(trials: pd.DataFrame) -> pd.DataFrame:
@@ -289,7 +339,9 @@ def _differences(trials: pd.DataFrame) -> pd.DataFrame:
     others = errors[errors["size"] > 0].join(whole)
     others["difference"] = others["error"] - others["whole"]
     means = others.groupby(["method", "repeat", "fold"])["difference"].mean().groupby("method")
-    tests = {name: CorrectedT(own.to_numpy(), ratio=1 / (trials["fold"].nunique() - 1)) for name, own in means}
+    known = {name: own.dropna().to_numpy() for name, own in means}
+    ratio = 1 / (trials["fold"].nunique() - 1)
+    tests = {name: CorrectedT(own, ratio=ratio) for name, own in known.items() if own.size > 1}
     lines = {ALL: (0.0, np.nan, np.nan)} | {name: (test.estimate, *test.interval(0.95)) for name, test in tests.items()}
     return pd.DataFrame.from_dict(lines, orient="index", columns=["difference", "low", "high"])
 

@@ -143,8 +143,9 @@ def _checked_features(reducer: Any, n_features: int) -> NDArray[np.int64] | None
     if ordered is None:
         return kept
     distinct = np.unique(ordered)
-    in_range = distinct.size == 0 or (distinct.dtype.kind in "iu" and 0 <= distinct[0] and distinct[-1] < n_features)
-    if not in_range or distinct.size != np.size(ordered):
+    outside = distinct.size > 0 and (distinct[0] < 0 or distinct[-1] >= n_features)
+    is_whole = distinct.size == 0 or distinct.dtype.kind in "iu"
+    if outside or not is_whole or distinct.size != np.size(ordered):
         raise ValueError(
             f"{name}: expected distinct features from 0 to {n_features - 1}, got {np.ravel(ordered)[:5].tolist()}; "
             f"correct indices_."

@@ -67,7 +67,7 @@ def call_run(options: argparse.Namespace) -> int:
         return 0
     cells = cells_of(config)
     report = _run(config, cells, "cell", fail_fast=options.fail_fast)
-    _print(_show(cells, config, _command(*overrides)))
+    _print(_show(cells, config, _command(*overrides), report.reasons(cells)))
     return 1 if report.failures else 0
 
 
@@ -89,14 +89,14 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
     return TrialStore(results_folder(config) / "store")
 
 
-def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str) -> str:
-    """Print the table of some cells and write it with its figure; return where these are, and what to do next."""
+def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str, reasons: Mapping[str, str]) -> str:
+    """Print the table of some cells, with why some failed, and write it with its figure; return what to do next."""
     from provlab.own_runs import FOLDER, RunTable, own_run
     from provlab.plan import results_folder
     from provlab.project import tool
     from provlab.terminal import PlainConsole, table
 
-    results, found = results_folder(config), RunTable(own_run(command, cells), _store(config))
+    results, found = results_folder(config), RunTable(own_run(command, cells, reasons=reasons), _store(config))
     PlainConsole().print(table(found.lines))
     folder, pages = results / FOLDER / found.run.name, ["report"]
     if str(results) != "results":
@@ -181,9 +181,10 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
     if refused:
         _print(f"sweep: refused, nothing was run; {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
         return 1
-    outcomes = _together(configs, cells, fail_fast=fail_fast)
+    report, outcomes = _together(configs, cells, fail_fast=fail_fast)
     again = _command("-m", *["--fail-fast"] * fail_fast, *overrides)
-    shown = _show([*itertools.chain(*cells)], configs[0], again)
+    whole = [*itertools.chain(*cells)]
+    shown = _show(whole, configs[0], again, report.reasons(whole))
     failures = {job: reason for job, reason in zip(jobs, outcomes, strict=True) if reason}
     n_skipped = outcomes.count(None)
     skipped = f", {n_skipped} skipped or not finished" if n_skipped else ""
@@ -196,7 +197,7 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
 
 def _together(
     configs: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[Cell]], *, fail_fast: bool
-) -> list[Outcome]:
+) -> tuple[RunReport, list[Outcome]]:
     """Run the cells of all jobs as one run, in which shared trials run once."""
     from provlab.plan import trials_of, unique_cells
 
@@ -205,7 +206,7 @@ def _together(
             raise ValueError(f"{name}: expected the same in all jobs of a sweep, got several; choose one.")
     report = _run(configs[0], [*itertools.chain(*cells)], f"{len(configs)} jobs", fail_fast=fail_fast)
     if not report.failures and not report.stopped:
-        return [""] * len(configs)
+        return report, [""] * len(configs)
     reasons, stored = {key: reason for key, _, reason in report.failures}, _store(configs[0]).keys()
     outcomes: list[Outcome] = []
     for own in cells:
@@ -214,7 +215,7 @@ def _together(
         failed = [reasons[key] for key in missing if key in reasons]
         text = f"{len(failed)} of {len(keys)} trials failed: {failed[0]}" if failed else ""
         outcomes.append(None if missing and not failed else text)
-    return outcomes
+    return report, outcomes
 
 
 def _command(*arguments: str) -> str:
