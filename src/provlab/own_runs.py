@@ -380,7 +380,7 @@ class RunTable:
             if selects_fewer(line["selected"], cell.size):
                 shown["selected"] += f" (asked {cell.size})"
             shown["stability"] = _text(line["stability"], lambda index: f"{round(index, 2) + 0.0:.2f}")
-            shown |= {"seconds": _text(line["seconds"], "{:.3f}".format)} if headline != SECONDS else {}
+            shown |= {"seconds": _text(line.get("seconds"), "{:.3f}".format)} if headline != SECONDS else {}
             shown |= {"trials": str(line["trials"])} | ({} if is_complete else {"state": line["state"]})
             shown |= {"failed": line["reason"]} if "reason" in frame else {}
             names = [] if found is None else found.frame["feature"][:FIRST]

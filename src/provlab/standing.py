@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ from provlab.benchmark.ranking import ALL, Scores, leaderboard, pairs_of, sets_o
 from provlab.benchmark.stored import read_panel
 from provlab.claims.paired_tests import CorrectedT
 from provlab.frames import planned_trials
+from provlab.identity.cell import Cell
 from provlab.messages import in_file_name, to_install, visible_line
 from provlab.own_runs import SIZES
 from provlab.plan import compose_config
@@ -226,24 +228,31 @@ def computed(
     One trial of each cell is computed before all others. A cell with a failure is last, whatever its other trials give:
     these are left out, and the first failure is said.
     """
-    options: dict[str, Any] = {"label": "rank", "console": console}
-    run_cells([each.cell for each in cells], store, executor, only_first=True, **options).check("rank")
-    trials = planned_trials(store, [each.cell for each in cells], ["failure"])
-    failures = trials[trials["failure"].fillna("") != ""]
-    failed = {*failures["place"]}
-    if failed:
-        place, failure = failures[["place", "failure"]].iloc[0]
-        first = cells[place]
+    run = partial(run_cells, store=store, executor=executor, label="rank", console=console)
+    run(_without_failure(cells, store)[0], only_first=True).check("rank")
+    left, failures = _without_failure(cells, store)
+    if failures:
         (console or PlainConsole(stderr=True)).print(
-            f"rank: {first.method} failed on {first.dataset}: {visible_line(failure).rstrip('.')}. {len(failed)} of "
-            f"{len(cells)} cells failed so or otherwise; their other trials are left out.",
+            f"rank: {failures[0]}. {len(failures)} of {len(cells)} cells failed so or otherwise; their other trials "
+            f"are left out.",
             soft_wrap=True,
             markup=False,
             highlight=False,
         )
-    left = [each.cell for place, each in enumerate(cells) if place not in failed]
-    run_cells(left, store, executor, **options).check("rank")
+    run(left).check("rank")
     return panel_frame(cells, store)
+
+
+def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
+    """Return the cells without a stored failure, and the first failure of each other one in words."""
+    trials = planned_trials(store, [each.cell for each in cells], ["failure"])
+    first = trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
+    left = [each.cell for place, each in enumerate(cells) if place not in first.index]
+    failures = []
+    for place, failure in first.items():
+        failed = cells[int(str(place))]
+        failures.append(f"{failed.method} failed on {failed.dataset}: {visible_line(failure).rstrip('.')}")
+    return left, failures
 
 
 # ---- other data

@@ -97,7 +97,10 @@ def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str, reason
     from provlab.terminal import PlainConsole, table
 
     results, found = results_folder(config), RunTable(own_run(command, cells, reasons=reasons), _store(config))
-    PlainConsole().print(table(found.lines))
+    lines = found.lines
+    for line in lines:
+        line.pop("failed", None)  # a reason takes many lines of a narrow column, and is said beside the table
+    PlainConsole().print(table(lines))
     folder, pages = results / FOLDER / found.run.name, ["report"]
     if str(results) != "results":
         pages += ["--results", str(results)]
