@@ -84,13 +84,14 @@ def test_the_printed_weights_are_caught(r):
     assert not certificate.held
 
 
-@pytest.mark.parametrize("keep", [slice(0, None, 2), slice(100), slice(200, None)])
+@pytest.mark.parametrize("keep", [slice(0, None, 2), slice(100), slice(200, None), slice(0)])
 def test_dropped_features_are_caught(keep):
     X, y = labelled(40, 600, rank=4)
     selector = BSSSelector(400).fit(X)
     assert certify(selector, X, y).held
     selector.indices_, selector.weights_ = selector.indices_[keep], selector.weights_[keep]  # its promises stay
     assert not certify(selector, X, y).held
+    assert certify(selector, X, y, ridge=1.0).spectral.state == VIOLATED
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

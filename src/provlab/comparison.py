@@ -26,7 +26,7 @@ from provlab.messages import in_file_name
 from provlab.own_runs import FOLDER, STABILITY, OwnRun, RunTable, own_run
 from provlab.plan import cells_of, compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
-from provlab.run.runner import run_cells
+from provlab.run.runner import run_methods
 from provlab.store import TrialStore
 from provsel.files import replacing
 from provsel.sparse_input import check_sparse
@@ -57,8 +57,9 @@ class Comparison(pd.DataFrame):
         """Return a Matplotlib figure of the measure that is compared, with 95 % intervals of its mean."""
         from provlab.figures.curves import dots
 
-        lines = {"row": self.index.astype(str), "dataset": "", "value": self[self.headline.column]}
-        return dots(pd.DataFrame({**lines, "low": self["low"], "high": self["high"]}), xlabel=self.headline.label)
+        known = pd.DataFrame(self).dropna(subset=self.headline.column)
+        lines = {"row": known.index.astype(str), "dataset": "", "value": known[self.headline.column]}
+        return dots(pd.DataFrame({**lines, "low": known["low"], "high": known["high"]}), xlabel=self.headline.label)
 
     def _repr_html_(self) -> str:
         """Return the table with its figure, for a notebook."""
@@ -214,9 +215,12 @@ def compare(
         cells = [cell for each in methods.values() for cell in cells_of({**parts, "selector": as_config(each)})]
         store = TrialStore(results / "store")
         executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
-        report = run_cells(cells, store, executor, label="compare", console=console)
-    report.check("compare")
-    return _comparison(own_run("", cells, [*methods], [name] * len(cells)), headline_of(cells[0]), store, results)
+        report = run_methods(cells, store, executor, label="compare", console=console)
+    reasons = report.reasons(cells)
+    if all(cell.id in reasons for cell in cells):
+        report.check("compare")
+    run = own_run("", cells, [*methods], [name] * len(cells), reasons)
+    return _comparison(run, headline_of(cells[0]), store, results)
 
 
 def _split(cv: Any) -> str:
@@ -316,12 +320,31 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, "n_train", "n_test"]].mean()
     found = table.frame.set_index("method").rename_axis(None)
     found = found.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
+    found[["difference", "p"]] = np.nan
     for place, name in enumerate(found.index):
+        if found[headline.column].iloc[[0, place]].isna().any():  # one of the two failed
+            continue
         differences = headline.factor * (folds.loc[place, headline.column] - folds.loc[0, headline.column])
         ratio = float((folds.loc[place, "n_test"] / folds.loc[place, "n_train"]).mean())
         found.loc[name, "difference"] = differences.mean()
         found.loc[name, "p"] = CorrectedT(differences.to_numpy(), ratio=ratio).p_value() if place else np.nan
-    first = [headline.column, "sd", "low", "high", "n_selected", "cpu", "difference", "p", *STABILITY, "trials"]
+    asked = pd.to_numeric(found["features"], errors="coerce")
+    if (found["n_selected"] < asked).any():
+        found["asked"] = asked
+    first = [
+        headline.column,
+        "sd",
+        "low",
+        "high",
+        "n_selected",
+        "asked",
+        "cpu",
+        "difference",
+        "p",
+        *STABILITY,
+        "trials",
+    ]
+    first = [name for name in first if name in found]
     further = [name for name in found if name not in {*first, "features", "dataset", "measure", "state"}]
     comparison = Comparison(found[[*first, *further]])
     comparison.headline = headline

@@ -42,8 +42,8 @@ from provlab.tables import markdown_table, write_frame, write_text
 FOLDER = "runs"
 FILE = "run.json"
 
-MAX_CELLS, MAX_NAME = 100_000, 300
-"""Of a run.json: its lines, and the characters of a name in it."""
+MAX_CELLS, MAX_NAME, MAX_REASON = 100_000, 300, 500
+"""Of a run.json: its lines, and the characters of a name and of a reason in it."""
 
 MAX_RUNS = 200
 """That a report shows; each takes about a second."""
@@ -96,6 +96,8 @@ class RunCell:
         Columns of the records: the headline measure, and others.
     repeats, n_splits, draws : int
         Planned.
+    reason : str
+        Why a trial failed when the cells were run, "" where none did.
     """
 
     id: str
@@ -108,6 +110,7 @@ class RunCell:
     repeats: int
     n_splits: int
     draws: int
+    reason: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch("[0-9a-f]{64}", self.id):
@@ -115,6 +118,8 @@ class RunCell:
         for name in ("method", "size", "label", "data"):
             if len(getattr(self, name)) > MAX_NAME:
                 raise ValueError(f"{name}: expected at most {MAX_NAME} characters, got {len(getattr(self, name))}.")
+        if len(self.reason) > MAX_REASON:
+            raise ValueError(f"reason: expected at most {MAX_REASON} characters, got {len(self.reason)}.")
         if not isinstance(self.dataset.get("name"), str):
             raise ValueError(f"dataset: expected a name, got {self.dataset!r:.80}.")
         if not all(1 <= count <= MAX_COUNT for count in self.counts):
@@ -174,7 +179,13 @@ class OwnRun:
 # ---- names
 
 
-def own_run(command: str, cells: Sequence[Cell], methods: Sequence[str] = (), labels: Sequence[str] = ()) -> OwnRun:
+def own_run(
+    command: str,
+    cells: Sequence[Cell],
+    methods: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    reasons: Mapping[str, str] | None = None,
+) -> OwnRun:
     """Return the run of some cells, with names for people: those of classes and data sets, or the given ones.
 
     A name that is made here says what differs between the cells, and nothing else.
@@ -186,7 +197,10 @@ def own_run(command: str, cells: Sequence[Cell], methods: Sequence[str] = (), la
         Those that are the same are one, unless they have names.
     methods, labels : sequence of str, optional
         A name for the method of each cell, and for its data set.
+    reasons : mapping, optional
+        Why cells failed, by their ids, see `RunReport.reasons`.
     """
+    reasons = reasons or {}
     cells = cells if methods else unique_cells(cells)
     named = labels or dataset_names([cell.dataset for cell in cells])
     lines = zip(cells, methods or _methods(cells), named, strict=True)
@@ -198,7 +212,8 @@ def own_run(command: str, cells: Sequence[Cell], methods: Sequence[str] = (), la
         measures = dict.fromkeys([first, *(cell.protocol.get("scoring") or ())])
         method, size, label = (str(text)[:MAX_NAME] for text in (method, size, label))
         about = cell.data, dict(cell.dataset), tuple(measures)
-        found.append(RunCell(cell.id, method, size, label, *about, *cell.counts))
+        reason = reasons.get(cell.id, "")[:MAX_REASON]
+        found.append(RunCell(cell.id, method, size, label, *about, *cell.counts, reason))
     return OwnRun(command, tuple(found))
 
 
@@ -290,7 +305,8 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
         folds, after the mean over the draws of a fold, sd, and low and high, a 95 % interval of the mean by the
         standard error of Nadeau and Bengio (2003), see `standard_error_scale`, within its `limits`; selected, the mean
         number of features; stability of the selected features with the ends of its interval; seconds, the mean CPU
-        time of a selection with what it shares; trials and state; and the mean of each further measure.
+        time of a selection with what it shares; trials; reason, why a trial failed, where any did; state; and the mean
+        of each further measure. There are no means of a cell with a failed trial: they would be of easier folds.
     """
     measures = dict.fromkeys(name for cell in cells for name in cell.measures)
     names = [*(measures | dict.fromkeys([*FURTHER, "n_selected", SECONDS.column]))]
@@ -301,7 +317,9 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
     scales, n_trials = standard_error_scale(trials, ["place"]), trials.groupby("place").size()
     lines = []
     for place, cell in enumerate(cells):
-        n, own = int(n_trials.get(place, 0)), folds.loc[place] if place in n_trials.index else folds[:0]
+        n, planned = int(n_trials.get(place, 0)), math.prod(cell.counts)
+        reason = cell.reason if n < planned else ""
+        own = folds.loc[place] if n and not reason else folds[:0]
         headline, [first, *others] = cell.headline, dict.fromkeys([*cell.measures, *FURTHER])
         values, found = headline.factor * own[first].dropna(), selected.get(cell.id)
         mean, *ends, _ = mean_interval(values, float(scales.get(place, np.nan)))
@@ -309,12 +327,16 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
         line: dict[str, Any] = {"method": cell.method, "features": cell.size, "dataset": cell.label}
         line |= {"measure": headline.column, "value": mean, "sd": values.std(ddof=1), "low": low, "high": high}
         line["selected"] = own["n_selected"].mean()
-        stable = (np.nan,) * 3 if found is None else (found.index, *found.interval)
+        stable = (np.nan,) * 3 if found is None or reason else (found.index, *found.interval)
         line |= dict(zip(STABILITY, stable, strict=True)) | {"seconds": own[SECONDS.column].mean(), "trials": n}
-        line["state"] = counted_state(n, math.prod(cell.counts)) if n else "missing"
+        line["reason"] = reason
+        line["state"] = counted_state(n, planned) if n else "missing"
         lines.append(line | {name: measure_headline(name).factor * own[name].mean() for name in others})
     frame = pd.DataFrame(lines)
-    return frame.drop(columns=[name for name in names if name in frame and frame[name].isna().all()])
+    empty = [name for name in names if name in frame and frame[name].isna().all()]
+    if not frame["reason"].any():
+        empty.append("reason")
+    return frame.drop(columns=empty)
 
 
 class RunTable:
@@ -345,7 +367,7 @@ class RunTable:
         is_complete = (frame["state"] == COMPLETE).all()
         lines = []
         for cell, line in zip(self.run.cells, frame.to_dict("records"), strict=True):
-            headline, known, found = cell.headline, line["trials"] > 0, self.selected.get(cell.id)
+            headline, found = cell.headline, self.selected.get(cell.id)
             value, sd, *ends = (_text(line.get(name), headline.text) for name in ("value", "sd", "low", "high"))
             measure = headline.in_units(headline.name)
             shown = {"method": line["method"], "features": line["features"]}
@@ -354,10 +376,13 @@ class RunTable:
             shown |= {"sd": sd, "95 % interval": " to ".join(ends) if all(ends) else ""}
             for name in further:
                 shown[measure_headline(name).in_units(name)] = _text(line[name], "{:.4g}".format)
-            shown["selected"] = f"{line['selected']:.4g}" if known else ""
+            shown["selected"] = _text(line["selected"], "{:.4g}".format)
+            if selects_fewer(line["selected"], cell.size):
+                shown["selected"] += f" (asked {cell.size})"
             shown["stability"] = _text(line["stability"], lambda index: f"{round(index, 2) + 0.0:.2f}")
-            shown |= {"seconds": f"{line['seconds']:.3f}" if known else ""} if headline != SECONDS else {}
+            shown |= {"seconds": _text(line.get("seconds"), "{:.3f}".format)} if headline != SECONDS else {}
             shown |= {"trials": str(line["trials"])} | ({} if is_complete else {"state": line["state"]})
+            shown |= {"failed": line["reason"]} if "reason" in frame else {}
             names = [] if found is None else found.frame["feature"][:FIRST]
             if found is not None and found.sizes[0] == found.n_features > 0:
                 names = ["all"]
@@ -377,6 +402,11 @@ class RunTable:
         write_text(folder / "table.md", markdown_table([*self.lines[0]], rows, ", ".join(run.datasets), run.command))
         write_frame(self.features, folder / "features.csv")
         return draw_run(run, self.frame, folder, formats)
+
+
+def selects_fewer(n_selected: float, asked: str) -> bool:
+    """Tell whether a mean number of selected features is below the number that was asked for, if one was."""
+    return asked.isdecimal() and n_selected < int(asked)
 
 
 def _text(value: float | None, form: Callable[[float], str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +28,9 @@ from provlab.benchmark.panel import (
 from provlab.benchmark.ranking import ALL, Scores, leaderboard, pairs_of, sets_of
 from provlab.benchmark.stored import read_panel
 from provlab.claims.paired_tests import CorrectedT
-from provlab.messages import in_file_name, to_install
+from provlab.frames import planned_trials
+from provlab.identity.cell import Cell
+from provlab.messages import in_file_name, to_install, visible_line
 from provlab.own_runs import SIZES
 from provlab.plan import compose_config
 from provlab.project.components import component_class
@@ -37,6 +40,7 @@ from provlab.report.templating import Site, write_assets
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
 from provlab.tables import write_frame
+from provlab.terminal import PlainConsole
 from provsel.files import replacing_folder
 
 PANELS = ("quick", "full")
@@ -73,12 +77,33 @@ class Standing(NamedTuple):
     sets: pd.DataFrame
     scores: Scores
 
+    @property
+    def failed(self) -> bool:
+        """Whether the selector failed on each data set, so that it has no numbers."""
+        return bool(self.leaderboard.loc[self.name, "sets"] == 0)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is to be said of it where it failed, or selected fewer features than asked."""
+        return problems_of(self.scores, [self.name])
+
     def write(self, results: Path) -> Path:
         """Write the pages below a results folder, with the selector's row marked, and return the first."""
         return _pages(results, self.name, self.scores.lines, lambda site: write_benchmark(
             site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
-            pairs=self.pairs, sets=self.sets, index="index.html",
+            pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
         ))  # fmt: skip
+
+
+def problems_of(scores: Scores, methods: Iterable[str]) -> list[str]:
+    """Return a line for each of some methods that failed, and for each that selected fewer features than asked."""
+    reasons, problems = scores.reasons, []
+    for name in methods:
+        if name in reasons:
+            problems.append(f"{name} failed, and has no number there: {visible_line(reasons[name])}")
+        if fewer := scores.fewer(name):
+            problems.append(f"{name} selected fewer features than asked: {fewer}")
+    return problems
 
 
 def rank(
@@ -198,9 +223,36 @@ def standing(
 def computed(
     cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
 ) -> pd.DataFrame:
-    """Return the panel of some cells, after computing what the store lacks."""
-    run_cells([each.cell for each in cells], store, executor, label="rank", console=console).check("rank")
+    """Return the panel of some cells, after computing what the store lacks.
+
+    One trial of each cell is computed before all others. A cell with a failure is last, whatever its other trials give:
+    these are left out, and the first failure is said.
+    """
+    run = partial(run_cells, store=store, executor=executor, label="rank", console=console)
+    run(_without_failure(cells, store)[0], only_first=True).check("rank")
+    left, failures = _without_failure(cells, store)
+    if failures:
+        (console or PlainConsole(stderr=True)).print(
+            f"rank: {failures[0]}. {len(failures)} of {len(cells)} cells failed so or otherwise; their other trials "
+            f"are left out.",
+            soft_wrap=True,
+            markup=False,
+            highlight=False,
+        )
+    run(left).check("rank")
     return panel_frame(cells, store)
+
+
+def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
+    """Return the cells without a stored failure, and the first failure of each other one in words."""
+    trials = planned_trials(store, [each.cell for each in cells], ["failure"])
+    first = trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
+    left = [each.cell for place, each in enumerate(cells) if place not in first.index]
+    failures = []
+    for place, failure in first.items():
+        failed = cells[int(str(place))]
+        failures.append(f"{failed.method} failed on {failed.dataset}: {visible_line(failure).rstrip('.')}")
+    return left, failures
 
 
 # ---- other data
@@ -221,8 +273,8 @@ class OnData(NamedTuple):
         How many these are, of the data sets of the panel: they have at most `ALIKE` times as many columns, or as few;
         all where fewer than three do.
     cells : list of PanelCell
-    lines : DataFrame
-        Scores of all.
+    scores : Scores
+        Of all.
     """
 
     board: pd.DataFrame
@@ -230,11 +282,16 @@ class OnData(NamedTuple):
     n_alike: int
     n_panel: int
     cells: list[PanelCell]
-    lines: pd.DataFrame
+    scores: Scores
+
+    @property
+    def problems(self) -> list[str]:
+        """What is to be said of methods that failed or selected fewer features than asked."""
+        return problems_of(self.scores, self.board.index)
 
     def write(self, results: Path, name: str, command: str) -> Path:
         """Write the page of a data set below a results folder, and return it."""
-        return _pages(results, name, self.lines, lambda site: site.write(
+        return _pages(results, name, self.scores.lines, lambda site: site.write(
             "index.html", "benchmark_data.html", f"Selectors on {name}", "index", found=self, command_line=command,
             name=name, all=ALL, hrefs={}, mine=(),
         ))  # fmt: skip
@@ -271,15 +328,17 @@ def on_data(
     cells = panel_cells(methods, {name: dataset})
     panel, stored = computed(cells, store, executor), read_panel()
     found = Scores.of(panel)
-    lines, board = found.lines, leaderboard(found)[["rank", "balanced_error", "stability", "seconds"]]
+    lines, whole = found.lines, leaderboard(found)
+    board = whole[["rank", "balanced_error", "stability", "seconds"]]
     d = int(lines["n_features"].iloc[0])
     columns = stored.groupby("dataset")["n_features"].first()
     alike = columns.index[(columns <= ALIKE * d) & (columns >= d / ALIKE)]
     alike = alike if len(alike) >= 3 else columns.index
     known = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
     board = board.join(_differences(panel)).assign(panel=known.reindex(board.index))
+    board.loc[whole["failed"] > 0, ["difference", "low", "high"]] = np.nan  # of easier folds
     of_sizes = lines[lines["size"] > 0].pivot_table("balanced_error", "method", "size").reindex(board.index)
-    return OnData(board, of_sizes, len(alike), len(columns), cells, lines)
+    return OnData(board, of_sizes, len(alike), len(columns), cells, found)
 
 
 def _differences(trials: pd.DataFrame) -> pd.DataFrame:
@@ -289,7 +348,9 @@ def _differences(trials: pd.DataFrame) -> pd.DataFrame:
     others = errors[errors["size"] > 0].join(whole)
     others["difference"] = others["error"] - others["whole"]
     means = others.groupby(["method", "repeat", "fold"])["difference"].mean().groupby("method")
-    tests = {name: CorrectedT(own.to_numpy(), ratio=1 / (trials["fold"].nunique() - 1)) for name, own in means}
+    known = {name: own.dropna().to_numpy() for name, own in means}
+    ratio = 1 / (trials["fold"].nunique() - 1)
+    tests = {name: CorrectedT(own, ratio=ratio) for name, own in known.items() if own.size > 1}
     lines = {ALL: (0.0, np.nan, np.nan)} | {name: (test.estimate, *test.interval(0.95)) for name, test in tests.items()}
     return pd.DataFrame.from_dict(lines, orient="index", columns=["difference", "low", "high"])
 

@@ -5,6 +5,20 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+
+def selected_mask(selector: Any) -> NDArray[np.bool_]:
+    """Return what `get_support` of a fitted selector gives; raise a `ValueError` unless it is a boolean mask."""
+    mask = np.asarray(selector.get_support())
+    if mask.dtype != bool or mask.ndim != 1:
+        raise ValueError(
+            f"{type(selector).__name__}: expected a boolean mask from get_support, got {mask.ravel()[:5].tolist()} of "
+            f"{mask.dtype} and shape {mask.shape}; return True for each feature that is kept, and else False."
+        )
+    return mask
+
 
 def check_positive(subject: str, **parameters: Any) -> None:
     """Raise a `ValueError` unless each of these is a number, no truth value, that is positive and finite."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import has_fit_parameter
 
+from provsel.checks import selected_mask
 from provsel.kernels.spectral import Matrix
 from provsel.models import BaseLinearSVM
 from provsel.selectors._base import BaseSelector
@@ -16,6 +18,12 @@ from provsel.training_view import TrainingView
 
 DENSE_VALUES = 2_000_000
 """Reduced rows with at most so many values are made dense: BLAS then beats sparse products."""
+
+SAMPLE_ROWS = 16
+"""Rows on which `transform` is compared with the features that a class names."""
+
+SCALED = 1e-4
+"""Relative error up to which a column is a multiple of another one."""
 
 
 def is_random(reducer: Any) -> bool:
@@ -73,8 +81,93 @@ def _checked(model: Any, reducer: Any) -> bool:
 def kept_features(reducer: Any) -> NDArray[np.int64] | None:
     """Return the selected features in order of selection; None of a transformer that mixes features."""
     if hasattr(reducer, "get_support") and not hasattr(reducer, "indices_"):
-        return np.asarray(reducer.get_support(indices=True), dtype=np.int64)
+        return np.flatnonzero(selected_mask(reducer))
     return getattr(reducer, "indices_", None)
+
+
+def check_selection(reducer: Any, X: Matrix) -> None:
+    """Refuse a fitted selector that is not provsel's, where its `transform` keeps other features than it names.
+
+    A class may scale the columns that it keeps. What does more to them, such as to centre them, is not compared.
+
+    Parameters
+    ----------
+    reducer : estimator
+    X : ndarray or CSR of shape (n_samples, n_features)
+        Rows that it was fitted on.
+
+    Raises
+    ------
+    ValueError
+        Names the class, and what disagrees.
+    """
+    if type(reducer).__module__.split(".")[0] == "provsel":
+        return
+    kept = _checked_features(reducer, X.shape[1])
+    if kept is None:
+        return
+    name = type(reducer).__name__
+    sample = X[np.linspace(0, X.shape[0] - 1, min(SAMPLE_ROWS, X.shape[0]), dtype=np.int64)]
+    with warnings.catch_warnings():  # of no features: the rows of the trial are transformed as well
+        warnings.simplefilter("ignore")
+        transformed = np.asarray(_dense(reducer.transform(sample)))
+    expected = (sample.shape[0], kept.size)
+    if transformed.shape != expected:
+        raise ValueError(
+            f"{name}: expected transform to keep the {kept.size} features that the class names, got shape "
+            f"{transformed.shape} of {sample.shape[0]} rows; correct transform, or get_support."
+        )
+    named = np.asarray(_dense(sample[:, kept]))
+    for place in np.flatnonzero(~_are_multiples(transformed, named)):
+        equal = np.all(np.asarray(_dense(sample)) == transformed[:, [place]], axis=0)
+        if equal.any():
+            raise ValueError(
+                f"{name}: expected feature {kept[place]} as column {place} of transform, as the class names it, got "
+                f"feature {np.argmax(equal)}; correct transform, or get_support."
+            )
+
+
+def _checked_features(reducer: Any, n_features: int) -> NDArray[np.int64] | None:
+    """Return the features that a class names in the order of the columns; raise where they are no such features."""
+    name = type(reducer).__name__
+    ordered = getattr(reducer, "indices_", None)
+    kept = None
+    if hasattr(reducer, "get_support"):
+        mask = selected_mask(reducer)
+        if mask.size != n_features:
+            raise ValueError(
+                f"{name}: expected a value of get_support for each of {n_features} features, got {mask.size}; correct "
+                f"get_support."
+            )
+        kept = np.flatnonzero(mask)
+    if ordered is None:
+        return kept
+    distinct = np.unique(ordered)
+    outside = distinct.size > 0 and (distinct[0] < 0 or distinct[-1] >= n_features)
+    is_whole = distinct.size == 0 or distinct.dtype.kind in "iu"
+    if outside or not is_whole or distinct.size != np.size(ordered):
+        raise ValueError(
+            f"{name}: expected distinct features from 0 to {n_features - 1}, got {np.ravel(ordered)[:5].tolist()}; "
+            f"correct indices_."
+        )
+    if kept is not None and not np.array_equal(kept, distinct):
+        raise ValueError(
+            f"{name}: expected the same features from get_support and indices_, got {kept.size} and {distinct.size}; "
+            f"correct one of them."
+        )
+    return distinct.astype(np.int64)
+
+
+def _are_multiples(columns: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which columns are equal or proportional to the others at their places: Cauchy and Schwarz's inequality."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = np.sum(columns * others, axis=0) ** 2
+        most = np.sum(columns**2, axis=0) * np.sum(others**2, axis=0)
+        return products >= (1 - SCALED) * most
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if sparse.issparse(X) else X
 
 
 def n_columns(reducer: Any, X: Matrix) -> int:

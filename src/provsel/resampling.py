@@ -14,7 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state, resample
 from sklearn.utils.multiclass import type_of_target
 
-from provsel.checks import check_integer
+from provsel.checks import check_integer, selected_mask
 from provsel.labels import hardly_classes
 from provsel.sparse_input import check_sparse
 
@@ -39,7 +39,7 @@ def selected_on_samples(
     found = []
     for rows in _samples(X, labels, cv, n_resamples, random_state):
         fitted = clone(selector).fit(X.iloc[rows] if hasattr(X, "iloc") else X[rows], *_of_rows(labels, rows))
-        found.append(fitted.get_support(indices=True))
+        found.append(np.flatnonzero(selected_mask(fitted)))
     return found
 
 

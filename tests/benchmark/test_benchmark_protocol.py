@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from provlab.benchmark.methods import panel_methods
-from provlab.benchmark.panel import PanelDataset, panel_cells, panel_datasets, panel_frame
+from provlab.benchmark.panel import PanelCell, PanelDataset, panel_cells, panel_datasets, panel_frame
 from provlab.plan import cells_of, compose_config, load_from, make_tasks, places_of_first
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.protocols import Fold, protocol_named
@@ -68,7 +68,9 @@ class Failing(BaseSelector):
                 pass
         if self.how == "nothing":
             return Selection.unweighted([])
-        raise {"value": ValueError, "key": KeyError, "import": ImportError, "memory": MemoryError}[self.how]("this one")
+        raise {
+            "value": ValueError, "key": KeyError, "import": ImportError, "memory": MemoryError, "exit": SystemExit,
+        }[self.how]("this one")  # fmt: skip
 
 
 def cells(selector, *overrides):
@@ -136,7 +138,7 @@ def test_test_rows_make_no_difference_to_the_training_of_any_method(name, fold_r
     [
         ("value", "ValueError: this one"),
         ("key", "KeyError: 'this one'"),
-        ("nothing", "ValueError: .*"),
+        ("exit", "SystemExit: this one"),
         ("slow", r"OutOfTimeError: expected a selection within 0\.2 CPU seconds, got one that was cut off then"),
     ],
 )
@@ -154,6 +156,23 @@ def test_a_failure_is_a_result_that_is_stored_and_not_tried_again(how, said, tmp
     assert trials["failure"].str.fullmatch(said).all()
     assert trials[["error", "n_selected", "subset_ratio"]].isna().all(axis=None)
     assert (trials["n_features"] == 40).all()
+
+
+def test_an_empty_selection_is_a_result(tmp_path):
+    store = TrialStore(tmp_path / "store")
+    with estimators_in_hand():
+        found = cells(Failing(5, how="nothing"))
+        run_quietly(found, store)
+    trials = store.query().to_pandas()
+    assert {*trials["failure"]} == {""}
+    assert {*trials["n_selected"]} == {0}
+    assert {*trials["balanced_accuracy"]} == {0.5}
+    data = load_from(found[0].dataset)
+    values = np.linalg.svd(StandardScaler().fit_transform(data.X), compute_uv=False) ** 2
+    np.testing.assert_allclose(trials["subset_ratio"], values.sum() / values[5:].sum(), rtol=0.1)  # of all rows
+    panel = panel_frame([PanelCell("m", "d", "designs", 5, "linear", 3, found[0])], store)
+    assert panel["stability"].isna().all()
+    assert {*panel["support_f1"], *panel["false_discovery"]} == {0.0}
 
 
 @pytest.mark.parametrize("how", ["import", "memory"])

@@ -23,7 +23,9 @@ from provlab.benchmark.ranking import (
     leaderboard,
     over_domains,
     pairs,
+    pairs_of,
     ranks,
+    sets_of,
     win_rates,
 )
 
@@ -152,7 +154,8 @@ def test_data_sets_of_a_single_domain_are_its_witnesses(panel, scores):
     assert found.loc["random", "p_worse"] == pytest.approx(by_textbook(-(sets[["random"]].sub(sets[ALL], axis=0)))[0])
     alone = pairs(errors.loc[(slice(None), ["text 0"]), :])
     assert alone[["low", "high", "detectable"]].isna().all(axis=None)
-    assert (alone["verdict"] == "inconclusive").all()
+    assert alone["verdict"].value_counts().to_dict() == {"inconclusive": 3, "failed": 1}
+    assert np.isnan(alone.loc["slow", "difference"])
     assert scores.decidable == []  # four signs alike are no 5 %
     five = pd.concat([panel, panel[panel["dataset"] == "text 0"].assign(dataset="text 4")])
     assert Scores.of(five).decidable == ["text"]
@@ -192,6 +195,28 @@ def test_what_failed_or_was_not_computed_is_last(scores):
     assert board.loc["two classes", ["sets", "failed", "missing"]].tolist() == [10, 0, 2]
     assert sorted(everywhere(board).index) == ["good", "random", "slow"]
     assert scores.lines.query("failed > 0")["reason"].unique().tolist() == ["took 301 s"]
+    assert board["reason"].to_dict() == dict.fromkeys(board.index, "") | {"slow": "took 301 s"}
+
+
+def test_a_method_that_failed_everywhere_has_no_number(panel, scores):
+    failed = panel["method"] == "slow"
+    own = panel.assign(failure=panel["failure"].mask(failed, "ValueError: no"))
+    measured = [each.column for each in MEASURES.values()]
+    own.loc[failed, measured] = np.nan
+    found = Scores.of(own)
+    board = leaderboard(found)
+    assert board.index[-1] == "slow"
+    numbers = board.drop(columns=["sets", "failed", "missing", "reason"])
+    assert numbers.loc["slow"].isna().all()
+    assert board.loc["slow", ["sets", "failed", "reason"]].tolist() == [0, 12, "ValueError: no"]
+    assert numbers.drop("slow")["balanced_error"].notna().all()
+    for beside, name in ((pairs(found.of_slice()), "slow"), (pairs_of(found.of_slice(), "slow"), "good")):
+        assert beside.loc[name, "verdict"] == "failed"
+        assert np.isnan(beside.loc[name, "difference"])
+    assert sets_of(found.of_slice(), "slow").empty
+    same = pairs(found.of_slice()).drop(index="slow")
+    expected = pairs(Scores.of(panel[~failed]).of_slice())
+    pd.testing.assert_frame_equal(same, expected.loc[same.index])
 
 
 def test_equal_errors_tie_whatever_the_order_of_their_folds(panel):

@@ -23,7 +23,7 @@ from provlab.cli import main
 from provlab.plan import compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.store import TrialStore
-from provsel.selectors import RRQRSelector
+from provsel.selectors import BaseSelector, RRQRSelector, Selection
 
 SETS = {
     "breast": PanelDataset(("dataset=bundled",), "measurements", "UCI"),
@@ -104,8 +104,57 @@ def test_a_class_without_another_name_is_called_by_its_own(small, results, capsy
     assert main(["rank", "selector=any", f"selector._target_={RRQR}", f"results={results}"]) == 0
     assert "RRQRSelector among 3 methods" in capsys.readouterr().out
     assert (results / "rank" / "RRQRSelector" / "index.html").is_file()
-    assert main(["rank", "selector.n_features_to_select=3", f"results={results}"]) == 0  # of the default one
-    assert "BSSSelector among 3 methods" in capsys.readouterr().out
+    assert main(["rank", "selector.n_features_to_select=3", f"results={results}"]) == 1  # of the default one
+    said = capsys.readouterr()
+    assert "BSSSelector among 3 methods" in said.out
+    reason = "ValueError: BSSSelector: expected n_features_to_select greater than the rank of X"
+    assert f"BSSSelector failed, and has no number there: {reason}" in said.out
+    assert f"rank: BSSSelector failed on breast: {reason}" in said.err
+    assert "8 of 8 cells failed" in said.err
+
+
+class Halves(BaseSelector):
+    """Selects half of what it is asked for, or raises."""
+
+    algorithm_version = 1
+
+    def __init__(self, n_features_to_select=4, *, raises=False):
+        self.n_features_to_select = n_features_to_select
+        self.raises = raises
+
+    def _select(self, view, rng):
+        if self.raises:
+            raise KeyError("half \x1b[2J")
+        return Selection.unweighted(np.arange(self.n_features_to_select // 2))
+
+
+def test_a_selector_that_raises_has_no_number_but_a_reason(small, results):
+    found = provlab.rank(Halves(raises=True), results=results, name="broken")
+    line = found.leaderboard.loc["broken"]
+    assert line[["sets", "failed", "reason"]].tolist() == [0, 2, "KeyError: 'half \\x1b[2J'"]
+    assert line[["rank", "loss", "balanced_error", "win_rate", "worst"]].isna().all()
+    assert {*found.pairs["verdict"]} == {"failed"}
+    assert found.pairs["difference"].isna().all()
+    assert found.failed
+    page = read_pages(results / "rank" / "broken")[results / "rank" / "broken" / "index.html"]
+    assert not page.problems
+    assert "broken failed, and has no number there: KeyError: 'half" in page.text
+    store = TrialStore(results / "store")
+    trials = store.query().to_pandas()
+    assert (trials["failure"].str.startswith("KeyError")).sum() == 8  # one of each cell, and no more
+    n_before = len(store.keys())
+    provlab.rank(Halves(raises=True), results=results, name="broken")
+    assert len(TrialStore(results / "store").keys()) == n_before
+
+
+def test_fewer_features_than_asked_are_said(small, results):
+    found = provlab.rank(Halves(), results=results, name="halves")
+    assert found.problems == [
+        "halves selected fewer features than asked: asked 3, selected 1 on average; asked 10, selected 5 on average"
+    ]
+    text = read_pages(results / "rank" / "halves")[results / "rank" / "halves" / "index.html"].text
+    assert found.problems[0] in text
+    assert not found.failed
 
 
 def written(folder, frame):

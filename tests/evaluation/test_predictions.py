@@ -353,6 +353,55 @@ def test_settings_of_a_config():
             cells_of(compose_config([*base, "model=any", f"model._target_={refused}"]))
 
 
+class Nothing(SelectorMixin, BaseEstimator):
+    """Selects no feature."""
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self):
+        return np.zeros(self.n_features_in_, bool)
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@pytest.mark.parametrize(("task", "model", "weights"), MODELS, ids=lambda each: str(each)[-24:])
+def test_an_empty_selection_predicts_the_most_frequent_class_or_the_mean(task, model, weights):
+    dataset = made(task, weights=weights)
+    weight = np.ones(len(dataset.y)) if dataset.sample_weight is None else dataset.sample_weight
+    scoring = {"two classes": ["roc_auc", "balanced_accuracy"], "numbers": []}.get(task, ["balanced_accuracy"])
+    with estimators_in_hand():
+        records = list(trials("kfold", dataset, model, N_SPLITS, selector=as_config(Nothing()), scoring=scoring))
+    for (train, test), record in zip(splitter("kfold", dataset).split(dataset.X, dataset.y), records, strict=True):
+        assert (record["n_selected"], record["features"].tolist(), record["coefficients"]) == (0, [], None)
+        y, own = dataset.y[test], weight[test]
+        if task == "numbers":
+            mean = np.average(dataset.y[train], weights=weight[train])
+            assert record["mae"] == pytest.approx(np.average(np.abs(y - mean), weights=own))
+            continue
+        classes, codes = np.unique(dataset.y[train], return_inverse=True)
+        first = classes[np.argmax(np.bincount(codes, weight[train]))]
+        assert record["error"] == pytest.approx(np.average(y != first, weights=own))
+        assert record["balanced_accuracy"] == pytest.approx(1 / classes.size)
+        assert record.get("roc_auc", 0.5) == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@pytest.mark.parametrize("model", ["kmeans", None])
+def test_an_empty_selection_is_one_cluster(model, tmp_path):
+    rows = ["dataset=design", "dataset.n_samples=60", "dataset.n_features=40", "dataset.n_relevant=3"]
+    protocol = ["protocol=clustering", "model=kmeans"] if model else ["protocol=selection"]
+    with estimators_in_hand():
+        parts = compose_config([*rows, *protocol, "selector=any", "protocol.repeats=2", "protocol.draws=1"])
+        report, _ = run_quietly(cells_of({**parts, "selector": as_config(Nothing())}), TrialStore(tmp_path))
+    assert report.failures == []
+    found = TrialStore(tmp_path).query(columns=["n_selected", "features", "nmi", "error"]).to_pydict()
+    assert (found["n_selected"], found["features"]) == ([0, 0], [[], []])
+    if model:
+        assert found["nmi"] == [0, 0]
+        assert found["error"] == pytest.approx([0.5, 0.5], abs=0.1)
+
+
 class WeightedMeans(SelectorMixin, BaseEstimator):
     """Keep the columns with the largest weighted means: a selector that is not ours and takes weights."""
 

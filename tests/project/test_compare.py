@@ -267,17 +267,68 @@ def test_what_cannot_be_compared_is_refused(changes, message):
         quietly(**{"X": X, "y": y, "methods": {"a": FirstFeatures(2)}, **changes})
 
 
-def test_failures_are_said_and_what_worked_is_stored():
-    with pytest.raises(ValueError, match=r"compare: 6 of 12 trials failed, the others are stored: .*between 1 and"):
-        quietly(X, y, {"good": FirstFeatures(5), "bad": UniformSelectorOfNothing(500)})
-    assert len(TrialStore("results/store").keys()) == 6
+class FailsIn(FirstFeatures):
+    """Raises in a fold, the first one is 0, or in all; counts how often it is fitted."""
 
+    fits = 0
 
-class UniformSelectorOfNothing(FirstFeatures):
-    """Asks for more features than there are."""
+    def __init__(self, k=3, *, fold=None):
+        self.k = k
+        self.fold = fold
 
     def _select(self, view, rng):
-        raise ValueError(f"expected k between 1 and {view.n_features}, got {self.k}")
+        FailsIn.fits += 1
+        if self.fold is None or self.fold == FailsIn.fits - 1:
+            raise ValueError(f"expected another fold, got {self.fold}")
+        return super()._select(view, rng)
+
+
+@pytest.mark.parametrize(("fold", "n_fits"), [(None, 1), (0, 1), (4, 6)])
+def test_a_method_that_fails_has_a_reason_beside_the_numbers_of_the_others(fold, n_fits):
+    good = {f"{k} features": FirstFeatures(k) for k in (1, 2, 3, 4, 5)}
+    expected = quietly(X, y, good)
+    FailsIn.fits = 0
+    console = Console(file=io.StringIO())
+    found = quietly(X, y, {**good, "bad": FailsIn(fold=fold)}, console=console)
+    assert FailsIn.fits == n_fits  # one that fails at its first trial is left out
+    reason = f"ValueError: expected another fold, got {fold}"
+    assert f"first failed trial: {reason}" in console.file.getvalue()
+    assert found["reason"].tolist() == [""] * 5 + [reason]
+    pd.testing.assert_frame_equal(found.drop(index="bad", columns=["cpu", "reason"]), expected.drop(columns="cpu"))
+    bad = found.loc["bad"].drop(["reason", "trials"])
+    assert bad.isna().all()
+    assert found.loc["bad", "trials"] == n_fits - 1
+    assert "bad" not in [text.get_text() for axis in found.draw().axes for text in axis.get_yticklabels()]
+    [page] = [path for path in Path("results/runs").glob("*/table.md") if "bad" in path.read_text()]
+    assert reason in page.read_text()
+
+
+def test_nothing_is_compared_with_what_failed_or_where_all_failed():
+    found = quietly(X, y, {"bad": FailsIn(), "good": FirstFeatures(2)})
+    assert found["difference"].isna().all()
+    assert found["error"].isna().tolist() == [True, False]
+    with pytest.raises(ValueError, match=r"compare: 1 of 6 trials failed, .*: 1 x ValueError: expected another fold"):
+        quietly(X, y, {"bad": FailsIn()})
+
+
+def test_fewer_features_than_asked_are_said():
+    found = quietly(X, y, {"few": SelectFewer(n_features_to_select=6), "all": UniformSelector(6)})
+    assert found[["n_selected", "asked"]].loc["few"].tolist() == [3, 6]
+    [page] = Path("results/runs").glob("*/table.md")
+    assert "3 (asked 6)" in page.read_text()
+    assert "asked" not in quietly(X, y, {"all": UniformSelector(6)})
+
+
+class SelectFewer(BaseSelector):
+    """Selects half of what it is asked for."""
+
+    algorithm_version = 1
+
+    def __init__(self, n_features_to_select):
+        self.n_features_to_select = n_features_to_select
+
+    def _select(self, view, rng):
+        return Selection.unweighted(np.arange(self.n_features_to_select // 2))
 
 
 @pytest.mark.parametrize("form", [lambda y: y.reshape(-1, 1), lambda y: pd.DataFrame({"y": y})])

@@ -224,12 +224,12 @@ def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[
         return {}
     d, found = int(trials["n_features"].iloc[0]), dict[str, float]()
     of_repeats = trials.groupby(["repeat", "draw"])["features"]
-    if reports := [stability(folds, d) for _, folds in of_repeats if len(folds) > 1]:
+    if reports := [stability(folds, d) for _, folds in of_repeats if len(folds) > 1 and folds.map(len).any()]:
         found["stability"] = float(np.mean([each.index for each in reports]))
         found["stability_se"] = float(np.mean([each.variance**0.5 for each in reports]))
     if support is not None:
         sizes = trials["features"].map(len)
         hits = trials["features"].map(lambda kept: len(support.intersection(kept.tolist())))
         found["support_f1"] = (2 * hits / (sizes + len(support))).mean()
-        found["false_discovery"] = (1 - hits / sizes).mean()
+        found["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
     return found

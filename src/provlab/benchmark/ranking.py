@@ -151,6 +151,19 @@ class Scores:
         return numbers.sort_values(ascending=False, kind="stable")
 
     @property
+    def reasons(self) -> dict[str, str]:
+        """Why the first failed trial of each method failed, of those that have one."""
+        failed = self.lines[self.lines["failed"] > 0]
+        return failed.groupby("method", sort=False)["reason"].first().to_dict()
+
+    def fewer(self, method: str) -> str:
+        """Return in words at which sizes a method selects fewer features than it is asked for; "" at none."""
+        own = self.lines[(self.lines["method"] == method) & (self.lines["size"] > 0)]
+        means = own.groupby("size")["n_selected"].mean()
+        below = means[means < means.index]
+        return "; ".join(f"asked {size}, selected {mean:.4g} on average" for size, mean in below.items())
+
+    @property
     def decidable(self) -> list[str]:
         """The domains with so many data sets that their signs alone can reach the level `ALPHA`, most sets first."""
         return [str(name) for name, n in self.domains.items() if 2.0**-n < ALPHA]
@@ -202,6 +215,14 @@ def filled(errors: pd.DataFrame) -> pd.DataFrame:
     return errors.mask(errors == np.inf, errors.where(errors < np.inf).max(axis=1), axis=0)
 
 
+def without_failed(errors: pd.DataFrame) -> pd.DataFrame:
+    """Return `filled`, and NaN of methods that failed at every place: these have no number."""
+    whole = filled(errors)
+    failed = errors.isin([np.inf]).any() & ~np.isfinite(errors).any()
+    whole.loc[:, failed] = np.nan
+    return whole
+
+
 def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     """Return the mean over domains of each column with both ends of its 95 % interval, by resampling.
 
@@ -249,8 +270,9 @@ def pairs(errors: pd.DataFrame, reference: str = ALL) -> pd.DataFrame:
     DataFrame
         Index: the other methods. difference to the reference, negative is better, from low to high, its own 95 %
         interval by Student's t; p_better, p_worse and p_same, which is within `MARGIN`, see `adjusted`; verdict, what
-        is below `ALPHA` of these; wins, the share of places where the error is smaller, ties a half; detectable, the
-        smallest difference that the first step of `adjusted` shows with a power of 0.9; domains and sets.
+        is below `ALPHA` of these, or "failed" where one of the two failed at every place; wins, the share of places
+        where the error is smaller, ties a half; detectable, the smallest difference that the first step of `adjusted`
+        shows with a power of 0.9; domains and sets.
     """
     return _judged(*_differences(errors, reference))
 
@@ -326,7 +348,7 @@ def _signs(n: int) -> NDArray[np.float64]:
 
 def _differences(errors: pd.DataFrame, reference: str, *, turned: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the mean differences of domains to a reference, a column a method, and wins and sets of each method."""
-    whole = filled(errors)
+    whole = without_failed(errors)
     difference = whole.drop(columns=reference).sub(whole[reference], axis=0) * (-1 if turned else 1)
     own = tying(difference)
     won = ((own < 0) + 0.5 * (own == 0)).where(own.notna())
@@ -344,6 +366,7 @@ def _judged(means: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
     found = found.assign(p_better=p_better, p_worse=adjusted(-values)[0], p_same=np.max(np.split(within, 2), axis=0))
     below = [found[name] < ALPHA for name in ("p_better", "p_worse", "p_same")]
     found["verdict"] = np.select(below, ["better", "worse", "same"], "inconclusive")
+    found.loc[found["difference"].isna(), "verdict"] = "failed"
     return found.join(numbers)
 
 
@@ -403,7 +426,8 @@ def leaderboard(
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
         worst, the loss in the domain where it is largest, and worst_domain, its name; and the measures: the median of
         seconds over sets, the largest memory, as most selections fit into what the process had and show none, and means
-        over domains of the others.
+        over domains of the others. A method that failed on each data set has no numbers but those of data sets, and is
+        last. reason, where any method failed: why its first failed trial did.
     """
     slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
     errors, values = slices[HEADLINE], slices[measure]
@@ -418,11 +442,20 @@ def leaderboard(
     for name in shown:
         own = whole if name == HEADLINE else slices[name].where(np.isfinite(slices[name]))
         found[name] = SUMMARIES[MEASURES[name].summary](own)
+    if found["failed"].any():
+        nowhere = (found["sets"] == 0) & (found["failed"] > 0)
+        numbers = found.columns.difference(["sets", "failed", "missing"])
+        found.loc[nowhere, numbers] = np.nan
+        found["reason"] = pd.Series(scores.reasons, dtype=object).reindex(found.index).fillna("")
     return found.sort_values("rank", kind="stable")
 
 
 def sets_of(errors: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Return a line a data set of a method in `Scores.of_slice`, the best first: its mean rank there, and its loss."""
+    """Return a line a data set of a method in `Scores.of_slice`, the best first: its mean rank there, and its loss.
+
+    Those where it failed at every place are left out.
+    """
     whole = filled(errors)
     found = over_sets(pd.DataFrame({"rank": ranks(errors)[method], "loss": whole[method] - whole[ALL]}))
+    found = found[np.isfinite(errors[method]).groupby(level=["domain", "dataset"]).any().reindex(found.index)]
     return found.sort_values(["rank", "loss"], kind="stable").reset_index()

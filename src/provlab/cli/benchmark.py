@@ -78,6 +78,7 @@ def call_rank(options: argparse.Namespace) -> int:
     config = compose_config(groups["run"])
     results, executor = results_folder(config), executor_settings(config)
     store, start, console = TrialStore(results / "store"), time.perf_counter(), PlainConsole()
+    status = 0
     if data:
         shown, frames, page = _on_data(options.name, options.against, data, store, executor, results)
     else:
@@ -88,13 +89,14 @@ def call_rank(options: argparse.Namespace) -> int:
             "leaderboard": found.leaderboard.reset_index(), "pairs": found.pairs.reset_index(), "sets": found.sets,
         }  # fmt: skip
         shown, page = [*described(found)], found.write(results)
+        status = 1 if found.failed else 0
     if options.json:
         print_json({**{name: frame.to_dict("records") for name, frame in frames.items()}, "page": str(page)})
-        return 0
+        return status
     for part in shown:
         console.print(part)
     console.print(f"{time.perf_counter() - start:.0f} s; the page: {page}", soft_wrap=True)
-    return 0
+    return status
 
 
 def _name_of(asked: list[str]) -> str:
@@ -123,7 +125,10 @@ def described(found: Standing) -> Iterator[RenderableType]:
         f"difference of {found.pairs['detectable'].median():.1f} points nine times in ten. "
         f"Seconds of the others may be another machine's."
     )
-    yield table(lines, f"{own} among {len(board) - 1} methods", caption)
+    yield table(lines, f"{own} among {len(board) - 1} methods", "" if found.failed else caption)
+    yield from map(Text, found.problems)
+    if found.failed:
+        return
     for title, part in (("strongest", sets[:ENDS]), ("weakest", sets[::-1][:ENDS])):
         names = "; ".join(f"{row.dataset} (rank {row.rank:.1f}, {row.loss:+.1f})" for row in part.itertuples())
         yield Text(f"{title}: {names}")
@@ -165,7 +170,8 @@ def _on_data(
     methods = [f"{each.method} ({each.model})" for each in found.cells]
     run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
     RunTable(run, store).write(results / FOLDER / run.name, formats=("svg",))
-    return [board], {"leaderboard": found.board.reset_index()}, found.write(results, name, command)
+    shown: list[RenderableType] = [board, *map(Text, found.problems)]
+    return shown, {"leaderboard": found.board.reset_index()}, found.write(results, name, command)
 
 
 def _check_rows(data: list[str]) -> None:

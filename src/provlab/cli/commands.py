@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -165,6 +166,9 @@ def guarded(body: Callable[[], int]) -> int:
                 raise
             wrong = f"figures, pages and images: expected the package {package}, got none"
             print(f"provsel: {wrong}; {to_install('report')}.", file=sys.stderr)
+        except Exception:  # a fault of ours: Python would print it after the block, with all that foreign text commands
+            traceback.print_exc()
+            return 1
     return 2
 
 

@@ -68,7 +68,7 @@ def call_run(options: argparse.Namespace) -> int:
     cells = cells_of(config)
     store = _store(config)
     report = _run(config, cells, store, "cell", fail_fast=options.fail_fast)
-    _print(_show(cells, config, store, _command(*overrides)))
+    _print(_show(cells, config, store, _command(*overrides), report.reasons(cells)))
     return 1 if report.failures else 0
 
 
@@ -93,15 +93,20 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
     return TrialStore(results_folder(config) / "store")
 
 
-def _show(cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str) -> str:
-    """Print the table of some cells and write it with its figure; return where these are, and what to do next."""
+def _show(
+    cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str, reasons: Mapping[str, str]
+) -> str:
+    """Print the table of some cells, with why some failed, and write it with its figure; return what to do next."""
     from provlab.own_runs import FOLDER, RunTable, own_run
     from provlab.plan import results_folder
     from provlab.project import tool
     from provlab.terminal import PlainConsole, table
 
-    results, found = results_folder(config), RunTable(own_run(command, cells), store)
-    PlainConsole().print(table(found.lines))
+    results, found = results_folder(config), RunTable(own_run(command, cells, reasons=reasons), store)
+    lines = found.lines
+    for line in lines:
+        line.pop("failed", None)  # a reason takes many lines of a narrow column, and is said beside the table
+    PlainConsole().print(table(lines))
     folder, pages = results / FOLDER / found.run.name, ["report"]
     if str(results) != "results":
         pages += ["--results", str(results)]
@@ -186,9 +191,10 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
         _print(f"sweep: refused, nothing was run; {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
         return 1
     store = _store(configs[0])
-    outcomes = _together(configs, cells, store, fail_fast=fail_fast)
+    report, outcomes = _together(configs, cells, store, fail_fast=fail_fast)
     again = _command("-m", *["--fail-fast"] * fail_fast, *overrides)
-    shown = _show([*itertools.chain(*cells)], configs[0], store, again)
+    whole = [*itertools.chain(*cells)]
+    shown = _show(whole, configs[0], store, again, report.reasons(whole))
     failures = {job: reason for job, reason in zip(jobs, outcomes, strict=True) if reason}
     n_skipped = outcomes.count(None)
     skipped = f", {n_skipped} skipped or not finished" if n_skipped else ""
@@ -201,7 +207,7 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
 
 def _together(
     configs: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[Cell]], store: TrialStore, *, fail_fast: bool
-) -> list[Outcome]:
+) -> tuple[RunReport, list[Outcome]]:
     """Run the cells of all jobs as one run, in which shared trials run once."""
     from provlab.plan import trials_of, unique_cells
 
@@ -210,7 +216,7 @@ def _together(
             raise ValueError(f"{name}: expected the same in all jobs of a sweep, got several; choose one.")
     report = _run(configs[0], [*itertools.chain(*cells)], store, f"{len(configs)} jobs", fail_fast=fail_fast)
     if not report.failures and not report.stopped:
-        return [""] * len(configs)
+        return report, [""] * len(configs)
     reasons, stored = {key: reason for key, _, reason in report.failures}, store.keys()
     outcomes: list[Outcome] = []
     for own in cells:
@@ -219,7 +225,7 @@ def _together(
         failed = [reasons[key] for key in missing if key in reasons]
         text = f"{len(failed)} of {len(keys)} trials failed: {failed[0]}" if failed else ""
         outcomes.append(None if missing and not failed else text)
-    return outcomes
+    return report, outcomes
 
 
 def _command(*arguments: str) -> str:

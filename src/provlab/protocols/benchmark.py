@@ -97,9 +97,9 @@ class BenchmarkFolds(KFold):
             if cost.cpu > limit:
                 raise OutOfTimeError(f"expected a selection within {limit:g} CPU seconds, got one that takes longer")
             record = classify(method, fitted, fold, seed) | {"subset_ratio": subset_ratio(fitted)}
-        except (ImportError, MemoryError):
+        except (ImportError, MemoryError, KeyboardInterrupt):
             raise
-        except Exception as error:  # of a method that may raise anything
+        except BaseException as error:  # of a method that may raise anything
             if needs_writable_arrays(error):  # it is run again on a copy
                 raise
             if isinstance(error, OutOfTimeError):

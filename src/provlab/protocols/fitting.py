@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge
 
 from provlab.project.components import build, check_values, component_class, foreign_names
@@ -116,7 +117,9 @@ def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
                 return reducers.fit_reducer(selector, seen, **weights), {}
 
         selector, geometry = fit() if draws else rows.shared(f"fitted {described(selector)}", fit)
-    return Fitted(selector.selector_ if with_center else selector, rows, selecting, geometry, weights)
+    fitted = selector.selector_ if with_center else selector
+    reducers.check_selection(fitted, rows.X)
+    return Fitted(fitted, rows, selecting, geometry, weights)
 
 
 def _tell_of_numbers(selector: Any) -> None:
@@ -132,7 +135,10 @@ def _tell_of_numbers(selector: Any) -> None:
 
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
-    """Return the record of a fitted selection, with the test error of a model on it and its certificates."""
+    """Return the record of a fitted selection, with the test error of a model on it and its certificates.
+
+    An empty selection is a result as well, see `model_without_features`.
+    """
     model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
     with view.metered() as training:
@@ -141,6 +147,8 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
             trained = view.svm(model, **view.metadata)
         else:
             reduced = reducers.reduced_rows(inner, rows.X)
+            if reduced.shape[1] == 0:
+                model = model_without_features(fold)
             trained = reducers.fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
         X_test = reducers.reduced_rows(inner, fold.X_test)
         predicted = reducers.predict(trained, inner, X_test)
@@ -167,6 +175,11 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
             ridge = (theorem.measure(trial, model.alpha) for theorem in (RidgeRegressionCost, RidgeRegressionRisk))
             record |= Certificate(tuple(ridge)).as_record()
     return record | own_measures(method, trial)
+
+
+def model_without_features(fold: Fold) -> Any:
+    """Return the model of an empty selection: it predicts the most frequent class, or the mean, by the weights."""
+    return DummyRegressor() if fold.is_regression else DummyClassifier(strategy="prior")
 
 
 def build_seeded(model: Mapping[str, Any], seed: int) -> Any:

@@ -322,7 +322,10 @@ def _search_and_pass(fitted: Fitted, seed: int) -> Record:
 
 
 def cluster_rows(reducer: Any, model: Any, view: TrainingView) -> Any:
-    """Return a copy of a clusterer, fitted on the reduced rows of `view`: as many clusters as classes by default."""
+    """Return a copy of a clusterer, fitted on the reduced rows of `view`: as many clusters as classes by default.
+
+    Rows without features are one cluster.
+    """
     from sklearn.base import clone
 
     from provsel.certificates.clustering import clusterer_of_all
@@ -330,7 +333,12 @@ def cluster_rows(reducer: Any, model: Any, view: TrainingView) -> Any:
 
     if leaves_nothing_out(reducer, view):
         return clusterer_of_all(model, view)
-    return clone(model).fit(reduced_rows(reducer, view.X), view.y)
+    reduced = reduced_rows(reducer, view.X)
+    clusterer = clone(model)
+    if reduced.shape[1] == 0:
+        clusterer.labels_ = np.zeros(reduced.shape[0], dtype=np.int64)
+        return clusterer
+    return clusterer.fit(reduced, view.y)
 
 
 def partition_scores(y: Any, labels: Any) -> dict[str, float]:

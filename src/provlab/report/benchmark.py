@@ -53,6 +53,7 @@ VERDICTS = ("better", "same", "worse", "inconclusive")
 def write_benchmark(
     site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "Feature selectors, ranked",
     pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "",
+    problems: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Write the leaderboard of a panel with its figures and files, and a page for each method.
 
@@ -67,6 +68,8 @@ def write_benchmark(
         Of the user's method beside each other one, and its data sets, see `provlab.standing`.
     index : str
         Where the leaderboard goes, by default benchmark/index.html.
+    problems : sequence of str
+        Of the user's method, above all numbers.
     """
     board, errors, lines = leaderboard(scores), scores.of_slice(), scores.lines
     compared = compared_with_all(scores)
@@ -107,8 +110,8 @@ def write_benchmark(
     href = index or "benchmark/index.html"
     site.write(
         href, "benchmark.html", title, "benchmark", "" if index else title, board=board, compared=compared,
-        pairs=pairs, sets=sets, ordered=ordered, sizes=sizes, domains=domains, verdicts=VERDICTS, slices=slices,
-        margin=MARGIN, by={name: table.reindex(board.index) for name, table in by.items()},
+        pairs=pairs, sets=sets, problems=problems, ordered=ordered, sizes=sizes, domains=domains, verdicts=VERDICTS,
+        slices=slices, margin=MARGIN, by={name: table.reindex(board.index) for name, table in by.items()},
         n_trials=int(lines["trials"].sum()), files={f"benchmark/{name}": text for name, (_, text) in files.items()},
         figures=[path.relative_to(site.folder).as_posix() for path in figures], **shared,
     )  # fmt: skip

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 MAX_LINES = 1000
 """Of a page's table; the CSV file has all."""
 
-TEXTS = ("method", "data set", "measure", "state", "most frequent features")
+TEXTS = ("method", "data set", "measure", "state", "failed", "most frequent features")
 """Columns of the table that are no numbers."""
 
 

@@ -28,6 +28,7 @@ from provlab.messages import to_install
 from provlab.plan.plan import Task
 from provlab.protocols import ONE_THREAD
 from provlab.run.task import ClusterError, Results, TaskResult, run_task
+from provlab.terminal import visible_output
 from provsel import __version__
 
 DATA = ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")
@@ -194,7 +195,7 @@ def run_on_worker(task: Task, version: str) -> TaskResult:
         keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]
         if version != __version__ or keys != [trial.key for trial in task.trials]:
             raise ValueError(f"it has provsel {__version__} where the client has {version}, or gives trials other keys")
-        with _ONE_TASK:
+        with _ONE_TASK, visible_output():
             return run_task(task)
     except (ValueError, OSError) as error:
         raise ClusterError(

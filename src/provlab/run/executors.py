@@ -21,10 +21,11 @@ import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.backend import resource_tracker
 
-from provlab.messages import to_install
+from provlab.messages import to_install, visible
 from provlab.plan.plan import Task
 from provlab.protocols import ONE_THREAD
 from provlab.run.task import Results, TaskResult, run_task
+from provlab.terminal import visible_output
 
 EXECUTORS = ("serial", "loky", "dask", "slurm")
 
@@ -104,8 +105,14 @@ def run_and_record(task: Task) -> TaskResult:
     """
     with warnings.catch_warnings(record=True) as messages:
         result = run_task(task)
-    result.warnings += [f"{each.category.__name__}: {each.message}" for each in messages]
+    result.warnings += [visible(f"{each.category.__name__}: {each.message}") for each in messages]
     return result
+
+
+def run_in_worker(task: Task) -> TaskResult:
+    """Run a task as `run_and_record` in a process whose output no command makes visible."""
+    with visible_output():
+        return run_and_record(task)
 
 
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
@@ -120,10 +127,10 @@ def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
     finished = False
     try:
         with _uninterrupted():
-            running |= {pool.submit(run_and_record, task) for task in islice(left, 2 * n_jobs)}
+            running |= {pool.submit(run_in_worker, task) for task in islice(left, 2 * n_jobs)}
         while running:
             done, running = wait(running, return_when=FIRST_COMPLETED)
-            running |= {pool.submit(run_and_record, task) for task in islice(left, len(done))}
+            running |= {pool.submit(run_in_worker, task) for task in islice(left, len(done))}
             for future in done:
                 yield future.result()
         finished = True

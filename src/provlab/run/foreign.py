@@ -41,8 +41,8 @@ def run_foreign_trial(
         unchanged = fold.first_checksums
         try:
             record = run(fold)
-        except Exception as error:
-            if isinstance(error, ChangedInputError):  # it names the one class that wrote
+        except BaseException as error:
+            if isinstance(error, ChangedInputError | KeyboardInterrupt):  # the first names the one class that wrote
                 raise
             if fold.is_changed():
                 raise ChangedInputError(cell.foreign) from error

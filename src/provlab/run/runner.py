@@ -6,9 +6,9 @@ import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from provlab.datasets import MissingDataError, describe_roots
 from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json
-from provlab.plan import MANY_ROWS, Task, files_missing, load_from, make_tasks, unique_cells
+from provlab.plan import MANY_ROWS, Task, files_missing, load_from, make_tasks, trials_of, unique_cells
 from provlab.protocols import AbstractFolds
 from provlab.run.executors import execute
 from provlab.run.task import data_of
@@ -99,6 +99,16 @@ class RunReport:
                 f"{'; '.join(self.kinds())}"
             )
 
+    def reasons(self, cells: Iterable[Cell]) -> dict[str, str]:
+        """Return why the first failed trial of each cell failed, by the ids of those that have one."""
+        by_key = {key: reason for key, _, reason in self.failures}
+        reasons: dict[str, str] = {}
+        for cell in unique_cells(cells) if by_key else ():
+            for *_, key in trials_of(cell):
+                if key in by_key:
+                    reasons.setdefault(cell.id, by_key[key])
+        return reasons
+
     def summary(self) -> str:
         """Return `counts` and `kinds` as lines."""
         return "\n".join([self.counts(), *(f"  {line}" for line in self.kinds())])
@@ -121,19 +131,22 @@ def run_cells(
     console: Console | None = None,
     fail_fast: bool = False,
     known: Collection[str] = (),
+    only_first: bool = False,
 ) -> RunReport:
     """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
 
     An interrupt loses at most the running tasks; the same call resumes. So does one that ended at the first failure,
-    with `fail_fast`. The cells with the ids `known` are had from elsewhere than the store.
+    with `fail_fast`. The cells with the ids `known` are had from elsewhere than the store. With `only_first` one trial
+    of each cell is computed, the first that is missing.
     """
     console = console or PlainConsole(stderr=True)
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
     cells = list(cells)
     tasks = make_tasks([cell for cell in cells if cell.id not in known], done=store.keys())
-    missing = sum(len(task.trials) for task in tasks)
     report = RunReport(n_planned=sum(cell.n_trials for cell in unique_cells(cells)))
-    report.n_found = report.n_planned - missing
+    report.n_found = report.n_planned - sum(len(task.trials) for task in tasks)
+    if only_first:
+        tasks = _first_trials(tasks)
     if damaged := store.damaged_note():
         say(damaged)
     if not tasks:
@@ -145,7 +158,7 @@ def run_cells(
     if refused:
         _check_refused(report, refused, fail_fast)
         say(f"not run, {n_refused} trials: {report.kinds()[0]}")
-        tasks = make_tasks([cell for cell in cells if cell.id not in {*known, *refused}], done=store.keys())
+        tasks = _without(tasks, refused)
     told = _warn_of_files(tasks)
     store.prepare()
     start = time.perf_counter()
@@ -153,7 +166,7 @@ def run_cells(
         # closing them ends the tasks that still run
         with (
             closing(execute(tasks, executor)) as results,
-            ticker(console, label or "trials", report.n_skipped) as advance,
+            ticker(console, label or "trials", sum(len(task.trials) for task in tasks)) as advance,
         ):
             for result in results:
                 store.append(result.records)
@@ -183,6 +196,45 @@ def run_cells(
     except OSError as error:  # all is stored, and the next run merges
         say(f"not merged: {error}")
     return report
+
+
+def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str, Any], **options: Any) -> RunReport:
+    """Run cells as `run_cells`, but one trial of each before all others: a cell that fails it is left out.
+
+    So a wrong setting is known before the rest is computed, of which nothing would be shown.
+    """
+    first = run_cells(cells, store, executor, only_first=True, **options)
+    failed = first.reasons(cells)
+    report = run_cells([cell for cell in cells if cell.id not in failed], store, executor, **options)
+    report.n_planned = first.n_planned
+    report.failures = first.failures + report.failures
+    return report
+
+
+def _without(tasks: Iterable[Task], refused: Collection[str]) -> list[Task]:
+    """Return tasks without the trials of some cells, which their ids name."""
+    left = []
+    for task in tasks:
+        trials = [trial for trial in task.trials if task.cells[trial.cell].id not in refused]
+        if trials:
+            left.append(replace(task, trials=tuple(trials)))
+    return left
+
+
+def _first_trials(tasks: Iterable[Task]) -> list[Task]:
+    """Return tasks with the first trial of each cell."""
+    seen: set[str] = set()
+    first = []
+    for task in tasks:
+        trials = []
+        for trial in task.trials:
+            cell = task.cells[trial.cell].id
+            if cell not in seen:
+                seen.add(cell)
+                trials.append(trial)
+        if trials:
+            first.append(replace(task, trials=tuple(trials)))
+    return first
 
 
 def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -15,7 +17,9 @@ from threadpoolctl import threadpool_limits
 from provlab.datasets import DataIntegrityError, Dataset, warn_of_scales
 from provlab.identity.cell import Cell, trial_seed
 from provlab.identity.keys import canonical_json
+from provlab.messages import visible
 from provlab.plan import Task, Trial, identity_of, load_again, load_from
+from provlab.project.components import is_own
 from provlab.protocols import COLUMNS, AbstractProtocol, Fold
 from provlab.protocols.base import ChangedInputError
 from provlab.run.environment import environment, git_revision
@@ -58,29 +62,71 @@ def run_task(task: Task) -> TaskResult:
     with threadpool_limits(1):
         _check_identity(task)
         dataset = data_of(task)
+        preparation = task.protocol.get("preparation")
         try:
-            fold = _fold(task, dataset)
-        except ValueError as error:  # such as fewer rows of a class than folds; other data sets continue
+            with contained():
+                fold = _fold(task, dataset)
+        except BaseException as error:  # such as fewer rows of a class than folds; other data sets continue
+            _raise_if_ours(error, preparation is None or is_own(preparation))
             where = f"{dataset.name}, repeat {task.repeat}, fold {task.fold}"
-            result.failures = [(trial.key, where, f"{type(error).__name__}: {error}") for trial in task.trials]
+            result.failures = [(trial.key, where, reason_of(error)) for trial in task.trials]
             return result
         for trial in task.trials:
             cell = task.cells[trial.cell]
             try:
-                result.records.append(_run_trial(task, cell, trial, dataset, fold))
-            except Exception as error:
-                if cell.is_own and not isinstance(error, EXPECTED):
-                    raise
+                with contained():
+                    record = _run_trial(task, cell, trial, dataset, fold)
+                result.records.append(record)
+            except BaseException as error:
+                _raise_if_ours(error, cell.is_own)
                 if isinstance(error, ChangedInputError):  # the trials that follow get the rows as they were
                     dataset = load_again(task.dataset)
                     _shared_fold.cache_clear()
                     fold = _fold(task, dataset)
                 where = f"{dataset.name}, {cell.selector.get('_target_')}, repeat {task.repeat}, fold {task.fold}"
-                result.failures.append((trial.key, where, f"{type(error).__name__}: {error}"))
+                result.failures.append((trial.key, where, reason_of(error)))
     share = (_cpu_seconds() - start) / len(task.trials)
     for record in result.records:
         record["task_cpu"] = share
     return result
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Let code of others end its trial, and no more: neither this process nor, in a copy of it, the trial again.
+
+    `os._exit` of this thread raises SystemExit in the block. A process that the block forks, and that does not end
+    there, ends with the block: it would go on with all other trials, and store them twice.
+    """
+    process, thread, leave = os.getpid(), threading.get_ident(), os._exit
+
+    def refuse(status: int) -> None:
+        if os.getpid() != process or threading.get_ident() != thread:
+            leave(status)  # a child of multiprocessing, or a thread of ours that ends a worker without a client
+        raise SystemExit(status)
+
+    os._exit = refuse  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        os._exit = leave
+        if os.getpid() != process:
+            leave(1)
+
+
+def _raise_if_ours(error: BaseException, is_own: bool) -> None:
+    """Raise an interrupt, and an error of provsel's own classes that is not `EXPECTED`."""
+    # Ctrl-C reaches the main thread alone: that of a worker of Dask is another one
+    is_interrupt = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
+    if is_interrupt or (is_own and not isinstance(error, EXPECTED)):
+        raise error
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why a trial failed, as people may see it: an error of others can have anything in its text."""
+    if isinstance(error, SystemExit):
+        return f"SystemExit: expected code that leaves this process alone, got a call that ends it, with {error.code!r}"
+    return visible(f"{type(error).__name__}: {error}")
 
 
 def _cpu_seconds() -> float:

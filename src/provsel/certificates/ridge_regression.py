@@ -173,7 +173,7 @@ class _RidgeFit:
         sigma, weights = basis.singular_values, trial.reducer.weights_
         kept = basis.V[trial.reducer.indices_] * weights[:, None] * sigma
         # the directions that count as zero change either kernel by less than this, relative to alpha
-        without = (basis.tolerance * sigma[0] * max(1.0, float(np.max(weights)))) ** 2 / alpha
+        without = (basis.tolerance * sigma[0] * float(np.max(weights, initial=1.0))) ** 2 / alpha
         error = trial.eigenvalue_error if basis.is_decided else (np.inf if without > SLACK else 0.0)
         return cls(float(alpha), np.diag(sigma**2), kept.T @ kept, float(eigenvalues[0]), float(eigenvalues[-1]), error)
 

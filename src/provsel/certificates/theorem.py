@@ -116,7 +116,9 @@ class MeasuredTrial:
         basis = self.rows.basis()
         if not basis.is_decided:
             return np.inf
-        return float(2 * basis.error * np.max(self.reducer.weights_) * np.sqrt(max(self.eigenvalues[-1], 0.0)))
+        return float(
+            2 * basis.error * np.max(self.reducer.weights_, initial=0.0) * np.sqrt(max(self.eigenvalues[-1], 0.0))
+        )
 
     @property
     def reduced_gram(self) -> NDArray[np.float64]:
