@@ -285,7 +285,7 @@ def test_keys_are_the_same_without_the_packages_and_fits_say_what_to_install(mon
 
     monkeypatch.setattr(importlib.metadata, "version", missing)
     assert keys() == with_packages
-    with pytest.raises(ModuleNotFoundError, match=r"MCP: .* skglm, got none; pip install .*\[benchmark\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"MCP: .* skglm, got none; .* -m pip install .*\[benchmark\]'"):
         METHODS["MCP"].selector().fit(*table())
 
 

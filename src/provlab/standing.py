@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,17 +27,18 @@ from provlab.benchmark.panel import (
 from provlab.benchmark.ranking import ALL, Scores, leaderboard, pairs_of, sets_of
 from provlab.benchmark.stored import read_panel
 from provlab.claims.paired_tests import CorrectedT
-from provlab.messages import in_file_name, to_install
+from provlab.messages import in_file_name, optional_figures, to_install
 from provlab.own_runs import SIZES
 from provlab.plan import compose_config
 from provlab.project.components import component_class
 from provlab.project.estimators import as_config, estimators_in_hand
-from provlab.report.benchmark import write_benchmark
-from provlab.report.templating import Site, write_assets
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
 from provlab.tables import write_frame
 from provsel.files import replacing_folder
+
+if TYPE_CHECKING:  # it needs the extra "report"
+    from provlab.report.templating import Site
 
 PANELS = ("quick", "full")
 
@@ -75,6 +76,8 @@ class Standing(NamedTuple):
 
     def write(self, results: Path) -> Path:
         """Write the pages below a results folder, with the selector's row marked, and return the first."""
+        from provlab.report.benchmark import write_benchmark
+
         return _pages(results, self.name, self.scores.lines, lambda site: write_benchmark(
             site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
             pairs=self.pairs, sets=self.sets, index="index.html",
@@ -135,7 +138,8 @@ def rank(
     with estimators_in_hand():
         title, method = name or type(selector).__name__, method_in_hand(selector)
         found = standing(title, method, panel, against, TrialStore(Path(results) / "store"), executor, console)
-    found.write(Path(results))
+    with optional_figures():
+        found.write(Path(results))
     return found
 
 
@@ -296,6 +300,8 @@ def _differences(trials: pd.DataFrame) -> pd.DataFrame:
 
 def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
     """Write pages and the scores that they are made of, in the place of older ones, and return the first."""
+    from provlab.report.templating import Site, write_assets
+
     target = results / FOLDER / (in_file_name(name) or "selector")
     with replacing_folder(target, keep=True) as folder:
         made = datetime.now(UTC).isoformat(timespec="seconds")

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from provlab.cli.commands import add_json, add_settings, add_store_arguments, only_executor
-from provlab.messages import to_install
+from provlab.messages import optional_figures, to_install
 from provlab.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def call_rank(options: argparse.Namespace) -> int:
     config = compose_config(groups["run"])
     results, executor = results_folder(config), executor_settings(config)
     store, start, console = TrialStore(results / "store"), time.perf_counter(), PlainConsole()
+    page: Path | None = None
     if data:
         shown, frames, page = _on_data(options.name, options.against, data, store, executor, results)
     else:
@@ -87,13 +88,17 @@ def call_rank(options: argparse.Namespace) -> int:
         frames = {
             "leaderboard": found.leaderboard.reset_index(), "pairs": found.pairs.reset_index(), "sets": found.sets,
         }  # fmt: skip
-        shown, page = [*described(found)], found.write(results)
+        shown = [*described(found)]
+        with optional_figures():
+            page = found.write(results)
     if options.json:
-        print_json({**{name: frame.to_dict("records") for name, frame in frames.items()}, "page": str(page)})
+        shown_page = None if page is None else str(page)
+        print_json({**{name: frame.to_dict("records") for name, frame in frames.items()}, "page": shown_page})
         return 0
     for part in shown:
         console.print(part)
-    console.print(f"{time.perf_counter() - start:.0f} s; the page: {page}", soft_wrap=True)
+    where = "" if page is None else f"; the page: {page}"
+    console.print(f"{time.perf_counter() - start:.0f} s{where}", soft_wrap=True)
     return 0
 
 
@@ -143,7 +148,7 @@ def _lines(board: pd.DataFrame, shown: Mapping[str, tuple[str, ...]]) -> list[di
 
 def _on_data(
     name: str, against: list[str], data: list[str], store: TrialStore, executor: Mapping[str, Any], results: Path
-) -> tuple[list[RenderableType], dict[str, pd.DataFrame], Path]:
+) -> tuple[list[RenderableType], dict[str, pd.DataFrame], Path | None]:
     """Rank methods on a data set, write the page and what `provsel report` shows; return board, frame and page."""
     from provlab.benchmark.panel import PanelDataset, base_cell
     from provlab.own_runs import FOLDER, RunTable, dataset_names, own_run
@@ -165,7 +170,10 @@ def _on_data(
     methods = [f"{each.method} ({each.model})" for each in found.cells]
     run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
     RunTable(run, store).write(results / FOLDER / run.name, formats=("svg",))
-    return [board], {"leaderboard": found.board.reset_index()}, found.write(results, name, command)
+    page: Path | None = None
+    with optional_figures():
+        page = found.write(results, name, command)
+    return [board], {"leaderboard": found.board.reset_index()}, page
 
 
 def _check_rows(data: list[str]) -> None:
