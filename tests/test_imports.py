@@ -319,6 +319,16 @@ def test_locks_agree_and_have_hashes():
     assert not {"matplotlib", "pillow", "pytest", "dask"} & set(pins["requirements.lock"])
 
 
+def test_pins_are_versions_that_the_project_allows():
+    lock = (REPO / "requirements-dev.lock").read_text(encoding="utf-8")
+    pins = dict(re.findall(r"^([a-z0-9.-]+)(?:\[.*\])?==(\S+)", lock, re.MULTILINE))
+    requirements = [*map(Requirement, sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"]))]
+    asked = {canonicalize_name(each.name): each.specifier for each in requirements}
+    asked.pop("provsel")
+    assert len(asked) > 30
+    assert {name: pins[name] for name, allowed in asked.items() if not allowed.contains(pins[name])} == {}
+
+
 def test_extras_that_a_package_asks_of_another_are_in_the_lock():
     """Else pip looks for them in the newest release, and refuses it: an installation ends on the day of a release."""
     lock = (REPO / "requirements-dev.lock").read_text(encoding="utf-8")
