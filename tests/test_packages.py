@@ -122,7 +122,7 @@ def test_the_wheel_installs_with_pip_into_an_empty_environment(dist, tmp_path):
         assert done.returncode == status, done.stderr
         return done.stdout + done.stderr
 
-    wheel = shutil.copy(dist[1], tmp_path)
+    wheel = Path(shutil.copy(dist[1], tmp_path))
     run(python, "-m", "pip", "install", "--no-index", "--no-deps", "--quiet", wheel)
     missing = run(python, "-m", "pip", "check", status=1)
     assert "provsel 0" in missing.replace("provsel " + __version__, "provsel 0")

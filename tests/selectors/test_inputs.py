@@ -36,6 +36,7 @@ from provsel.selectors import (
 from provsel.sparse_input import sparse_fault
 from provsel.stability import StabilityReport
 from provsel.streams import column_blocks, row_chunks
+from small_runs import interrupts_arrive
 
 N, D = 20, 120
 rng = np.random.default_rng(0)
@@ -209,7 +210,7 @@ def test_an_interrupt_inside_liblinear_is_not_lost():
         while time.perf_counter() < end:
             hard.fit(many, labels)
 
-    with warnings.catch_warnings(action="ignore"), pytest.raises(KeyboardInterrupt):
+    with interrupts_arrive(), warnings.catch_warnings(action="ignore"), pytest.raises(KeyboardInterrupt):
         fit_for_a_minute()
     timer.join()
     assert LiblinearSVM().fit(ROWS, LABELS).coef_.any()  # nothing is left locked
