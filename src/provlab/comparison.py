@@ -29,6 +29,7 @@ from provlab.plan import cells_of, compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
+from provlab.tables import aligned_text
 from provsel.files import replacing
 from provsel.sparse_input import check_sparse
 
@@ -56,14 +57,7 @@ class Comparison(pd.DataFrame):
 
     def __str__(self) -> str:
         """Return the table as text: the measure, its interval, the difference to the first and its p come first."""
-        shown = _shown(self)
-        lines = [("", *shown.columns), *shown.itertuples(name=None)]
-        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-        text = ""
-        for name, *cells in lines:
-            numbers = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-            text += "  ".join([name.ljust(widths[0]), *numbers]).rstrip() + "\n"
-        return text + _note(self)
+        return aligned_text(_shown(self)) + _note(self)
 
     __repr__ = __str__
 

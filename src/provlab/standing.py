@@ -27,14 +27,14 @@ from provlab.benchmark.panel import (
 from provlab.benchmark.ranking import ALL, Scores, leaderboard, pairs_of, sets_of
 from provlab.benchmark.stored import read_panel
 from provlab.claims.paired_tests import CorrectedT
-from provlab.messages import in_file_name, optional_figures, to_install
+from provlab.messages import in_file_name, optional_figures, to_install, visible_line
 from provlab.own_runs import SIZES
 from provlab.plan import compose_config
 from provlab.project.components import component_class
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
-from provlab.tables import write_frame
+from provlab.tables import aligned_text, write_frame
 from provsel.files import replacing_folder
 
 if TYPE_CHECKING:  # it needs the extra "report"
@@ -73,6 +73,26 @@ class Standing(NamedTuple):
     pairs: pd.DataFrame
     sets: pd.DataFrame
     scores: Scores
+
+    def __str__(self) -> str:
+        """Return the selector's mean rank in a sentence, and below it each method, beside which it stands."""
+        own = self.leaderboard.loc[self.name]
+        place = f"{own['rank']:.1f} of {len(self.leaderboard)}, 95 % interval {own['low']:.1f} to {own['high']:.1f}"
+        board = self.leaderboard.join(self.pairs[["difference", "verdict"]])
+        columns = {
+            "rank": board["rank"].map("{:.1f}".format),
+            "loss": board["loss"].map("{:+.1f}".format, na_action="ignore"),
+            "difference": board["difference"].map("{:+.1f}".format, na_action="ignore"),
+            "verdict": board["verdict"],
+        }
+        shown = pd.DataFrame(columns, dtype=object).fillna("").rename(index=visible_line)
+        return (
+            f"{visible_line(self.name)}: mean rank {place}, on {len(self.sets)} data sets.\n{aligned_text(shown)}"
+            "loss: to all features, and difference: of the selector to each method; points of balanced error, negative "
+            "is better."
+        )
+
+    __repr__ = __str__
 
     def write(self, results: Path) -> Path:
         """Write the pages below a results folder, with the selector's row marked, and return the first."""

@@ -416,6 +416,7 @@ def test_a_run_in_python_warns_once_of_a_file(project):
     assert not report.warnings
 
 
+@pytest.mark.filterwarnings("ignore:.*constant columns:UserWarning")
 @pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
 def test_a_wide_table_of_text_has_a_separator(project, sep):
     d = 25_000
@@ -450,6 +451,7 @@ def test_a_run_warns_of_more_rows_than_its_model_is_made_for(project, monkeypatc
         assert len([each for each in found if "40 rows, and a model by LIBSVM" in str(each.message)]) == n_notes
 
 
+@pytest.mark.filterwarnings("ignore:.*(constant columns|whole numbers that differ):UserWarning")
 def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypatch):
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
     d = 3_000

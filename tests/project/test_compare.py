@@ -311,6 +311,7 @@ def test_labels_may_be_a_column(form):
     pd.testing.assert_frame_equal(found, quietly(X, y, {"a": FirstFeatures(5)}))
 
 
+@pytest.mark.filterwarnings("ignore:.*constant columns:UserWarning")
 def test_an_array_of_texts_is_a_table_of_categories():
     texts = np.array([["u", "v"], ["w", "v"]])[(np.arange(150) < 40).astype(int)]
     with pytest.raises(ValueError, match=r"expected numbers, got the text 'u' .*preparation=one_hot"):

@@ -173,6 +173,7 @@ def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
 ROWS, LABELS = np.random.default_rng(1).standard_normal((30, 120)), np.arange(30) % 2
 
 
+@pytest.mark.filterwarnings("ignore")  # for all threads: a filter of this one is put back by another
 def test_a_fit_beside_others_is_a_fit_alone(estimator):
     """LIBLINEAR's rand() and how warnings are shown are one for all threads of the process."""
     alone = fitted_numbers_of_rows(clone(estimator))
