@@ -240,6 +240,7 @@ def test_a_report_of_nothing_says_what_to_do(outside, capsys):
     assert "provsel new my-study" in capsys.readouterr()[1]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # of scorers for other targets
 def test_no_interval_goes_beyond_the_best_value_of_a_measure():
     """As scikit-learn says of each scorer: where the prediction is the truth, it has its best value."""
     y, best = np.array([0, 1] * 20), {}
