@@ -281,6 +281,21 @@ def test_what_the_first_pages_say_works_with_an_extra_or_says_in_a_sentence_what
             assert len(re.findall(f"^note: figures.*; {advice}\\.$", said, re.M)) == (is_drawn and extra == "lab")
 
 
+@pytest.mark.parametrize(("extra", "target"), [("lab", "setup"), ("report", "setup-report"), ("excel", None)])
+def test_what_to_install_is_a_command_for_this_environment(extra, target, monkeypatch):
+    """Make's where make set it up; else pip of this Python, as a shell's pip may be another one's."""
+    with_pip = [sys.executable, "-m", "pip", "install", "-e", f"{REPO}[{extra}]"]
+    monkeypatch.setattr(sys, "prefix", "/elsewhere")
+    assert shlex.split(to_install(extra)) == with_pip
+    monkeypatch.setattr(sys, "prefix", str(REPO / ".venv"))
+    command = shlex.split(to_install(extra))
+    if target is None:
+        assert command == with_pip
+    else:
+        assert command == ["make", "-C", str(REPO), target]
+        assert subprocess.run([*command, "--dry-run"], capture_output=True, check=False).returncode == 0
+
+
 # What make installs
 
 

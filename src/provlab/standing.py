@@ -92,7 +92,8 @@ class Standing(NamedTuple):
             "is better."
         )
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
     def write(self, results: Path) -> Path:
         """Write the pages below a results folder, with the selector's row marked, and return the first."""
