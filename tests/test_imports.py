@@ -41,7 +41,7 @@ PathFinder.find_spec = lambda name, *rest: None if name.split(".")[0] in MODULES
 
 def without(modules, script, folder):
     """Run a script in a process where none of the modules can be imported, as if they were not installed."""
-    return run_python(["-c", f"MODULES = {modules!r}\n{ABSENT}\n{script}"], folder)
+    return run_python(["-c", f"MODULES = {modules!r}\n{ABSENT}\n{script}"], folder, timeout=300)
 
 
 def imported_by(script, folder):
