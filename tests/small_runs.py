@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -98,18 +99,28 @@ def script_environment(**changes):
     return {**os.environ, "OPENBLAS_NUM_THREADS": "1", **changes}
 
 
+@contextmanager
+def interrupts_arrive():
+    """Let Ctrl-C interrupt this process, and those that it starts meanwhile: a shell's background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def start_script(script, overrides, cwd):
     """Start a script that a Ctrl-C of `os.killpg` reaches, with its workers, as from a terminal."""
-    return subprocess.Popen(
-        [sys.executable, *script, *overrides],
-        cwd=cwd,
-        env=script_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a parent may ignore it
-    )
+    with interrupts_arrive():
+        return subprocess.Popen(
+            [sys.executable, *script, *overrides],
+            cwd=cwd,
+            env=script_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
 
 
 def run_python(arguments, cwd, **options):

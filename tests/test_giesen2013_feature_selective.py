@@ -50,6 +50,7 @@ def test_models_with_chance_are_seeded_by_their_trial():
     assert len({r["objective"] for r in first}) == 4
 
 
+@pytest.mark.filterwarnings("ignore:.*every weight is zero:UserWarning")
 @pytest.mark.parametrize("form", ["kernel_weights", "as_printed"])
 @pytest.mark.parametrize("scale", [1e-3, 1e4])
 def test_relative_units_forget_the_scale(form, scale, data):

@@ -1,27 +1,31 @@
 """What is imported, and what is installed: no more than what is asked for needs."""
 
 import importlib
+import json
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from importlib import metadata
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import provlab
 import provsel.certificates
 import provsel.models
 import provsel.selectors
 import provsel.streams
+from provlab.messages import to_install
 from small_runs import REPO, SMALL, run_python
 
 HEAVY = (
     "pandas", "pyarrow", "yaml", "hydra", "omegaconf", "liblinear", "matplotlib", "pooch", "rich", "PIL", "plotly",
     "jinja2", "statsmodels", "scikit_posthocs", "dask", "distributed",
 )  # fmt: skip
-HERE = f"pip install -e '{REPO}"
 REPORT = ("matplotlib", "PIL", "plotly", "jinja2", "statsmodels", "scikit_posthocs")
 """Of the extras "report" and "dev": not there after `make reproduce-table1`."""
 
@@ -37,7 +41,7 @@ PathFinder.find_spec = lambda name, *rest: None if name.split(".")[0] in MODULES
 
 def without(modules, script, folder):
     """Run a script in a process where none of the modules can be imported, as if they were not installed."""
-    return run_python(["-c", f"MODULES = {modules!r}\n{ABSENT}\n{script}"], folder)
+    return run_python(["-c", f"MODULES = {modules!r}\n{ABSENT}\n{script}"], folder, timeout=300)
 
 
 def imported_by(script, folder):
@@ -135,7 +139,7 @@ except ImportError as error: print(error)
         assert line == f"{subject}: expected the package pyarrow for a Parquet file, got none; pip install pyarrow."
     assert lines[3] == "2"
     assert lines[4].startswith("expected the packages of the laboratory, got no ")
-    assert f"provsel: expected the packages of the laboratory, got no rich; {HERE}[lab]'." in done.stderr
+    assert f"provsel: expected the packages of the laboratory, got no rich; {to_install('lab')}." in done.stderr
 
 
 # Commands
@@ -159,6 +163,7 @@ assert main(["list"]) == 0
 assert main(["reproduce", "table1", *{SMALL!r}, "executor=serial"]) == 0
 assert main(["status", "--artefact", "table1", *{SMALL!r}]) == 0
 assert main(["verify", "--paper", "paul2016"]) == 0
+assert main(["explain", "table1", "--row", "BSS", "--column", "r=30, k=40", *{SMALL!r}]) == 0
 """
     done = without(REPORT, script, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -166,14 +171,129 @@ assert main(["verify", "--paper", "paul2016"]) == 0
         assert part in done.stdout
 
 
-def test_a_command_that_draws_says_what_to_install(tmp_path):
-    done = without(REPORT, "from provlab.cli import main\nsys.exit(main(['report']))", tmp_path)
-    assert done.returncode == 2
-    assert re.fullmatch(
-        rf"provsel: figures, pages and images: expected the package \w+, got none; {HERE}\[report\]'\.\n",
-        done.stderr,
-    )
-    assert list(tmp_path.iterdir()) == []
+# Installations with an extra
+
+PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
+
+PAGES = [(REPO / name).read_text(encoding="utf-8") for name in ("docs/start.md", "README.md")]
+
+OTHERWISE = {
+    "fetch": "needs a network; tests/datasets has its own server",
+    "explain": "is about a paper's table; the test of tables and verdicts calls it",
+    "rank selector=any": "computes a class of the reader's on ten data sets; tests/benchmark ranks",
+}
+"""Commands of these pages that are not run here."""
+
+
+def commands_of(pages):
+    """Return the commands of some pages that start with `provsel`, as lists of arguments, each once."""
+    texts = [
+        text for page in pages for text in re.findall(r"(?:^(?:\$ )?|`)provsel ([a-z][^`\n#]*)", page, re.MULTILINE)
+    ]
+    kept = [text.strip() for text in texts if not text.startswith(tuple(OTHERWISE))]
+    return [shlex.split(text) for text in dict.fromkeys(kept)]
+
+
+def not_installed_with(extra):
+    """Return the modules of this environment that an installation of provsel with an extra lacks."""
+    waiting = [*map(Requirement, PROJECT["dependencies"])]
+    if extra:
+        waiting.append(Requirement(f"provsel[{extra}]"))
+    installed = set()
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if name == "provsel":
+            waiting += [
+                Requirement(text) for each in requirement.extras for text in PROJECT["optional-dependencies"][each]
+            ]
+        elif name not in installed:
+            installed.add(name)
+            needed = [Requirement(text) for text in metadata.distribution(name).requires or []]
+            waiting += [each for each in needed if each.marker is None or each.marker.evaluate({"extra": ""})]
+    homes = metadata.packages_distributions().items()
+    lacking = {module for module, names in homes if not installed & {canonicalize_name(name) for name in names}}
+    return lacking - {"provsel", "provlab"}
+
+
+IN_EACH = """
+import contextlib, io, json, os, sys, traceback
+from provlab.cli import main
+def call(entry):
+    if isinstance(entry, list):
+        return main(entry)
+    try: exec(entry, {})
+    except ModuleNotFoundError as error:
+        print(f"provsel: {error}", file=sys.stderr)
+        return 2
+    return 0
+for entry in json.loads(ENTRIES):
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        try: status = call(entry)
+        except BaseException: status = traceback.format_exc()
+    print(json.dumps([status, said.getvalue()]))
+    if entry[0] == "new" and status == 0:
+        os.chdir(entry[1])
+"""
+
+SERIAL = ["executor=serial"]
+SMALLER = [*SERIAL, "protocol.n_splits=3", "protocol.repeats=1"]
+LIGHTER = {"run": SMALLER, "rank": ["--against=RRQR", *SERIAL], "reproduce": SMALLER, "audit": SERIAL}
+"""Settings with which a command of a page takes seconds; workers of their own would have all packages."""
+
+
+@pytest.fixture
+def penguins(tmp_path, monkeypatch):
+    """A folder outside of any project, with the files that the README and docs/start.md name, of 60 rows."""
+    monkeypatch.delenv("PROVSEL_PROJECT")
+    header = ["island", "bill_length_mm", "bill_depth_mm", *"abcdefg", "species"]
+    lines = [header]
+    for place in range(60):
+        species, island, bill = [("Adelie", "Dream", 39), ("Gentoo", "Biscoe", 47), ("Chinstrap", "Dream", 49)][
+            place % 3
+        ]
+        others = [place * step % 17 for step in range(1, 8)]
+        lines.append([island, bill + place % 7 / 2, 18 - place % 5 / 4, *others, species])
+    text = "\n".join(",".join(map(str, line)) for line in lines)
+    (tmp_path / "penguins.csv").write_text(text)
+    (tmp_path / "my.csv").write_text(text.replace("species", "class"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("extra", ["", "lab", "report"])
+def test_what_the_first_pages_say_works_with_an_extra_or_says_in_a_sentence_what_to_install(extra, penguins):
+    commands = commands_of(PAGES)
+    assert {"run", "report", "rank", "new", "verify", "list"} <= {argv[0] for argv in commands}
+    code = [*re.findall(r"```python\n(.*?)```", PAGES[1], re.DOTALL), "from provlab import rank"]
+    entries = [*code, *(argv + LIGHTER.get(argv[0], []) for argv in commands)]
+    done = without(tuple(not_installed_with(extra)), f"ENTRIES = {json.dumps(entries)!r}\n{IN_EACH}", penguins)
+    assert done.returncode == 0, done.stderr
+    outcomes = [json.loads(line) for line in done.stdout.splitlines()]
+    advice = re.escape(to_install("report" if extra else "lab"))
+    for entry, (status, said) in zip(entries, outcomes, strict=True):
+        needs_lab, is_drawn = isinstance(entry, list) or "provlab" in entry, entry[0] in ("run", "rank")
+        if (needs_lab and not extra) or (entry == ["report"] and extra == "lab"):
+            assert re.fullmatch(rf"provsel: expected the packages? .*; {advice}\.[^\n]*\n", said), (entry, said)
+            assert status == 2
+        else:
+            assert status == 0, (entry, status, said)
+            assert len(re.findall(f"^note: figures.*; {advice}\\.$", said, re.M)) == (is_drawn and extra == "lab")
+
+
+@pytest.mark.parametrize(("extra", "target"), [("lab", "setup"), ("report", "setup-report"), ("excel", None)])
+def test_what_to_install_is_a_command_for_this_environment(extra, target, monkeypatch):
+    """Make's where make set it up; else pip of this Python, as a shell's pip may be another one's."""
+    with_pip = [sys.executable, "-m", "pip", "install", "-e", f"{REPO}[{extra}]"]
+    monkeypatch.setattr(sys, "prefix", "/elsewhere")
+    assert shlex.split(to_install(extra)) == with_pip
+    monkeypatch.setattr(sys, "prefix", str(REPO / ".venv"))
+    command = shlex.split(to_install(extra))
+    if target is None:
+        assert command == with_pip
+    else:
+        assert command == ["make", "-C", str(REPO), target]
+        assert subprocess.run([*command, "--dry-run"], capture_output=True, check=False).returncode == 0
 
 
 # What make installs
@@ -212,6 +332,16 @@ def test_locks_agree_and_have_hashes():
     assert run < report < dev
     assert {"numpy", "pyarrow", "hydra-core"} <= set(pins["requirements.lock"])
     assert not {"matplotlib", "pillow", "pytest", "dask"} & set(pins["requirements.lock"])
+
+
+def test_pins_are_versions_that_the_project_allows():
+    lock = (REPO / "requirements-dev.lock").read_text(encoding="utf-8")
+    pins = dict(re.findall(r"^([a-z0-9.-]+)(?:\[.*\])?==(\S+)", lock, re.MULTILINE))
+    requirements = [*map(Requirement, sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"]))]
+    asked = {canonicalize_name(each.name): each.specifier for each in requirements}
+    asked.pop("provsel")
+    assert len(asked) > 30
+    assert {name: pins[name] for name, allowed in asked.items() if not allowed.contains(pins[name])} == {}
 
 
 def test_extras_that_a_package_asks_of_another_are_in_the_lock():

@@ -14,6 +14,12 @@ from sklearn.pipeline import make_pipeline
 from provsel.selectors import RRQRSelector
 from provsel.stability import StabilityReport, stability
 
+# Of scikit-learn's F-test: some columns of the digits are constant.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Features .* are constant:UserWarning"),
+    pytest.mark.filterwarnings("ignore:invalid value encountered in divide:RuntimeWarning"),
+]
+
 
 def draws(rng, m, d, sizes):
     return [rng.choice(d, size=int(rng.choice(sizes)), replace=False) for _ in range(m)]

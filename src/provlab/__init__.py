@@ -30,6 +30,6 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(_HOMES[name]), name)
     except ModuleNotFoundError as error:
-        from provlab.cli import without_laboratory
+        from provlab.messages import explained
 
-        raise without_laboratory(error) from None
+        raise explained(error) from None

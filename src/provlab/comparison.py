@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,12 +23,13 @@ from provlab.claims.paired_tests import CorrectedT
 from provlab.datasets.own_columns import known_labels
 from provlab.frames import ERROR, Headline, headline_of, planned_trials
 from provlab.identity.keys import digest
-from provlab.messages import in_file_name
+from provlab.messages import in_file_name, visible_line
 from provlab.own_runs import FOLDER, STABILITY, OwnRun, RunTable, own_run
 from provlab.plan import cells_of, compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.runner import run_methods
 from provlab.store import TrialStore
+from provlab.tables import aligned_text
 from provsel.files import replacing
 from provsel.sparse_input import check_sparse
 
@@ -53,6 +55,12 @@ class Comparison(pd.DataFrame):
     def _constructor(self) -> type[pd.DataFrame]:
         return pd.DataFrame  # a part of it is no comparison
 
+    def __str__(self) -> str:
+        """Return the table as text: the measure, its interval, the difference to the first and its p come first."""
+        return aligned_text(_shown(self)) + _note(self)
+
+    __repr__ = __str__
+
     def draw(self) -> Any:
         """Return a Matplotlib figure of the measure that is compared, with 95 % intervals of its mean."""
         from provlab.figures.curves import dots
@@ -63,7 +71,7 @@ class Comparison(pd.DataFrame):
 
     def _repr_html_(self) -> str:
         """Return the table with its figure, for a notebook."""
-        table = str(pd.DataFrame(self).round(4)._repr_html_())
+        table = f"{_shown(self).to_html()}<p>{escape(_note(self))}</p>"
         try:
             figure = self.draw()
         except ModuleNotFoundError:  # of the extra "report"
@@ -78,6 +86,39 @@ class Comparison(pd.DataFrame):
         from provlab.figures.curves import frequency_figure
 
         return frequency_figure(self.features)
+
+
+def _shown(comparison: Comparison) -> pd.DataFrame:
+    """Return what is printed of a comparison, as texts: what decides comes first, in 80 columns with short names."""
+    headline = comparison.headline
+    signed = "{:+.2f}" if headline.unit else "{:+.4f}"
+    low = _texts(comparison["low"], headline.text)
+    high = _texts(comparison["high"], headline.text)
+    intervals = [" to ".join(filter(None, ends)) for ends in zip(low, high, strict=True)]
+    columns = {
+        headline.in_units(headline.name): _texts(comparison[headline.column], headline.text),
+        "95 % interval": intervals,
+        "difference": _texts(comparison["difference"], signed.format),
+        "p": _texts(comparison["p"], "{:.2g}".format),
+        "selected": _texts(comparison["n_selected"], "{:.4g}".format),
+        "stability": _texts(comparison["stability"], "{:.2f}".format),
+    }
+    words = comparison.select_dtypes(exclude="number")
+    columns |= {name: _texts(words[name], str) for name in words}
+    return pd.DataFrame(columns, index=[visible_line(str(name)) for name in comparison.index])
+
+
+def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
+    """Return values as texts, empty where there is none."""
+    return ["" if pd.isna(value) else visible_line(text_of(value)) for value in values]
+
+
+def _note(comparison: Comparison) -> str:
+    """Return what stands below the table: what the difference is, and which numbers it leaves out."""
+    printed = (comparison.headline.column, "low", "high", "difference", "p", "n_selected", "stability")
+    further = [name for name in comparison.select_dtypes("number") if name not in printed]
+    first = visible_line(str(comparison.index[0]))
+    return f"difference: to {first}, fold by fold, with p of each method alone. Further columns: {', '.join(further)}."
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""What people are shown: foreign text without its commands, and the name that somebody may have meant.
+"""What people are shown: foreign text without its commands, the name that they may have meant, and what to install.
 
 Foreign text comes from data files, stores, configs and labels. Stores keep it as it is; no terminal, browser or
 spreadsheet takes a part of it for a command, as what people look at has it escaped.
@@ -7,8 +7,13 @@ spreadsheet takes a part of it for a command, as what people look at has it esca
 from __future__ import annotations
 
 import difflib
+import json
 import re
-from collections.abc import Collection, Iterable
+import shlex
+import sys
+import warnings
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +32,67 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
+MODULES = {
+    "lab": ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "pooch", "requests", "threadpoolctl"),
+    "report": ("matplotlib", "mpl_toolkits", "PIL", "plotly", "jinja2", "markupsafe"),
+}
+"""Modules that come with an extra, and that are imported without asking first whether they are there."""
+
+MAKE_TARGETS = {"lab": "setup", "report": "setup-report"}
+
+
+def explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return an error that says what to install, where a package of an extra is missing; others as they are."""
+    module = (error.name or "").partition(".")[0]
+    if module in MODULES["lab"]:
+        message = (
+            f"expected the packages of the laboratory, got no {module}; {to_install('lab')}. The library works "
+            f"without them: from provsel.selectors import ..."
+        )
+    elif module in MODULES["report"]:
+        message = f"expected the package {module} for figures, pages and images, got none; {to_install('report')}."
+    else:
+        return error
+    return ModuleNotFoundError(message, name=error.name)
+
+
+@contextmanager
+def optional_figures() -> Iterator[None]:
+    """Leave out figures and pages, and warn of it, where the packages that draw and write them are missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if explained(error) is error:
+            raise
+        warnings.warn(f"figures and pages are left out, as packages are missing; {to_install('report')}.", stacklevel=3)
+
+
 def to_install(extra: str) -> str:
-    """Return the command that brings an extra: pip knows an installed wheel by its name, a checkout by its folder."""
-    root = Path(__file__).parents[2]
-    if (root / "pyproject.toml").is_file():
-        return f"pip install -e '{root}[{extra}]'"
-    return f"pip install 'provsel[{extra}]'"
+    """Return the command that brings an extra into this environment, from where provsel itself came."""
+    checkout = Path(__file__).parents[2]
+    pip = f"{shlex.quote(sys.executable)} -m pip install"
+    if not (checkout / "pyproject.toml").is_file():
+        return f"{pip} '{_installed_from()}[{extra}]'"
+    if extra in MAKE_TARGETS and Path(sys.prefix) == checkout / ".venv":
+        return f"make -C {shlex.quote(str(checkout))} {MAKE_TARGETS[extra]}"
+    return f"{pip} -e '{checkout}[{extra}]'"
+
+
+def _installed_from() -> str:
+    """Return the folder or wheel that pip recorded as the place of provsel, or the name that an index knows."""
+    from importlib import metadata  # these take long, and each command imports this module
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        recorded = metadata.distribution("provsel").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        recorded = None
+    if recorded is None:
+        return "provsel"
+    url = json.loads(recorded)["url"]
+    path = Path(url2pathname(urlsplit(url).path))
+    return str(path) if url.startswith("file:") and path.exists() else "PATH_OF_THE_WHEEL"
 
 
 def in_file_name(text: str) -> str:

@@ -34,7 +34,7 @@ from provlab.frames import (
 )
 from provlab.identity.cell import Cell
 from provlab.identity.keys import digest
-from provlab.messages import in_file_name
+from provlab.messages import in_file_name, optional_figures
 from provlab.plan import COMPLETE, MAX_COUNT, counted_state, unique_cells
 from provlab.store import LARGE, TrialReader
 from provlab.tables import markdown_table, write_frame, write_text
@@ -401,7 +401,10 @@ class RunTable:
         rows = [[*line.values()] for line in self.lines]
         write_text(folder / "table.md", markdown_table([*self.lines[0]], rows, ", ".join(run.datasets), run.command))
         write_frame(self.features, folder / "features.csv")
-        return draw_run(run, self.frame, folder, formats)
+        figures: list[Path] = []
+        with optional_figures():
+            figures += draw_run(run, self.frame, folder, formats)
+        return figures
 
 
 def selects_fewer(n_selected: float, asked: str) -> bool:

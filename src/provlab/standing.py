@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,18 +30,19 @@ from provlab.benchmark.stored import read_panel
 from provlab.claims.paired_tests import CorrectedT
 from provlab.frames import planned_trials
 from provlab.identity.cell import Cell
-from provlab.messages import in_file_name, to_install, visible_line
+from provlab.messages import in_file_name, optional_figures, to_install, visible_line
 from provlab.own_runs import SIZES
 from provlab.plan import compose_config
 from provlab.project.components import component_class
 from provlab.project.estimators import as_config, estimators_in_hand
-from provlab.report.benchmark import write_benchmark
-from provlab.report.templating import Site, write_assets
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
-from provlab.tables import write_frame
+from provlab.tables import aligned_text, write_frame
 from provlab.terminal import PlainConsole
 from provsel.files import replacing_folder
+
+if TYPE_CHECKING:  # it needs the extra "report"
+    from provlab.report.templating import Site
 
 PANELS = ("quick", "full")
 
@@ -87,8 +88,37 @@ class Standing(NamedTuple):
         """What is to be said of it where it failed, or selected fewer features than asked."""
         return problems_of(self.scores, [self.name])
 
+    def __str__(self) -> str:
+        """Return the selector's mean rank in a sentence, and below it each method, beside which it stands."""
+        if self.failed:
+            return "\n".join(self.problems)
+        own = self.leaderboard.loc[self.name]
+        place = f"{own['rank']:.1f} of {len(self.leaderboard)}, 95 % interval {own['low']:.1f} to {own['high']:.1f}"
+        board = self.leaderboard.join(self.pairs[["difference", "verdict"]])
+        columns = {
+            "rank": board["rank"].map("{:.1f}".format),
+            "loss": board["loss"].map("{:+.1f}".format, na_action="ignore"),
+            "difference": board["difference"].map("{:+.1f}".format, na_action="ignore"),
+            "verdict": board["verdict"],
+        }
+        shown = pd.DataFrame(columns, dtype=object).fillna("").rename(index=visible_line)
+        return "\n".join(
+            [
+                f"{visible_line(self.name)}: mean rank {place}, on {len(self.sets)} data sets.",
+                aligned_text(shown).rstrip("\n"),
+                "loss: to all features, and difference: of the selector to each method; points of balanced error, "
+                "negative is better.",
+                *self.problems,
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
     def write(self, results: Path) -> Path:
         """Write the pages below a results folder, with the selector's row marked, and return the first."""
+        from provlab.report.benchmark import write_benchmark
+
         return _pages(results, self.name, self.scores.lines, lambda site: write_benchmark(
             site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
             pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
@@ -160,7 +190,8 @@ def rank(
     with estimators_in_hand():
         title, method = name or type(selector).__name__, method_in_hand(selector)
         found = standing(title, method, panel, against, TrialStore(Path(results) / "store"), executor, console)
-    found.write(Path(results))
+    with optional_figures():
+        found.write(Path(results))
     return found
 
 
@@ -357,6 +388,8 @@ def _differences(trials: pd.DataFrame) -> pd.DataFrame:
 
 def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
     """Write pages and the scores that they are made of, in the place of older ones, and return the first."""
+    from provlab.report.templating import Site, write_assets
+
     target = results / FOLDER / (in_file_name(name) or "selector")
     with replacing_folder(target, keep=True) as folder:
         made = datetime.now(UTC).isoformat(timespec="seconds")

@@ -83,6 +83,17 @@ def table_lines(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
     return [lines[0], f"|{'|'.join('-' * (width + 2) for width in widths)}|", *lines[1:]]
 
 
+def aligned_text(frame: pd.DataFrame) -> str:
+    """Return a frame of texts as lines for a terminal: its index to the left, and columns to the right."""
+    lines = [("", *frame.columns), *frame.itertuples(name=None)]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    text = ""
+    for name, *cells in lines:
+        columns = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
+        text += "  ".join([name.ljust(widths[0]), *columns]).rstrip() + "\n"
+    return text
+
+
 def markdown_table(header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "") -> str:
     """Return a Markdown table with its caption above and its note below."""
     lines = table_lines([[escape_markdown(cell) for cell in row] for row in [header, *rows]], least=3)

@@ -74,6 +74,13 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
     ends = stats.ttest_1samp(means, 0).confidence_interval(0.95)
     assert [line["low"], line["high"]] == pytest.approx([*ends])
     assert [line["p_better"], line["verdict"]] == [1, "inconclusive"]  # two domains tell nothing
+    first, header, *lines, note = str(found).splitlines()
+    assert re.match(r"mine: mean rank [\d.]+ of 4, 95 % interval [\d.]+ to [\d.]+, on 2 data sets\.$", first)
+    assert header.split() == ["rank", "loss", "difference", "verdict"]
+    assert [line.split("  ")[0] for line in lines] == [*found.leaderboard.index]
+    [beside] = [text for text in lines if text.startswith("F-test")]
+    assert beside.split()[-2:] == [f"{line['difference']:+.1f}", "inconclusive"]
+    assert note.startswith("loss: to all features")
     n_before = len(store.keys())
     again = provlab.rank(RRQRSelector(7), results=results, name="mine", against=["F-test"])
     assert len(TrialStore(results / "store").keys()) == n_before
@@ -210,7 +217,9 @@ def test_methods_on_other_data_are_of_the_versions_that_are_installed(small, mon
     monkeypatch.setattr(importlib.metadata, "version", none)
     found, missing = standing.chosen_methods()
     assert ({*found}, missing) == ({"all features", "random"}, ["F-test"])
-    with pytest.raises(ValueError, match=r"fastcan: expected the package fastcan, got none; pip install .*benchmark"):
+    with pytest.raises(
+        ValueError, match=r"fastcan: expected the package fastcan, got none; .* -m pip install .*benchmark"
+    ):
         standing.chosen_methods(["random", "fastcan"])
 
 

@@ -416,6 +416,7 @@ def test_a_run_in_python_warns_once_of_a_file(project):
     assert not report.warnings
 
 
+@pytest.mark.filterwarnings("ignore:.*constant columns:UserWarning")
 @pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
 def test_a_wide_table_of_text_has_a_separator(project, sep):
     d = 25_000
@@ -484,6 +485,7 @@ def test_many_rows_get_a_model_that_finishes_unless_one_is_stated(settings, chos
     assert (report.n_run, report.failures) == (many.n_trials, [])
 
 
+@pytest.mark.filterwarnings("ignore:.*(constant columns|whole numbers that differ):UserWarning")
 def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypatch):
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
     d = 3_000

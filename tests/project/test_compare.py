@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import re
 import subprocess
 import sys
 import types
@@ -188,6 +189,30 @@ def test_a_comparison_is_a_page_and_a_notebook_s_figure(outside):
     assert "provlab.compare" in text
 
 
+@pytest.mark.parametrize("scoring", [(), ("roc_auc", "accuracy")], ids=["error", "scorers"])
+def test_what_decides_is_printed_in_80_columns_and_shown_in_a_notebook(scoring, outside):
+    found = quietly(X, y, {"chi2": SelectKBest(chi2, k=12), "first of all": FirstFeatures(12)}, scoring=scoring)
+    header, *lines, note = str(found).splitlines()
+    assert max(map(len, (header, *lines))) <= 80
+    headline = found.headline
+    order = [headline.in_units(headline.name), "95 % interval", "difference", "p", "selected", "stability"]
+    assert re.split(r" {2,}", header.strip()) == order
+    first, second = (re.split(r" {2,}", line) for line in lines)
+    row = found.loc["first of all"]
+    value, low, high = (headline.text(row[name]) for name in (headline.column, "low", "high"))
+    difference = f"{row['difference']:+.2f}" if headline.unit else f"{row['difference']:+.4f}"
+    assert second[:4] == ["first of all", value, f"{low} to {high}", difference]
+    assert float(second[4]) == pytest.approx(row["p"], rel=0.06)
+    assert len(second) - len(first) == 1  # the first has no p
+    assert note.startswith("difference: to chi2, fold by fold")
+    assert ("accuracy" in note) == bool(scoring)
+    assert repr(found) == str(found)
+    html = found._repr_html_()
+    assert all(f"<th>{name}</th>" in html for name in order)
+    assert "difference: to chi2" in html
+    assert type(found[["p"]]) is pd.DataFrame  # a part of it prints as pandas does
+
+
 def test_the_same_call_computes_nothing_and_worker_processes_give_the_same(outside):
     methods = {"a": UniformSelector(5), "b": LeverageScoreSelector(5)}
     first = quietly(X, y, methods)
@@ -337,6 +362,7 @@ def test_labels_may_be_a_column(form):
     pd.testing.assert_frame_equal(found, quietly(X, y, {"a": FirstFeatures(5)}))
 
 
+@pytest.mark.filterwarnings("ignore:.*constant columns:UserWarning")
 def test_an_array_of_texts_is_a_table_of_categories():
     texts = np.array([["u", "v"], ["w", "v"]])[(np.arange(150) < 40).astype(int)]
     with pytest.raises(ValueError, match=r"expected numbers, got the text 'u' .*preparation=one_hot"):

@@ -85,6 +85,7 @@ def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter
             at(high, (rows, np.arange(6) % 2))
 
 
+@pytest.mark.filterwarnings("ignore:.*every weight is zero:UserWarning")
 @every_price
 @pytest.mark.parametrize("r", [1, 7, 15])
 def test_no_setting_of_a_grid_comes_closer(selector, parameter, low, high, r):

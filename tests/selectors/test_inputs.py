@@ -36,6 +36,7 @@ from provsel.selectors import (
 from provsel.sparse_input import sparse_fault
 from provsel.stability import StabilityReport
 from provsel.streams import column_blocks, row_chunks
+from small_runs import interrupts_arrive
 
 N, D = 20, 120
 rng = np.random.default_rng(0)
@@ -172,6 +173,7 @@ def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
 ROWS, LABELS = np.random.default_rng(1).standard_normal((30, 120)), np.arange(30) % 2
 
 
+@pytest.mark.filterwarnings("ignore")  # for all threads: a filter of this one is put back by another
 def test_a_fit_beside_others_is_a_fit_alone(estimator):
     """LIBLINEAR's rand() and how warnings are shown are one for all threads of the process."""
     alone = fitted_numbers_of_rows(clone(estimator))
@@ -209,7 +211,7 @@ def test_an_interrupt_inside_liblinear_is_not_lost():
         while time.perf_counter() < end:
             hard.fit(many, labels)
 
-    with warnings.catch_warnings(action="ignore"), pytest.raises(KeyboardInterrupt):
+    with interrupts_arrive(), warnings.catch_warnings(action="ignore"), pytest.raises(KeyboardInterrupt):
         fit_for_a_minute()
     timer.join()
     assert LiblinearSVM().fit(ROWS, LABELS).coef_.any()  # nothing is left locked

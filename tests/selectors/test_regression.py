@@ -130,6 +130,7 @@ class TestTargets:
         for y in (self.y, np.arange(40), np.arange(40).astype(str)):
             np.testing.assert_array_equal(BSSSelector(6, rank=3).fit(self.X, y).indices_, expected)
 
+    @pytest.mark.filterwarnings("ignore:.*no feature of 5 was accepted:UserWarning")
     @pytest.mark.parametrize(
         "selector", [SVMRFESelector(2, step=0.9), AlphaInvestingSelector(), L1SVMSelector(tol=0.5)]
     )
@@ -182,6 +183,7 @@ class TestAround:
         inner.set_params(n_features_to_select=found.n_features_)
         np.testing.assert_array_equal(found.indices_, inner.fit(X, y).indices_)
 
+    @pytest.mark.filterwarnings("ignore:R.2 score is not well-defined:sklearn.exceptions.UndefinedMetricWarning")
     def test_a_fold_of_whole_numbers_is_of_the_task_of_all_rows(self):
         X, y = numbers(60, 12)
         y = np.round(3 * y)

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from provlab.cli.commands import add_json, add_settings, add_store_arguments, only_executor
-from provlab.messages import to_install
+from provlab.messages import optional_figures, to_install
 from provlab.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def call_rank(options: argparse.Namespace) -> int:
     results, executor = results_folder(config), executor_settings(config)
     store, start, console = TrialStore(results / "store"), time.perf_counter(), PlainConsole()
     status = 0
+    page: Path | None = None
     if data:
         shown, frames, page = _on_data(options.name, options.against, data, store, executor, results)
     else:
@@ -88,14 +89,18 @@ def call_rank(options: argparse.Namespace) -> int:
         frames = {
             "leaderboard": found.leaderboard.reset_index(), "pairs": found.pairs.reset_index(), "sets": found.sets,
         }  # fmt: skip
-        shown, page = [*described(found)], found.write(results)
+        shown = [*described(found)]
         status = 1 if found.failed else 0
+        with optional_figures():
+            page = found.write(results)
     if options.json:
-        print_json({**{name: frame.to_dict("records") for name, frame in frames.items()}, "page": str(page)})
+        shown_page = None if page is None else str(page)
+        print_json({**{name: frame.to_dict("records") for name, frame in frames.items()}, "page": shown_page})
         return status
     for part in shown:
         console.print(part)
-    console.print(f"{time.perf_counter() - start:.0f} s; the page: {page}", soft_wrap=True)
+    where = "" if page is None else f"; the page: {page}"
+    console.print(f"{time.perf_counter() - start:.0f} s{where}", soft_wrap=True)
     return status
 
 
@@ -148,7 +153,7 @@ def _lines(board: pd.DataFrame, shown: Mapping[str, tuple[str, ...]]) -> list[di
 
 def _on_data(
     name: str, against: list[str], data: list[str], store: TrialStore, executor: Mapping[str, Any], results: Path
-) -> tuple[list[RenderableType], dict[str, pd.DataFrame], Path]:
+) -> tuple[list[RenderableType], dict[str, pd.DataFrame], Path | None]:
     """Rank methods on a data set, write the page and what `provsel report` shows; return board, frame and page."""
     from provlab.benchmark.panel import PanelDataset, base_cell
     from provlab.own_runs import FOLDER, RunTable, dataset_names, own_run
@@ -171,7 +176,10 @@ def _on_data(
     run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
     RunTable(run, store).write(results / FOLDER / run.name, formats=("svg",))
     shown: list[RenderableType] = [board, *map(Text, found.problems)]
-    return shown, {"leaderboard": found.board.reset_index()}, found.write(results, name, command)
+    page: Path | None = None
+    with optional_figures():
+        page = found.write(results, name, command)
+    return shown, {"leaderboard": found.board.reset_index()}, page
 
 
 def _check_rows(data: list[str]) -> None:

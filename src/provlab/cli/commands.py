@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from provlab.cli import INTERRUPTED
-from provlab.messages import did_you_mean, to_install, visible_line
+from provlab.messages import did_you_mean, visible_line
 from provlab.terminal import visible_output
 from provsel import __version__
 
@@ -52,9 +52,6 @@ COMMANDS = {
 
 ERRORS = (OSError, ValueError)
 """What bad input raises: shown as one message, without a traceback."""
-
-REPORT = ("matplotlib", "PIL", "plotly", "jinja2")
-"""Modules that come with the extra "report"."""
 
 DEFAULT_RESULTS = "results"
 
@@ -160,12 +157,6 @@ def guarded(body: Callable[[], int]) -> int:
             return INTERRUPTED
         except ERRORS as error:
             print(f"provsel: {message_of(error)}", file=sys.stderr)
-        except ImportError as error:
-            package = (error.name or "").split(".")[0]
-            if package not in REPORT:
-                raise
-            wrong = f"figures, pages and images: expected the package {package}, got none"
-            print(f"provsel: {wrong}; {to_install('report')}.", file=sys.stderr)
         except Exception:  # a fault of ours: Python would print it after the block, with all that foreign text commands
             traceback.print_exc()
             return 1

@@ -12,7 +12,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from provlab.cli.commands import add_settings, one_line
-from provlab.messages import to_install
 
 if TYPE_CHECKING:
     from provlab.identity.cell import Cell
@@ -110,10 +109,7 @@ def _show(
     folder, pages = results / FOLDER / found.run.name, ["report"]
     if str(results) != "results":
         pages += ["--results", str(results)]
-    try:
-        figures = found.write(folder)
-    except ModuleNotFoundError as error:
-        return f"no figure, as {error.name} is missing: {to_install('report')}; the table is {folder / 'table.md'}"
+    figures = found.write(folder)
     shown = f"table and figure: {figures[0]}" if figures else f"table: {folder / 'table.md'}"
     return f"{shown}; pages that name the features: {shlex.join([tool('provsel'), *pages])}"
 
