@@ -10,6 +10,8 @@ from company import STABLE, alone, everything, run
 from provlab.store import TrialStore
 from small_runs import rows, run_quietly
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
 SHARDS = 8
 SLOW = ("Boruta", "MCP")
 """Seconds a fit: they are in the random orders."""

@@ -13,8 +13,12 @@ from provlab.run.task import run_task
 from provlab.store import TrialStore
 from small_runs import records_of, rows, run_quietly
 
+# What methods warn of on such small data is no matter here, and warnings are errors in other tests.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
 MEMBERS = '''
 import random
+import warnings
 import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -104,6 +108,7 @@ class SetsForAll(Selector):
     def act(self, X, y):
         sklearn.set_config(transform_output="pandas")
         np.seterr(all="raise")
+        warnings.simplefilter("error")
         random.seed(0)
         np.random.seed(0)
 

@@ -20,8 +20,8 @@ class MeasuredView(SharedView):
     Linux alone can begin to count anew; elsewhere nothing is known.
     """
 
-    def __init__(self, *rows: Any, read_only: bool = True) -> None:
-        super().__init__(*rows, read_only=read_only)
+    def __init__(self, *rows: Any, **settings: Any) -> None:
+        super().__init__(*rows, **settings)
         self._peaks: dict[str, int | None] = {}
         self._highest: list[int] = []  # of the blocks that are measured now, one in the other
 

@@ -7,6 +7,7 @@ writable arrays.
 from __future__ import annotations
 
 import random
+import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -35,13 +36,22 @@ class SharedView(TrainingView):
         As of `TrainingView`.
     read_only : bool, default=True
         False of a copy that one trial has for itself.
+    seen_by_others : bool, default=False
+        Whether a class that is not ours is given the view: its parts then have checksums too.
     """
 
     def __init__(
-        self, X: Any, y: Any = None, metadata: Mapping[str, Any] | None = None, *, read_only: bool = True
+        self,
+        X: Any,
+        y: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        read_only: bool = True,
+        seen_by_others: bool = False,
     ) -> None:
         super().__init__(X, y, metadata)
         self.read_only = read_only
+        self.seen_by_others = seen_by_others
         self.may_change = False
         self._checksums: dict[str, int] = {}
         if read_only:
@@ -50,6 +60,7 @@ class SharedView(TrainingView):
     def _kept(self, name: str, part: Any) -> Any:
         if self.read_only:
             freeze(part)
+        if self.read_only and self.seen_by_others:
             self._checksums[name] = checksum(part)
         return part
 
@@ -64,25 +75,28 @@ class SharedView(TrainingView):
 
     @contextmanager
     def guarded(self, estimator: BaseEstimator) -> Iterator[None]:
-        """Check that a class which is not ours leaves the rows as they are in the block.
+        """Check that a class which is not ours leaves its copy of the rows as it is in the block.
+
+        Rows that are shared are compared at the end of a trial.
 
         Raises
         ------
         ChangedInputError
             Names the class.
         """
+        if self.read_only or self.may_change:
+            yield
+            return
         before = self.first_checksum
         yield
-        if not self.may_change and self.checksum() != before:
+        if self.checksum() != before:
             raise ChangedInputError([name_of(estimator)])
 
     def has_changed_parts(self) -> bool:
         """Tell whether a part has other values than when it was computed."""
-        for name, value in self._checksums.items():
-            part = self._parts[name]
-            if checksum(part) != value or (isinstance(part, SharedView) and part.has_changed_parts()):
-                return True
-        return False
+        if any(checksum(self._parts[name]) != value for name, value in self._checksums.items()):
+            return True
+        return any(isinstance(part, SharedView) and part.has_changed_parts() for part in self._parts.values())
 
     def private(self, *, may_change: bool) -> SharedView:
         """Return a view of copies that can be written to, without any derived part.
@@ -100,7 +114,7 @@ class SharedView(TrainingView):
         """
 
         def rows_alone() -> SharedView:
-            return type(self)(self.X, self.y, self.metadata, read_only=self.read_only)
+            return type(self)(self.X, self.y, self.metadata, read_only=self.read_only, seen_by_others=True)
 
         return self.shared(f"view of {name_of(selector)}", rows_alone)
 
@@ -154,7 +168,7 @@ def settings_of_one_trial(seed: int) -> Iterator[None]:
     """
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002  # others draw from it
-    with np.errstate(), sklearn.config_context():
+    with np.errstate(), sklearn.config_context(), warnings.catch_warnings():
         yield
 
 
