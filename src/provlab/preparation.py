@@ -181,6 +181,6 @@ def _check_overflow(subject: str, dataset: Dataset) -> None:
     name = dataset.feature_names[column]
     raise ValueError(
         f"{subject}: expected numbers that can be scaled, got values up to {sizes[column]:.3g} in column {name!r:.80}, "
-        f"whose squares are beyond numbers of 64 bits; divide the column by a constant, such as {sizes[column]:.0e}, or "
-        f"leave it out: dataset.left_out=[{name:.80}]."
+        f"whose squares are beyond numbers of 64 bits; divide the column by a constant, such as {sizes[column]:.0e}, "
+        f"or leave it out: dataset.left_out=[{name:.80}]."
     )

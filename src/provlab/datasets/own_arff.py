@@ -108,7 +108,7 @@ def _plain(text: str) -> str:
     return ESCAPED.sub(lambda escaped: SPACES_OF.get(escaped[1], escaped[1]), text[1:-1])
 
 
-class Rows(io.TextIOBase):
+class Rows:
     """The rows below @data as lines of CSV, to be read once.
 
     Parameters
@@ -133,9 +133,9 @@ class Rows(io.TextIOBase):
         self._separator = ""
         self._rest = ""
 
-    def readable(self) -> bool:
-        """Tell that this is a file to be read."""
-        return True
+    def __iter__(self) -> Iterator[str]:
+        """Return itself: the lines that are not read yet."""
+        return self
 
     def __next__(self) -> str:
         """Return the next line, empty where the file has no row."""
@@ -159,21 +159,19 @@ class Rows(io.TextIOBase):
         csv.writer(text, lineterminator="\n").writerow(fields)
         return text.getvalue()
 
-    def read(self, size: int | None = -1) -> str:
-        """Return the next lines, about `size` characters of them; all where it is negative."""
-        whole = size is None or size < 0
+    def read(self, size: int) -> str:
+        """Return the next characters, at most `size`."""
         parts = [self._rest]
         length = len(self._rest)
-        while whole or length < size:
+        while length < size:
             line = next(self, "")
             if not line:
                 break
             parts.append(line)
             length += len(line)
         text = "".join(parts)
-        end = len(text) if whole else size
-        self._rest = text[end:]
-        return text[:end]
+        self._rest = text[size:]
+        return text[:size]
 
     def _fields(self, row: str) -> list[str]:
         """Return the values of a row; weights of rows, which Weka writes behind them, are left out."""
