@@ -26,7 +26,7 @@ SPACES_OF = {"n": " ", "r": " ", "t": " "}
 """What escaped ends of lines and tabs become: a row stays one line."""
 
 WEIGHT = re.compile(r"\{\s*[^\s{},]+\s*\}")
-SPARSE = re.compile(r"\{(.*)\}\s*(?:,\s*\{\s*[^\s{},]+\s*\})?")
+WEIGHT_OF_SPARSE = re.compile(rf",\s*{WEIGHT.pattern}$")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def read_attributes(lines: Iterable[str]) -> tuple[tuple[Attribute, ...], int]:
     for number, line in enumerate(lines, 1):
         words = line.split(None, 1)
         keyword = words[0].lower() if words else ""
-        if keyword == "@data":
+        if keyword == "@data" and attributes:
             return tuple(attributes.values()), number
         declared = ATTRIBUTE.fullmatch(line.strip())
         if keyword != "@attribute" or declared is None:
@@ -68,7 +68,7 @@ def read_attributes(lines: Iterable[str]) -> tuple[tuple[Attribute, ...], int]:
                 f"expected each attribute once, got {attribute.name!r:.80} again in line {number}; rename one."
             )
         attributes[attribute.name] = attribute
-    raise TableError("expected a line @data after the attributes, got none; write it again.")
+    raise TableError(f"expected attributes and a line @data, got {len(attributes)} attributes; write it again.")
 
 
 def _attribute(name: str, declared: str, number: int) -> Attribute:
@@ -87,7 +87,7 @@ def _attribute(name: str, declared: str, number: int) -> Attribute:
 
 def fields_of(line: str, separator: str) -> list[str]:
     """Return what stands between separators, without quotes and escapes, up to a comment."""
-    blanks = " \t".replace(separator, "")
+    blanks = " " if separator == "\t" else " \t"
     field = re.compile(
         rf"[{blanks}]*(?:({QUOTED})[{blanks}]*(?=[{separator}%]|$)|([^{separator}%]*))([{separator}%]|$)"
     )
@@ -175,9 +175,8 @@ class Rows:
 
     def _fields(self, row: str) -> list[str]:
         """Return the values of a row; weights of rows, which Weka writes behind them, are left out."""
-        sparse = SPARSE.fullmatch(row) if row.startswith("{") else None
-        if sparse is not None:
-            return self._filled(sparse[1])
+        if row.startswith("{"):
+            return self._filled(WEIGHT_OF_SPARSE.sub("", row))
         if not any(sign in row for sign in "'\"%{"):
             fields = [field.strip() for field in row.split(self._separator if self._separator != " " else None)]
         else:
@@ -186,11 +185,11 @@ class Rows:
             fields.pop()
         return fields
 
-    def _filled(self, entries: str) -> list[str]:
-        """Return the values of a sparse row, "INDEX VALUE, ...", written in full."""
+    def _filled(self, row: str) -> list[str]:
+        """Return the values of a sparse row, "{INDEX VALUE, ...}", written in full."""
         fields = [attribute.default for attribute in self._attributes]
         before = -1
-        for entry in _entries(entries):
+        for entry in _entries(row.removeprefix("{").removesuffix("}")):
             index, _, value = entry.strip().partition(" ")
             k = int(index) if index.isdecimal() and index.isascii() else -1
             if not before < k < len(fields) or not value.strip():
