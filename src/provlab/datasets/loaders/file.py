@@ -188,9 +188,6 @@ def load(
             places = ",".join(map(str, nameless[:5]))
             step = f"give them names in the first line, or leave them out: dataset.left_out=[{places}]"
             notes.insert(0, f"columns without a name, {names}, are features; {step}")
-        last = table.names[roles["target"] or 0]
-        if format_of(file) == ".arff" and target is None and last.lower() not in TARGETS:
-            notes.insert(0, f"the target is {last!r:.80}, the last attribute; dataset.target=NAME chooses another")
         for note in [*table.notes, *notes]:
             warnings.warn(f"data set {file.name}: {note}.", stacklevel=2)
         others: dict[str, Any] = dict(zip(("groups", "sample_weight", "folds"), beside, strict=True))
@@ -301,12 +298,13 @@ def _places(file: Path, names: list[str], given: Mapping[str, Any]) -> tuple[dic
             )
         usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
         if column is None and role == "target" and not apart:
-            if not usual and format_of(file) == ".arff":
-                usual = [len(names) - 1]  # the convention of the format
             if len(usual) != 1:
+                step = "dataset.target=NAME, or a number from 0, -1 for the last"
+                if format_of(file) == ".arff":  # where by convention it is the last one
+                    step = f"by the format's convention 'dataset.target=\"{names[-1]:.80}\"', the last attribute"
                 raise TableError(
                     f"expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
-                    f"{some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
+                    f"{some(names)}; say which: {step}."
                 )
             column = usual[0]
         roles[role] = None if column is None or (apart and isinstance(column, str)) else _place(role, names, column)
