@@ -193,27 +193,33 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         return None
     import pandas as pd
 
-    values = pd.Series(_values(table, role, place))
-    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
+    values = _values(table, role, place)
     if role == "groups":
-        fault, expected = values.isna().to_numpy(), "a group in each row"
-    elif role == "sample_weight":
-        fault, expected = ~(np.isfinite(numbers) & (numbers >= 0)), "weights, which are numbers from 0 on"
-    else:
-        fault, expected = ~((numbers == np.floor(numbers)) & (numbers >= -1)), "numbers of folds, from 0 on, or -1"
+        _check_beside(table, role, values, pd.isna(values), "a group in each row")
+        if values.dtype.kind in "iufb":
+            return np.unique(values, return_inverse=True)[1].astype(np.int64)
+        texts = [str(value) for value in values]  # pandas would copy each of them, which could fill the memory
+        places = {text: place for place, text in enumerate(sorted({*texts}))}
+        return np.array([places[text] for text in texts], dtype=np.int64)
+    numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64)
+    if role == "sample_weight":
+        fault = ~(np.isfinite(numbers) & (numbers >= 0))
+        _check_beside(table, role, values, fault, "weights, which are numbers from 0 on")
+        if not numbers.any():
+            raise TableError(f"dataset.{role}: expected some weight above 0, got zeros only; choose another column.")
+        return numbers
+    fault = ~((numbers == np.floor(numbers)) & (numbers >= -1))
+    _check_beside(table, role, values, fault, "numbers of folds, from 0 on, or -1")
+    return numbers.astype(np.int64)
+
+
+def _check_beside(table: Table, role: str, values: np.ndarray, fault: np.ndarray, expected: str) -> None:
+    """Raise for the first value of a column that is at fault."""
     if fault.any():
         row = int(np.argmax(fault))
         raise TableError(
             f"dataset.{role}: expected {expected}, got {values[row]!s:.40} in {table.where(row)}; correct it."
         )
-    if role == "groups":
-        codes, groups = pd.factorize(values, sort=values.dtype.kind in "iufb")
-        if values.dtype.kind not in "iufb":  # each different text once: a copy for each row could fill the memory
-            codes = np.unique([str(group) for group in groups], return_inverse=True)[1][codes]
-        return codes.astype(np.int64)
-    if role == "sample_weight" and not numbers.any():
-        raise TableError(f"dataset.{role}: expected some weight above 0, got zeros only; choose another column.")
-    return numbers if role == "sample_weight" else numbers.astype(np.int64)
 
 
 def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} from 0".format) -> np.ndarray:
