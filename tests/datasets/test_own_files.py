@@ -11,6 +11,7 @@ import warnings
 import zipfile
 from dataclasses import replace
 from importlib.util import find_spec
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -615,3 +616,23 @@ def test_whole_numbers_that_double_precision_rounds_are_said(project, ending):
         re.search(r"beyond 2\^53 in column \w+, such as 900719925474099[35], are rounded", note) for note in said
     )
     assert not any("constant" in note for note in said)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables(), st.data())
+def test_a_wide_table_is_read_as_any_other(project, table, data):
+    """Read as one long column or one by one: the same bits, types and missing values."""
+    table = pd.concat([table.iloc[:, :-1].add_prefix(f"{k} ") for k in range(3)] + [table.iloc[:, -1:]], axis=1)
+    table["0 more"] = data.draw(st.sampled_from(["1", "007", "9007199254740993", "NA", "1e400", "-0", "x", "+3"]))
+    sep = data.draw(st.sampled_from(",;\t"))
+    table.to_csv(project / "t.csv", sep=sep, index=False)
+    options = {"sep": sep, "target": table.columns[-2], "header": 0}
+    alike = []
+    for least, block in ((10**9, 1), (1, 1), (1, 2), (1, 100)):
+        with patch("provlab.datasets.own_text.WIDE", least), patch("provlab.datasets.own_wide.BLOCK", block):
+            try:
+                found, said = read(project / "t.csv", **options)
+                alike.append((found.content, None if found.class_names is None else found.class_names.tolist(), said))
+            except ValueError as error:
+                alike.append(str(error))
+    assert alike[1:] == alike[:-1]

@@ -48,7 +48,7 @@ def features_of(table: Table, kept: list[int]) -> tuple[Any, list[int], dict[str
     if not hasattr(frame, "iloc"):
         X = frame[:, kept] if len(kept) < len(table.names) else frame
         _check_finite(table, X, kept)
-        return X, kept, {}, _notes_of_rounding(table, kept)
+        return X, kept, {}, _notes_of_rounding(table, X, kept)
     kinds = [kind.kind for kind in frame.dtypes]
     numbers = [k for k in kept if kinds[k] in "iufb"]
     X = np.empty(frame.shape)
@@ -82,7 +82,7 @@ def features_of(table: Table, kept: list[int]) -> tuple[Any, list[int], dict[str
     unique = [kinds[k] in "iu" and len(np.unique(x)) == len(x) > 2 for k, x in zip(kept, X.T, strict=True)]
     ids = np.array(unique, dtype=bool)
     ids &= 2 * np.count_nonzero(ids) <= max(2, ids.size)  # where most columns have whole numbers, these are counts
-    rounding = _notes_of_rounding(table, kept)
+    rounding = _notes_of_rounding(table, X, kept)
     constant = (np.nanmin(X, axis=0) == np.nanmax(X, axis=0)) & ((np.abs(X[0]) < LARGEST_EXACT) | (not rounding))
     said = (
         ("dates, in {}, are left out; to use them, write them as numbers, such as days", dates),
@@ -97,9 +97,12 @@ def features_of(table: Table, kept: list[int]) -> tuple[Any, list[int], dict[str
     return X, kept, categories, [*rounding, *notes]
 
 
-def _notes_of_rounding(table: Table, kept: Sequence[int]) -> list[str]:
+def _notes_of_rounding(table: Table, X: Any, kept: Sequence[int]) -> list[str]:
     """Return a note on the first column whose whole numbers are no floating-point numbers of 64 bits."""
-    for k in kept:
+    largest = np.nanmax(X, axis=0) if not sparse.issparse(X) else X.max(axis=0).toarray().ravel()
+    smallest = np.nanmin(X, axis=0) if not sparse.issparse(X) else X.min(axis=0).toarray().ravel()
+    large = (largest >= LARGEST_EXACT) | (smallest <= -LARGEST_EXACT)
+    for k in np.array(kept)[large].tolist():
         whole = _large_whole_numbers(table, k)
         rounded = next((number for number in whole if int(float(number)) != number), None)
         if rounded is not None:

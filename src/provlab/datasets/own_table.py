@@ -42,7 +42,9 @@ from .own_text import (
     lines_of,
     opened,
     read_frame,
+    read_whole,
     some,
+    wide_rows,
 )
 
 T = TypeVar("T")
@@ -132,7 +134,9 @@ def column_names(file: Path, how: Reading) -> list[str]:
     """Return the names of the columns of a file."""
     if format_of(file) in TEXTS:
         layout = once(layout_of, file, how)
-        return list(read_frame(file, layout, nrows=0).columns[: layout.width])
+        wide = wide_rows(file, layout)
+        names = wide[0] if wide else read_frame(file, layout, nrows=0).columns
+        return list(names[: layout.width])
     if format_of(file) == ".parquet":
         from pyarrow.parquet import read_schema
 
@@ -217,7 +221,7 @@ def _check_text(file: Path, layout: Reading) -> None:
 def _read_text(file: Path, how: Reading) -> Table:
     layout = once(layout_of, file, how)
     _check_text(file, layout)
-    frame = read_frame(file, layout).reset_index(drop=True)
+    frame = read_whole(file, layout).reset_index(drop=True)
     notes = ["the first fields of the rows, which have no name, are left out"] * layout.row_names
 
     def where(row: int) -> str:

@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise
 from pathlib import Path
 from typing import Any
 
 from provlab.datasets.files import TableError
 from provlab.datasets.own_arff import Attribute, Rows, read_attributes
+from provlab.datasets.own_wide import CELLS, WIDE, read_wide, rows_of
 from provlab.documents import file_state
 from provlab.messages import to_install
 from provsel.streams.memory import check_memory, memory_limit
@@ -243,6 +244,29 @@ def layout_of(file: Path, how: Reading) -> Reading:
     return replace(how, header=at, decimal=decimal, width=width, row_names=longer and any(row[-1] for row in body))
 
 
+def wide_rows(file: Path, layout: Reading) -> tuple[list[str], list[list[str]]] | None:
+    """Return names and rows of a plain table with far more columns than rows; None of all others."""
+    is_plain = not (layout.attributes or layout.row_names or layout.comment or layout.thousands)
+    if layout.width < WIDE or not is_plain or layout.sep in (None, SPACES):
+        return None
+    with _as_text(file, layout) as text:
+        lines = [*islice(lines_of(text), CELLS // layout.width + 1)]
+    if len(lines) > CELLS // layout.width:
+        return None
+    return rows_of(lines, str(layout.sep), None if layout.header is None else int(layout.header))
+
+
+def read_whole(file: Path, layout: Reading) -> Any:
+    """Return all of the file as `read_frame` does."""
+    wide = wide_rows(file, layout)
+    if wide is None or not wide[1]:
+        return read_frame(file, layout)
+    names, rows = wide
+    options: dict[str, Any] = {"sep": layout.sep, "decimal": layout.decimal, "na_values": [*layout.na_values]}
+    frame = read_wide(rows, keep_default_na=layout.keep_default_na, skipinitialspace=True, **options)
+    return frame.set_axis(names, axis=1)
+
+
 def read_frame(file: Path, layout: Reading, **options: Any) -> Any:
     """Return what pandas reads of the file, with texts as names of the columns and numbers of rows as index.
 
@@ -382,8 +406,9 @@ def _names_at(rows: list[list[str]], how: Reading) -> int | None:
         raise TableError("expected names of columns and rows, got an empty file.")
     first, body = rows[0], rows[1:]
     below = [[row[k] for row in body if k < len(row) and row[k].lower() not in MISSING] for k in range(len(first))]
-    numbers = [float(name.replace(",", ".")) for name in first if is_number(name, comma=True)]
-    names = [k for k, name in enumerate(first) if name.lower() not in MISSING and not is_number(name, comma=True)]
+    named_by_number = [is_number(name, comma=True) for name in first]
+    numbers = [float(name.replace(",", ".")) for name in compress(first, named_by_number)]
+    names = [k for k, name in enumerate(first) if not named_by_number[k] and name.lower() not in MISSING]
     if any(below[k] and all(is_number(cell, comma=True) for cell in below[k]) for k in names):
         return 0  # a text above numbers
     rising = all(a < b for a, b in pairwise(numbers))  # as wavelengths are

@@ -296,8 +296,8 @@ def _places(file: Path, names: list[str], given: Mapping[str, Any]) -> tuple[dic
             raise TableError(
                 f"expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out."
             )
-        usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
         if column is None and role == "target" and not apart:
+            usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
             if len(usual) != 1:
                 step = "dataset.target=NAME, or a number from 0, -1 for the last"
                 if format_of(file) == ".arff":  # where by convention it is the last one
