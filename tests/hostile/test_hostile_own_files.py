@@ -48,6 +48,8 @@ WHOLE = {
     "csv.gz": (gzip.compress(TABLE.to_csv(index=False).encode()),),
     "arff": (
         b"@relation r\n@attribute a real\n@attribute 'b c' {p,q}\n@attribute y {p,q}\n@data\n1,p,q\n2,q,p\n3,?,p\n",
+        b"@attribute a real\n@attribute 'b\\'c' {p,'q r'}\n@attribute y {p,q}\n@data\n"
+        b"{0 1, 2 q}, {2}\n3,'q r',p,{1}\n1,p,q\n",
     ),
     "xlsx": (saved(lambda f: TABLE.to_excel(f, index=False, engine="openpyxl")),),
     "svm": (saved(lambda f: dump_svmlight_file(X, Y, f)),),
