@@ -79,11 +79,19 @@ def features_of(table: Table, kept: list[int]) -> tuple[Any, list[int], dict[str
             f"dataset.left_out=[{','.join(names[empty][:5]):.200}]."
         )
     _check_finite(table, X, kept)
+    return X, kept, categories, _notes(table, X, kept, dates, free)
+
+
+def _notes(table: Table, X: np.ndarray, kept: list[int], dates: list[int], free: list[int]) -> list[str]:
+    """Return what people should know of the columns that are kept, and of those that are not."""
+    kinds = [kind.kind for kind in table.columns.dtypes]
     unique = [kinds[k] in "iu" and len(np.unique(x)) == len(x) > 2 for k, x in zip(kept, X.T, strict=True)]
     ids = np.array(unique, dtype=bool)
     ids &= 2 * np.count_nonzero(ids) <= max(2, ids.size)  # where most columns have whole numbers, these are counts
     rounding = _notes_of_rounding(table, X, kept)
-    constant = (np.nanmin(X, axis=0) == np.nanmax(X, axis=0)) & ((np.abs(X[0]) < LARGEST_EXACT) | (not rounding))
+    constant = np.nanmin(X, axis=0) == np.nanmax(X, axis=0)
+    if rounding:  # such a column may be equal only after it
+        constant &= np.abs(X[0]) < LARGEST_EXACT
     said = (
         ("dates, in {}, are left out; to use them, write them as numbers, such as days", dates),
         ("text that differs in every row, in {}, is left out", free),
@@ -94,14 +102,20 @@ def features_of(table: Table, kept: list[int]) -> tuple[Any, list[int], dict[str
         ("constant columns: {}", np.array(kept)[constant]),
     )
     notes = [note.format(some([table.names[k] for k in found])) for note, found in said if len(found)]
-    return X, kept, categories, [*rounding, *notes]
+    return [*rounding, *notes]
 
 
 def _notes_of_rounding(table: Table, X: Any, kept: Sequence[int]) -> list[str]:
     """Return a note on the first column whose whole numbers are no floating-point numbers of 64 bits."""
-    largest = np.nanmax(X, axis=0) if not sparse.issparse(X) else X.max(axis=0).toarray().ravel()
-    smallest = np.nanmin(X, axis=0) if not sparse.issparse(X) else X.min(axis=0).toarray().ravel()
-    large = (largest >= LARGEST_EXACT) | (smallest <= -LARGEST_EXACT)
+    if X.dtype.kind not in "iuf":
+        return []
+    if sparse.issparse(X):
+        entries = sparse.coo_array(X)
+        large = np.unique(entries.coords[1][(entries.data >= LARGEST_EXACT) | (entries.data <= -LARGEST_EXACT)])
+    else:
+        largest = np.fmax.reduce(X, axis=0)
+        smallest = np.fmin.reduce(X, axis=0)
+        large = np.flatnonzero((largest >= LARGEST_EXACT) | (smallest <= -LARGEST_EXACT))
     for k in np.array(kept)[large].tolist():
         whole = _large_whole_numbers(table, k)
         rounded = next((number for number in whole if int(float(number)) != number), None)

@@ -174,7 +174,7 @@ def is_read_anew(file: Path, how: Reading) -> bool:
     if format_of(file) == ".arff":
         layout = once(layout_of, file, how)
         with opened(file, how) as binary:
-            text = io.TextIOWrapper(binary, encoding=layout.encoding, newline="")
+            text = io.TextIOWrapper(binary, encoding=layout.encoding, errors="replace", newline="")
             return is_read_otherwise(islice(lines_of(text), layout.skip, None))
     if format_of(file) != ".parquet":
         return False
