@@ -6,6 +6,8 @@ import io
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +54,17 @@ def test_version_and_help_of_the_installed_command(here, call):
     assert (done.stdout, done.stderr) == (f"provsel {__version__}\n", "")
     _, printed, _ = call("--help")
     assert all(re.search(rf"^ +{name} ", printed, re.M) for name in COMMANDS)
+
+
+def test_too_little_address_space_is_a_sentence_and_no_hang(here):
+    """Libraries that cannot be mapped, or threads that cannot start, ended in pages of errors, or never."""
+    command = f"ulimit -v 700000 && {shlex.quote(sys.executable)} -m provlab.cli list"
+    done = subprocess.run(["sh", "-c", command], cwd=here, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(
+        r"provsel: expected at least 1\.5 GB of address space .*, got a limit of 0\.7 GB; .*ulimit -v unlimited\.\n",
+        done.stderr,
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["TablePreparation"]
 
 MISSING = ("mean", "median", "most_frequent")
+LARGEST_SQUARED = 1e150
+"""Larger numbers overflow when variances are computed."""
+
 SCALES = ("standard", "range", "robust")
 
 
@@ -159,6 +162,7 @@ def prepared_rows(
         raise ValueError(f"{subject}: expected rows that {type(transformer).__name__} takes: {text}") from error
     X, X_test = (sparse.csr_array(x, dtype=float) if sparse.issparse(x) else np.asarray(x, dtype=float) for x in parts)
     if X.ndim != 2 or not all(np.isfinite(x.data if sparse.issparse(x) else x).all() for x in (X, X_test)):
+        _check_overflow(subject, dataset)
         raise ValueError(
             f"{subject}: expected a table of finite numbers, got {X.shape} with NaN or infinite values; add a "
             f"step that fills them, or choose preparation=impute."
@@ -169,3 +173,19 @@ def prepared_rows(
         same = X.shape[1] == dataset.X.shape[1]
         names = dataset.feature_names if same else np.array([f"{k}" for k in range(1, X.shape[1] + 1)], dtype=object)
     return X, X_test, names
+
+
+def _check_overflow(subject: str, dataset: Dataset) -> None:
+    """Raise where numbers are so large that they were not finite when they were scaled."""
+    X = dataset.X if sparse.issparse(dataset.X) else np.nan_to_num(dataset.X)
+    size = abs(X).max(axis=0)
+    sizes = size.toarray().ravel() if sparse.issparse(size) else size
+    column = int(np.argmax(sizes))
+    if sizes[column] <= LARGEST_SQUARED:
+        return
+    name = dataset.feature_names[column]
+    raise ValueError(
+        f"{subject}: expected numbers that can be scaled, got values up to {sizes[column]:.3g} in column {name!r:.80}, "
+        f"whose squares are beyond numbers of 64 bits; divide the column by a constant, such as {sizes[column]:.0e}, "
+        f"or leave it out: dataset.left_out=[{name:.80}]."
+    )

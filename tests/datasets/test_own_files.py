@@ -4,15 +4,19 @@ import bz2
 import csv
 import gzip
 import io
+import json
 import lzma
 import re
 import warnings
 import zipfile
 from dataclasses import replace
 from importlib.util import find_spec
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,6 +27,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from provlab.cli import main
 from provlab.datasets import load_dataset
+from provlab.datasets.identity import keyed_parameters, loader
 from provlab.datasets.own_text import MISSING
 from provlab.plan import cells_of, compose_config
 from provlab.run.runner import run_cells
@@ -159,7 +164,7 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", "a,y\n1,p\n1e400,q\n", {}, r"got 1e400 in column 'a', line 3; .*na_values=\[1e400\]"),
     ("a.csv", 'a,y\n"1,234",p\n"2,345",q\n', {}, r"got '1,234' in line 2; .*'dataset\.decimal=\",\"' or"),
     ("a.csv", 'a,y\n"1,234",p\n"2,345",q\n', {"thousands": ","}, ["a"]),
-    ("a.csv", "a,y\n$5.50,p\n$6.50,q\n", {}, r"got '\$5\.50' in line 2; write plain numbers"),
+    ("a.csv", "a,y\n$5.50,p\n$6.50,q\n", {}, r"got '\$5\.50' in line 2; write it without '\$', as '5\.50'"),
     ("a.csv", "a;b;y\n1;2;p\n3;4;q;5\n", {}, r"Expected 3 fields in line 3, saw 4"),
     ("a.csv", "a;b,c;y\n1;2,3;p\n3;4,4;q\n", {}, r"one separator that splits all lines alike, got ',' and ';'"),
     ("a.csv", "a,y\n1,p,2,3\n3,q,4,3\n", {}, r"rows of 2 fields, .* got more, .*dataset\.header=1"),
@@ -189,8 +194,17 @@ KINDS = [  # name, content, options, what is read or refused
     )),
     ("a.svm", "1 1:0.5\n0 2:1\n", {"groups": "qid"}, r"expected qid:NUMBER in each row, as dataset\.groups=qid needs"),
     ("a.svm", "1 1:0.5\n0 2:1\n", {"fold": "f"}, r"expected no fold, as svmlight has labels and qid only, got 'f'"),
-    ("a.arff", "@relation r\n@attribute a real\n@data\n{0 1}\n", {}, r"full rows after @data, got sparse ones"),
     ("a.arff.gz", gzip.compress(b"@attribute a real\n@attribute y {p,q}\n@data\n1,p\n3,q\n"), {}, ["a"]),
+    *(("a.csv", 'a,y\n"$1,137.40",p\n"$2,500.00",q\n', options, r"write it without '\$', as '1,137\.40': no " + end)
+      for options, end in (({}, r".*thousands=\",\"'\."), ({"thousands": ","}, r"setting takes this sign\.$"))),
+    ("a.csv", "a,y\n12.5%,p\n13%,q\n", {}, r"write it without '%', as '12\.5': no setting takes this sign\.$"),
+    ("a.csv", "a,y\n?,p\n13,q\n14,p\n", {"na_values": ["none"]}, r"'dataset\.na_values=\[none,\?\]'"),
+    ("a.svm", "1 2:1 5:1 5:2\n", {}, r"data set a\.svm: .*increasing indices from 0 on, got index 5 twice in row 0;"),
+    ("a.npz", lambda path: np.savez(path, X=VALUES), {}, r"got X \(40 x 5 float64\); .*say dataset\.target=-1"),
+    ("a.npz", lambda path: np.savez(path, X=VALUES.round()), {"target": -1, "task": "classification"}, list("1234")),
+    ("a.npy", lambda path: np.save(path, TABLE[NAMES].to_records(index=False)), {"target": "f4"}, NAMES[:4]),
+    ("a.mat", lambda path: savemat(path, {"X": sparse.csc_matrix(SPARSE), "Y": Y[:, None]}), {},
+     r"got X \(40 x 5 sparse\), .*; write it in full, X = full\(X\), or as svmlight"),
     ("a.xlsx.gz", b"", {}, r"dataset\.path: expected a file ending in \.csv, .*got '.*a\.xlsx\.gz'"),
     # files that are not there, or that are something else
     ("a.csv", PQ, {"path": ""}, r"dataset\.path: expected the path of a file, got ''; such as dataset\.path=my\.csv"),
@@ -496,3 +510,165 @@ def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypat
     (project / "windows.csv").write_text("\r\n".join(["a,b,y", *["1,2,0", "3,4,1"] * 200_000]), encoding="utf-8")
     assert load_dataset("file", path="wide.arff").X.shape == (4, d)
     assert load_dataset("file", path="windows.csv").X.shape == (400_000, 2)
+
+
+# ---- ARFF: a grammar of its own
+
+HEAD = (
+    "@relation r\n@attribute a numeric\n@attribute 'b c' {it's, \"x, y\", 'p\\'q'}\n@attribute kind {yes,no}\n@data\n"
+)
+PLAIN = [(1.5, "it's", "yes"), (2.0, "x, y", "no"), (None, "p'q", "yes"), (4.0, None, "no")]
+ARFF = {
+    "quotes and escapes": "1.5,'it\\'s',yes\n2,'x, y',no\n?,\"p'q\",'yes'\n4,?,no\n",
+    "tabs": "1.5\tit's\tyes\n2\t'x, y'\tno\n?\t'p\\'q'\tyes\n4\t?\tno\n",
+    "spaces": "1.5 it's  yes\n2 'x, y' no\n? 'p\\'q' yes\n4 ? no\n",
+    "weights": "1.5,it's,yes,{5}\n2,'x, y',no, {0.5}\n?,'p\\'q',yes,{1}\n4,?,no\n",
+    "comments": "% rows\n1.5,it's,yes % first\n\n2,'x, y',no%\n?,'p\\'q',yes\n4,?,no\n",
+    "sparse": "{0 1.5}\n{0 2, 1 'x, y', 2 no}\n{0 ?,1 'p\\'q'}, {7}\n{ 0 4, 1\t?, 2 no }\n",
+}
+
+
+@pytest.mark.parametrize("form", ARFF)
+def test_forms_of_arff_are_the_same_table(project, form):
+    (project / "t.arff").write_text(HEAD + 2 * ARFF[form])
+    with pytest.raises(ValueError, match=r"got 0 among a, b c, kind; .*'dataset\.target=\"kind\"', the last attribute"):
+        read(project / "t.arff")
+    found, said = read(project / "t.arff", target="kind")
+    assert found.feature_names.tolist() == ["a", "b c"]
+    names = found.categories["b c"]
+    for row, (a, b, kind) in enumerate(2 * PLAIN):
+        x, code = found.X[row]
+        assert np.isnan(x) if a is None else x == a
+        assert np.isnan(code) if b is None else names[int(code)] == b
+        assert found.class_names[(found.y[row] + 1) // 2] == kind
+    assert not said
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            "1,it's,maybe",
+            r"values that attribute 'kind' declares, yes, no, got 'maybe' in line 7; .*na_values=\[maybe\]",
+        ),
+        ("x1,it's,yes", r"numbers in attribute 'a', which is declared numeric, got 'x1' in line 7"),
+        ("1,it's", r"expected 3 values in each row, .*got 2 in line 7, \"1,it's\"; correct it"),
+        ("1,it's,yes,no", r"expected 3 values in each row, .*got 4 in line 7"),
+        ("{0 1, 3 yes}", r"rising indices from 0 to 2, got '3 yes' in line 7"),
+        ("{1 it's, 0 1}", r"rising indices from 0 to 2, got '0 1' in line 7"),
+    ],
+)
+def test_rows_of_arff_are_checked_against_what_is_declared(project, row, message):
+    (project / "t.arff").write_text(f"{HEAD}1.5,it's,yes\n{row}\n3,it's,no\n")
+    with pytest.raises(ValueError, match=message):
+        read(project / "t.arff", target="kind")
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ("@attribute bag relational\n@attribute f real\n@end bag\n", r"the relational attribute 'bag' in line 1"),
+        ("@attribute a real\n@attribute 'a' real\n", r"each attribute once, got 'a' again in line 2"),
+        ("", r"expected attributes and a line @data, got 0 attributes"),
+    ],
+)
+def test_heads_of_arff_that_are_refused(project, head, message):
+    (project / "t.arff").write_text(f"{head}@data\n")
+    with pytest.raises(ValueError, match=message):
+        read(project / "t.arff")
+
+
+def test_only_files_that_were_read_wrongly_have_another_identity(project):
+    """Identities of version 0.1.0, of files that it read as this one does, and of those that it read otherwise."""
+    plain = "@relation r\n@attribute a real\n@attribute b {'p q',r}\n@attribute y {u,v}\n@data\n"
+    rows = {"plain": "1,'p q',u\n2,r,v\n", "weights": "1,r,u,{2}\n2,r,v,{3}\n", "escapes": "1,'p q',u\n2,'\\r',v\n"}
+    versions = {}
+    for name, text in rows.items():
+        (project / f"{name}.arff").write_text(plain + text)
+        versions[name] = loader("file").version(path=str(project / f"{name}.arff"))
+    table = pa.table({"a": [1.0, 2.0], "b": [3.0, 5.0], "y": ["p", "q"]})
+    described = [{"name": "b", "field_name": "a"}, {"name": "a", "field_name": "b"}]
+    for name, columns in (("frame", []), ("swapped", described)):
+        beside = {"pandas": json.dumps({"columns": columns, "index_columns": [], "column_indexes": []})}
+        pq.write_table(table.replace_schema_metadata(beside), project / f"{name}.parquet")
+        versions[name] = loader("file").version(path=str(project / f"{name}.parquet"))
+    assert versions == {"plain": 1, "weights": 2, "escapes": 2, "frame": 1, "swapped": 2}
+    found, _ = read(project / "swapped.parquet")
+    assert found.feature_names.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(found.X, [[1, 3], [2, 5]])
+
+
+# ---- columns without a name, and numbers that are rounded
+
+
+@pytest.mark.parametrize(
+    ("first", "is_index"),
+    [
+        (range(6), True),
+        ([7, 3, 4, 9, 1, 2], True),
+        ([0, 1, 2, 0, 1, 2], True),
+        (["s1", "s2", "s3", "s4", "s5", "s6"], True),
+        ([0.5, 1.25, 3.5, 2.5, 0.1, 0.2], False),
+        ([1, 0, 1, 1, 0, 0], False),
+        (["p", "q", "p", "q", "p", "q"], False),
+    ],
+)
+def test_a_first_column_without_a_name_is_an_index_only_where_it_numbers_or_names_the_rows(project, first, is_index):
+    lines = [f"{name},{k / 4},{'pq'[k % 2]}" for k, name in enumerate(first)]
+    (project / "t.csv").write_text("\n".join([",a,y", *lines]))
+    found, said = read(project / "t.csv")
+    assert found.feature_names.tolist() == (["a"] if is_index else ["Unnamed: 0", "a"])
+    note = "'Unnamed: 0', which only numbers the rows" if is_index else r"without a name, Unnamed: 0, are features"
+    assert note in said[0]
+    kept = keyed_parameters("file", path=str(project / "t.csv"))
+    assert kept["index"] == ("Unnamed: 0" if is_index else None)
+    if not is_index:
+        assert read(project / "t.csv", left_out=[0])[0].feature_names.tolist() == ["a"]
+
+
+BIG = [2**53 + 1, 2**53 + 3, 5, 7]
+
+
+@pytest.mark.parametrize("ending", ["csv", "missing.csv", "arff", "parquet", "npz", "npy", "mat"])
+def test_whole_numbers_that_double_precision_rounds_are_said(project, ending):
+    path = project / f"t.{ending}"
+    table = pd.DataFrame({"big": BIG, "y": [0, 1, 0, 1]})
+    if ending == "arff":
+        rows = table.to_csv(header=False, index=False)
+        path.write_text(f"@attribute big numeric\n@attribute y {{0,1}}\n@data\n{rows}")
+    elif ending == "npy":
+        np.save(path, table.to_numpy())
+    elif ending == "npz":
+        np.savez(path, X=table[["big"]].to_numpy(), y=table.y)
+    elif ending == "mat":
+        savemat(path, {"X": table[["big"]].to_numpy(), "Y": table[["y"]].to_numpy()})
+    elif ending == "parquet":
+        table.to_parquet(path)
+    else:
+        text = table.to_csv(index=False)
+        path.write_text(f"{text},1\n" if ending == "missing.csv" else text)
+    _, said = read(path, **({"target": -1} if ending == "npy" else {}))
+    assert any(
+        re.search(r"beyond 2\^53 in column \w+, such as 900719925474099[35], are rounded", note) for note in said
+    )
+    assert not any("constant" in note for note in said)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables(), st.data())
+def test_a_wide_table_is_read_as_any_other(project, table, data):
+    """Read as one long column or one by one: the same bits, types and missing values."""
+    table = pd.concat([table.iloc[:, :-1].add_prefix(f"{k} ") for k in range(3)] + [table.iloc[:, -1:]], axis=1)
+    table["0 more"] = data.draw(st.sampled_from(["1", "007", "9007199254740993", "NA", "1e400", "-0", "x", "+3"]))
+    sep = data.draw(st.sampled_from(",;\t"))
+    table.to_csv(project / "t.csv", sep=sep, index=False)
+    options = {"sep": sep, "target": table.columns[-2], "header": 0}
+    alike = []
+    for least, block in ((10**9, 1), (1, 1), (1, 2), (1, 100)):
+        with patch("provlab.datasets.own_text.WIDE", least), patch("provlab.datasets.own_wide.BLOCK", block):
+            try:
+                found, said = read(project / "t.csv", **options)
+                alike.append((found.content, None if found.class_names is None else found.class_names.tolist(), said))
+            except ValueError as error:
+                alike.append(str(error))
+    assert alike[1:] == alike[:-1]

@@ -394,7 +394,7 @@ ROWS_ONLY = {
             ("X.svm", b"# nothing\n", "X.svm: expected at least one row, got none"),
             ("X.svm", b"1 1:2\n1:0.5 2:3\n",
              LINES + r"could not convert string to float: b'1:0.5' in row 1; write the file again"),
-            ("X.svm", b"1 3:2 2:1\n", LINES + "Feature indices"),
+            ("X.svm", b"1 3:2 2:1\n", LINES + "index 2 after 3 in row 0"),
             ("X.svm", b"1 1:1\n1 2:x\n", LINES + ".*in row 1;"),
             ("X.svm", b"1 99999999999:1\n", LINES + ".* in row 0;"),
             *(("X.svm", b"1 1:2\n# c\n" + cut, LINES + ".* in row 1;") for cut in (b"-1 3:0.5 7:", b"-1 3:2 7", b"-")),

@@ -11,7 +11,7 @@ from sklearn.compose import ColumnTransformer
 from provlab.datasets import make_dataset
 from provlab.identity.cell import cell_of
 from provlab.plan import cells_of, compose_config
-from provlab.preparation import TablePreparation, table_of
+from provlab.preparation import TablePreparation, prepared_rows, table_of
 from provlab.project import conf_files
 from provlab.protocols import protocol_named
 
@@ -162,6 +162,18 @@ def test_what_is_not_prepared_is_refused_with_the_setting_that_helps():
 def test_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         TablePreparation(**settings).fit(table_of(made(np.random.default_rng(0))))
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_numbers_whose_squares_overflow_are_named_and_no_missing_values(form):
+    X = np.random.default_rng(0).normal(size=(40, 3)) * [1, 1e300, 1]
+    dataset = make_dataset(form(X), [0, 1] * 20, ["a", "b", "c"], name="huge", source="")
+    rows = np.arange(40)
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(ValueError, match=r"got values up to 2e\+300 in column 'b', .*dataset\.left_out=\[b\]"),
+    ):
+        prepared_rows(config("standardise"), dataset, rows[:20], rows[20:], 0)
 
 
 def test_it_is_part_of_the_key_with_its_version(monkeypatch):

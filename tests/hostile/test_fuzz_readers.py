@@ -239,7 +239,7 @@ def test_headers_of_mapped_arrays_are_not_believed(shape, message, tmp_path):
 
 @pytest.mark.parametrize("name", ["X.svm", "X.svm.gz", "X.svm.xz"])
 def test_a_line_without_end_is_not_read_as_a_whole(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("provsel.streams.svmlight_rows._MAX_LINE", 1 << 16)
+    monkeypatch.setattr("provsel.streams.svmlight_rows.MAX_LINE", 1 << 16)
     pack = {".gz": lambda text: gzip.compress(text, 1), ".xz": lambda text: lzma.compress(text, preset=0)}
     write = lambda text: (tmp_path / name).write_bytes(pack.get(name[5:], bytes)(text))  # noqa: E731
     write(b"1 1:1\n" + b" " * ((1 << 16) - 1) + b"\n1 2:1\n")

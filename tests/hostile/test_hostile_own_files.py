@@ -1,5 +1,6 @@
 """Files that a user was sent, as `dataset=file`: a whole data set, or one clear error and no memory for mere claims."""
 
+import bz2
 import gzip
 import io
 import warnings
@@ -47,6 +48,8 @@ WHOLE = {
     "csv.gz": (gzip.compress(TABLE.to_csv(index=False).encode()),),
     "arff": (
         b"@relation r\n@attribute a real\n@attribute 'b c' {p,q}\n@attribute y {p,q}\n@data\n1,p,q\n2,q,p\n3,?,p\n",
+        b"@attribute a real\n@attribute 'b\\'c' {p,'q r'}\n@attribute y {p,q}\n@data\n"
+        b"{0 1, 2 q}, {2}\n3,'q r',p,{1}\n1,p,q\n",
     ),
     "xlsx": (saved(lambda f: TABLE.to_excel(f, index=False, engine="openpyxl")),),
     "svm": (saved(lambda f: dump_svmlight_file(X, Y, f)),),
@@ -152,15 +155,41 @@ def longer_than_its_bytes(path):
         file.truncate(128 + 100_000 * 5000)  # of which the disk stores none
 
 
-def swollen_sheet(path):
-    """Write a sheet whose text has 8 MB of spaces."""
-    with (
-        zipfile.ZipFile(io.BytesIO(*WHOLE["xlsx"])) as book,
-        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as swollen,
-    ):
-        for name in book.namelist():
-            spaces = b" " * 8_000_000 if name.endswith("sheet1.xml") else b""
-            swollen.writestr(name, book.read(name).replace(b"</sheetData>", spaces + b"</sheetData>"))
+def sheet(more, text=b""):
+    """Return what writes a sheet with more XML behind its rows, and a text that cells refer to as the first."""
+    place, kind = (
+        b"/xl/sharedStrings.xml",
+        b"application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml",
+    )
+    override = b'<Override PartName="%b" ContentType="%b"/></Types>' % (place, kind)
+
+    def write(path):
+        with (
+            zipfile.ZipFile(io.BytesIO(*WHOLE["xlsx"])) as book,
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as swollen,
+        ):
+            contents = {name: book.read(name) for name in book.namelist()}
+            types = contents["[Content_Types].xml"]
+            contents["[Content_Types].xml"] = types if kind in types else types.replace(b"</Types>", override)
+            space = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+            contents["xl/sharedStrings.xml"] = b"<sst %b><si><t>%b</t></si></sst>" % (space, text)
+            for name, content in contents.items():
+                swollen.writestr(name, content.replace(b"</sheetData>", more + b"</sheetData>"))
+
+    return write
+
+
+def repeated(before, piece, times):
+    """Return what writes pieces of text packed as one stream each, of which a million bytes take some fifty."""
+    return lambda path: path.write_bytes(bz2.compress(before) + bz2.compress(piece) * times)
+
+
+def changes_of_texts(path):
+    """Write 500 texts of 1 MB, of which the file has the first only: all others are as it is."""
+    schema = pa.schema({"a": pa.string(), "y": pa.int64()})
+    with pq.ParquetWriter(path, schema, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"}) as writer:
+        for _ in range(5):
+            writer.write_table(pa.table({"a": ["x" * 1_000_000] * 100, "y": np.arange(100) % 2}))
 
 
 CLAIMS = {
@@ -179,7 +208,19 @@ CLAIMS = {
         lambda path: path.write_text("c," * 3000 + "y\n" + "1\n" * 9000),
         "9,001 rows of 3,001 columns",
     ),
-    "sheet.xlsx": (swollen_sheet, r"8,\d{3},\d{3} bytes of cells"),
+    "sheet.xlsx": (sheet(b" " * 8_000_000), r"8,\d{3},\d{3} bytes of cells"),
+    "last.xlsx": (
+        sheet(b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'),
+        r"[\d,]+ rows of [\d,]+ columns",
+    ),
+    "texts.xlsx": (
+        sheet(
+            b"".join(b'<row r="%d"><c r="A%d" t="s"><v>0</v></c></row>' % (k, k) for k in range(9, 99)), b"x" * 10**6
+        ),
+        r"\d\d rows of 5 columns",
+    ),
+    "commas.csv.bz2": (repeated(b"a,y", b"," * (1 << 20), 50), "a line of 52,428,802 columns"),
+    "changes.parquet": (changes_of_texts, "500 rows of 2 columns"),
     "equal.parquet": (equal_rows, "2,000,000 rows of 2 columns"),
     "lists.parquet": (lists, "2,000 rows of 2 columns"),
     "texts.parquet": (texts, "800 rows of 2 columns"),
@@ -195,6 +236,39 @@ def test_small_files_that_ask_for_much_memory(name, tmp_path, monkeypatch):
     message = f"{name}: expected contents that take at most 0.1 GB of memory, got .*{what}, which take .* GB; .*"
     with bounded(), pytest.raises(ValueError, match=message + "allow more by PROVSEL_MEMORY_GB="):
         own(tmp_path / name, target=-1) if name == "sparse.npy" else own(tmp_path / name)
+
+
+MUCH = 1 << 29
+"""Address space, of which less than each of these takes when it is built."""
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "message"),
+    [
+        ("row.xlsx", sheet(b'<row r="4000000000"><c r="A4000000000"><v>1</v></c></row>'), "at most 1,048,576 rows"),
+        ("line.csv.bz2", repeated(b"a,y", b"a" * (1 << 24), 128), "lines of at most 67,108,864 characters"),
+        ("row.csv.bz2", repeated(b"a,y\n1,p\n", b"1" * (1 << 24), 128), "lines of at most 67,108,864 characters"),
+        ("head.arff.bz2", repeated(b"@attribute ", b"a" * (1 << 24), 128), "lines of at most 67,108,864 characters"),
+        ("row.arff.bz2", repeated(b"@attribute y string\n@data\n", b"a" * (1 << 24), 128), "lines of at most 67"),
+    ],
+)
+def test_files_of_a_few_bytes_are_refused_within_little_memory(name, make, message, tmp_path, monkeypatch):
+    monkeypatch.setenv("PROVSEL_MEMORY_GB", "1")
+    make(tmp_path / name)
+    assert (tmp_path / name).stat().st_size < 20_000
+    with bounded(headroom=MUCH), pytest.raises(ValueError, match=rf"data set {name}: expected .*{message}"):
+        own(tmp_path / name)
+
+
+def test_a_long_text_in_each_row_is_in_memory_once(tmp_path):
+    codes = np.arange(4000, dtype=np.int32) % 2
+    texts = pa.DictionaryArray.from_arrays(codes, ["x" * 1_000_000, "z" * 1_000_000])
+    pq.write_table(pa.table({"a": texts, "b": np.arange(4000.0), "g": texts, "y": texts}), tmp_path / "X.parquet")
+    with bounded():
+        found = own(tmp_path / "X.parquet", groups="g")
+    np.testing.assert_array_equal(found.X, np.column_stack([codes, np.arange(4000)]))
+    np.testing.assert_array_equal(found.groups, codes)
+    np.testing.assert_array_equal(found.y, 2 * codes - 1)
 
 
 def test_streams_have_the_same_limit(tmp_path, monkeypatch):

@@ -36,6 +36,10 @@ class DataIntegrityError(ValueError):
     """A file is there, but is not the registered one: other hash or other size."""
 
 
+class TableError(ValueError):
+    """A user's table cannot be read, or not with certainty: the message is without the name of the file."""
+
+
 def mirror_dir() -> Path | None:
     """Return the folder `$PROVSEL_DATA_MIRROR`, or None when it is not set."""
     value = os.environ.get(MIRROR_VARIABLE, "")

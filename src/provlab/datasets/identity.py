@@ -6,6 +6,7 @@ there are any:
 - `load(*, ...)` returns the `Dataset`; it is called with checked parameters. Of a data set with a source it is
   `load(paths, digest, *, ...)`: the verified files, and one SHA-256 for all of them, which goes into `Dataset.source`.
 - `VERSION` is raised when the same files and parameters give other data; stored trials of the old one no longer count.
+- `version(**parameters)` returns it, raised only for those files that gave other data before.
 - `CHOICES` names parameters that have a few values, with these values; `AT_LEAST` names whole numbers, with the
   smallest, and `AT_MOST` those that are at most another one.
 - `checked(**parameters)` refuses bad ones, and returns them in the one spelling of all that give equal data.
@@ -100,7 +101,7 @@ def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping
     return digest(
         {
             "loader": name,
-            "version": loader(name).VERSION,
+            "version": getattr(loader(name), "version", lambda **_: loader(name).VERSION)(**parameters),
             # `unit_rows` always was part of it, what came later is named where it is no default
             "parameters": plain | {k: v for k, v in preparation.items() if k == "unit_rows" or v != NOTHING[k]},
             "files": digests_of(files_of(name, parameters)),

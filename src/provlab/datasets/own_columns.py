@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .own_table import Table
-from .own_text import TableError, is_number, some
+from .files import TableError
+from .own_table import Table, column_values
+from .own_text import is_number, some
 
 FEW = 20
 """Different numbers that may be classes. What more whole ones are is asked; more real ones are a regression."""
+
+LARGEST_EXACT = 2**53
+"""From this size on not all whole numbers are floating-point numbers of 64 bits."""
 
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}[- .][A-Za-z]{3,9}[- .,]+\d{2,4})"
@@ -28,14 +32,12 @@ LIKE_NUMBER = re.compile(
 """Numbers as people write them, which float() does not take."""
 
 
-def features_of(
-    table: Table, kept: list[int], missing: Sequence[str] = ()
-) -> tuple[Any, list[int], dict[str, np.ndarray], list[str]]:
+def features_of(table: Table, kept: list[int]) -> tuple[Any, list[int], dict[str, np.ndarray], list[str]]:
     """Return the columns that are features as numbers, which these are, names of categories, and notes for people.
 
-    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, which texts in `missing` are as well, and
-    numbers for texts: `categories` are theirs by the name of the column. Of the columns `kept` those of dates, and of
-    texts that differ from row to row, are left out.
+    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers for texts: `categories` are
+    theirs by the name of the column. Of the columns `kept` those of dates, and of texts that differ from row to row,
+    are left out.
 
     Raises
     ------
@@ -46,7 +48,7 @@ def features_of(
     if not hasattr(frame, "iloc"):
         X = frame[:, kept] if len(kept) < len(table.names) else frame
         _check_finite(table, X, kept)
-        return X, kept, {}, []
+        return X, kept, {}, _notes_of_rounding(table, X, kept)
     kinds = [kind.kind for kind in frame.dtypes]
     numbers = [k for k in kept if kinds[k] in "iufb"]
     X = np.empty(frame.shape)
@@ -54,7 +56,7 @@ def features_of(
     categories: dict[str, np.ndarray] = {}
     dates, free = [], []
     for k in sorted({*kept} - {*numbers}):
-        if (found := _column_of_texts(table, k, missing)) is None:
+        if (found := _column_of_texts(table, k)) is None:
             dates.append(k)
             continue
         codes, known = found
@@ -67,7 +69,8 @@ def features_of(
         else:
             X[:, k] = np.where(codes >= 0, codes, np.nan)
             categories[table.names[k]] = np.array(known, dtype=object)
-    kept = [k for k in kept if k not in {*dates, *free}]
+    without = {*dates, *free}
+    kept = [k for k in kept if k not in without]
     X = X[:, kept]
     names = np.array([table.names[k] for k in kept], dtype=object)
     if (empty := np.isnan(X).all(axis=0)).any():
@@ -76,10 +79,19 @@ def features_of(
             f"dataset.left_out=[{','.join(names[empty][:5]):.200}]."
         )
     _check_finite(table, X, kept)
+    return X, kept, categories, _notes(table, X, kept, dates, free)
+
+
+def _notes(table: Table, X: np.ndarray, kept: list[int], dates: list[int], free: list[int]) -> list[str]:
+    """Return what people should know of the columns that are kept, and of those that are not."""
+    kinds = [kind.kind for kind in table.columns.dtypes]
     unique = [kinds[k] in "iu" and len(np.unique(x)) == len(x) > 2 for k, x in zip(kept, X.T, strict=True)]
     ids = np.array(unique, dtype=bool)
     ids &= 2 * np.count_nonzero(ids) <= max(2, ids.size)  # where most columns have whole numbers, these are counts
+    rounding = _notes_of_rounding(table, X, kept)
     constant = np.nanmin(X, axis=0) == np.nanmax(X, axis=0)
+    if rounding:  # such a column may be equal only after it
+        constant &= np.abs(X[0]) < LARGEST_EXACT
     said = (
         ("dates, in {}, are left out; to use them, write them as numbers, such as days", dates),
         ("text that differs in every row, in {}, is left out", free),
@@ -90,7 +102,47 @@ def features_of(
         ("constant columns: {}", np.array(kept)[constant]),
     )
     notes = [note.format(some([table.names[k] for k in found])) for note, found in said if len(found)]
-    return X, kept, categories, notes
+    return [*rounding, *notes]
+
+
+def _notes_of_rounding(table: Table, X: Any, kept: Sequence[int]) -> list[str]:
+    """Return a note on the first column whose whole numbers are no floating-point numbers of 64 bits."""
+    if X.dtype.kind not in "iuf":
+        return []
+    if sparse.issparse(X):
+        entries = sparse.coo_array(X)
+        large = np.unique(entries.coords[1][(entries.data >= LARGEST_EXACT) | (entries.data <= -LARGEST_EXACT)])
+    else:
+        largest = np.fmax.reduce(X, axis=0)
+        smallest = np.fmin.reduce(X, axis=0)
+        large = np.flatnonzero((largest >= LARGEST_EXACT) | (smallest <= -LARGEST_EXACT))
+    for k in np.array(kept)[large].tolist():
+        whole = _large_whole_numbers(table, k)
+        rounded = next((number for number in whole if int(float(number)) != number), None)
+        if rounded is not None:
+            return [
+                f"whole numbers beyond 2^53 in column {table.names[k]:.80}, such as {rounded}, are rounded to double "
+                f"precision, here to {int(float(rounded))}: different ones may become equal; where they are names, set "
+                f"dataset.left_out=[{table.names[k]:.80}]"
+            ]
+    return []
+
+
+def _large_whole_numbers(table: Table, k: int) -> list[int]:
+    """Return the whole numbers of a column that are not below 2^53 in size, as they are written where it is text."""
+    if not hasattr(table.columns, "iloc") and table.columns.dtype.kind not in "iu":
+        return []
+    values = column_values(table, k)
+    if values.dtype.kind in "iu":
+        return [int(value) for value in values[(values >= LARGEST_EXACT) | (values <= -LARGEST_EXACT)]]
+    if values.dtype.kind == "f":
+        if table.texts is None or not (np.abs(values) >= LARGEST_EXACT).any():
+            return []
+        values = table.texts(k)
+    if values.dtype.kind == "b":
+        return []
+    large = (text for text in {str(value) for value in values} if re.fullmatch(r"[+-]?\d{16,309}", text, re.ASCII))
+    return sorted(number for number in map(int, large) if abs(number) >= LARGEST_EXACT)
 
 
 def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -128,7 +180,7 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
             )
         classes, codes = np.unique(labels, return_inverse=True)
         is_real = bool((classes != np.floor(classes)).any())
-        if kind == "f" and not is_real and bool((np.abs(classes.astype(np.float64)) < 2**53).all()):
+        if kind == "f" and not is_real and bool((np.abs(classes.astype(np.float64)) < LARGEST_EXACT).all()):
             classes = classes.astype(np.int64)  # names without ".0"
         few = classes.size == 2 if is_real else classes.size <= max(2, min(FEW, n // 2))
         if task == "auto" and not few and not (is_real and classes.size > min(FEW, n // 2)):
@@ -158,25 +210,33 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         return None
     import pandas as pd
 
-    values = pd.Series(_values(table, role, place))
-    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
+    values = _values(table, role, place)
     if role == "groups":
-        fault, expected = values.isna().to_numpy(), "a group in each row"
-    elif role == "sample_weight":
-        fault, expected = ~(np.isfinite(numbers) & (numbers >= 0)), "weights, which are numbers from 0 on"
-    else:
-        fault, expected = ~((numbers == np.floor(numbers)) & (numbers >= -1)), "numbers of folds, from 0 on, or -1"
+        _check_beside(table, role, values, pd.isna(values), "a group in each row")
+        if values.dtype.kind in "iufb":
+            return np.unique(values, return_inverse=True)[1].astype(np.int64)
+        texts = [str(value) for value in values]  # pandas would copy each of them, which could fill the memory
+        places = {text: place for place, text in enumerate(sorted({*texts}))}
+        return np.array([places[text] for text in texts], dtype=np.int64)
+    numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64)
+    if role == "sample_weight":
+        fault = ~(np.isfinite(numbers) & (numbers >= 0))
+        _check_beside(table, role, values, fault, "weights, which are numbers from 0 on")
+        if not numbers.any():
+            raise TableError(f"dataset.{role}: expected some weight above 0, got zeros only; choose another column.")
+        return numbers
+    fault = ~((numbers == np.floor(numbers)) & (numbers >= -1))
+    _check_beside(table, role, values, fault, "numbers of folds, from 0 on, or -1")
+    return numbers.astype(np.int64)
+
+
+def _check_beside(table: Table, role: str, values: np.ndarray, fault: np.ndarray, expected: str) -> None:
+    """Raise for the first value of a column that is at fault."""
     if fault.any():
         row = int(np.argmax(fault))
         raise TableError(
             f"dataset.{role}: expected {expected}, got {values[row]!s:.40} in {table.where(row)}; correct it."
         )
-    if role == "groups":
-        codes, _ = pd.factorize(values if values.dtype.kind in "iufb" else values.astype(str), sort=True)
-        return codes.astype(np.int64)
-    if role == "sample_weight" and not numbers.any():
-        raise TableError(f"dataset.{role}: expected some weight above 0, got zeros only; choose another column.")
-    return numbers if role == "sample_weight" else numbers.astype(np.int64)
 
 
 def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} from 0".format) -> np.ndarray:
@@ -210,10 +270,7 @@ def _values(table: Table, role: str, place: int | None) -> Any:
     """Return a column, or what the format has for a role beside the columns."""
     if place is None:
         return np.asarray(table.vectors[role])
-    if hasattr(table.columns, "iloc"):
-        return table.columns.iloc[:, place].to_numpy()
-    column = table.columns[:, [place]]
-    return (column.toarray() if sparse.issparse(column) else column).ravel()
+    return column_values(table, place)
 
 
 def _labels(table: Table, place: int | None) -> Any:
@@ -229,7 +286,7 @@ def _labels(table: Table, place: int | None) -> Any:
     return column.to_numpy()
 
 
-def _column_of_texts(table: Table, k: int, missing: Sequence[str]) -> tuple[np.ndarray, list[str]] | None:
+def _column_of_texts(table: Table, k: int) -> tuple[np.ndarray, list[str]] | None:
     """Return the numbers of the texts of a column, -1 where it has none, and the sorted texts; None for dates."""
     import pandas as pd
 
@@ -248,7 +305,7 @@ def _column_of_texts(table: Table, k: int, missing: Sequence[str]) -> tuple[np.n
             f"dataset.left_out=[{table.names[k]:.80}]."
         ) from None
     texts = [value.decode(errors="replace") if isinstance(value, bytes) else str(value).strip() for value in values]
-    known = sorted({*texts} - {*missing, ""})
+    known = sorted({*texts} - {*table.how.na_values, ""})
     if known and all(map(DATE.fullmatch, known)) and not all(map(is_number, known)):
         return None
     number = {text: place for place, text in enumerate(known)}
@@ -263,15 +320,33 @@ def _check_numbers(table: Table, name: str, codes: np.ndarray, known: list[str])
         return
     row = int(np.argmin(plain[codes]))
     text = known[codes[row]]
-    sign = re.sub(r"[\d\s+-]", "", text)
-    if not LIKE_NUMBER.fullmatch(text):
-        word = text if re.fullmatch(r"[\w?./-]+", text) else f'"{text:.40}"'
-        step = f"where it stands for a missing value, say 'dataset.na_values=[{word:.40}]'"
-    elif sign in (",", "."):
-        step = f"say whether it is 'dataset.decimal=\"{sign}\"' or 'dataset.thousands=\"{sign}\"'"
-    else:
-        step = "write plain numbers, or say dataset.thousands and dataset.decimal of these"
+    step = _step_to_number(table, text) if LIKE_NUMBER.fullmatch(text) else _step_to_missing(table, text)
     raise TableError(f"expected numbers in {name}, as in most rows, got {text!r:.40} in {table.where(row)}; {step}.")
+
+
+def _step_to_missing(table: Table, text: str) -> str:
+    """Return what to do where a text may stand for a missing value."""
+    words = [*table.how.na_values, text]
+    listed = ",".join(word if re.fullmatch(r"[\w?./-]+", word) else f'"{word:.40}"' for word in words)
+    return f"where it stands for a missing value, say 'dataset.na_values=[{listed:.200}]'"
+
+
+def _step_to_number(table: Table, text: str) -> str:
+    """Return what to do where a number is written with other signs: no setting that is set already, or not taken."""
+    foreign = re.sub(r"[eE](?=[+-]?\d)|[\d\s,.'+-]", "", text)
+    plain = re.sub(rf"[{re.escape(foreign)}]", "", text).strip() if foreign else text
+    signs = [*dict.fromkeys(re.sub(r"[^,.' \u00a0]", "", plain))]
+    steps = [f"write it without {foreign!r}, as {plain!r}: no setting takes this sign"] if foreign else []
+    decimal = table.how.decimal or "."
+    if table.texts is None or table.how.thousands or (foreign and signs in ([], [decimal])):
+        steps = steps or ["write plain numbers, such as 1234.5"]
+    elif len(signs) == 1 and signs[0] in ",." and signs[0] != decimal:
+        steps.append(f"say whether it is 'dataset.decimal=\"{signs[0]}\"' or 'dataset.thousands=\"{signs[0]}\"'")
+    else:
+        others = [sign for sign in signs if sign != decimal]
+        last = f" and 'dataset.decimal=\"{others[-1]}\"'" if len(others) > 1 else ""
+        steps.append(f"say 'dataset.thousands=\"{others[0]}\"'{last}" if others else "write plain numbers")
+    return "; ".join(steps)
 
 
 def _check_finite(table: Table, X: Any, kept: Sequence[int]) -> None:

@@ -6,12 +6,15 @@ anything asks for it.
 
 from __future__ import annotations
 
+import io
+import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,18 +26,25 @@ from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
+from .files import TableError
+from .own_arff import NUMERIC, is_read_otherwise
 from .own_text import (
+    OF_A_COLUMN,
+    OF_A_ROW,
     PACKED,
     SVMLIGHT,
     TEXTS,
     Reading,
-    TableError,
     format_of,
+    is_number,
     layout_of,
     line_of,
+    lines_of,
     opened,
     read_frame,
+    read_whole,
     some,
+    wide_rows,
 )
 
 T = TypeVar("T")
@@ -42,11 +52,19 @@ T = TypeVar("T")
 APART = (".npz", ".mat", *SVMLIGHT)
 """Formats that keep labels apart from the columns."""
 
-UNNAMED = re.compile(r"Unnamed: 0(\.\d+)?|__index_level_0__")
-"""What pandas calls a first column without a name: it numbers the rows."""
+UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_0__")
+"""What pandas calls a column without a name: the first may number the rows."""
 
-OF_A_ROW, OF_A_COLUMN = 64, 256
-"""Bytes that loading takes beside the numbers: labels as Python objects, and names with their suffixes."""
+ADVICE = {
+    "sparse": "write it in full, X = full(X), or as svmlight",
+    "cell": "number its texts, [~, ~, Y] = unique(Y)",
+    "struct": "write its fields as variables",
+    "char": "number its texts, [~, ~, Y] = unique(cellstr(Y))",
+}
+"""By class of a MATLAB variable that is no matrix of numbers, what makes it one."""
+
+_BATCH = 64
+"""Rows of texts that are read together where each may be as long as all before it."""
 
 _MAT_NUMBERS = {"double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 """Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
@@ -58,7 +76,7 @@ class Table:
 
     `vectors` are, by roles such as "target", what formats have beside the columns, of shape (n,). `where` tells where a
     row stands in the file, as people see it. `texts` returns a column by its number as it is written; it is None where
-    the file has types. `notes` are what people should know before the run.
+    the file has types. `notes` are what people should know before the run. `how` is how the file was read.
     """
 
     columns: Any
@@ -67,6 +85,7 @@ class Table:
     where: Callable[[int], str] = "row {} from 0".format
     texts: Callable[[int], Any] | None = None
     notes: list[str] = field(default_factory=list)
+    how: Reading = field(default_factory=Reading)
 
 
 @contextmanager
@@ -96,8 +115,10 @@ def _sound(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
     except (ImportError, MemoryError, MemoryLimitError, TableError):
         raise
     except Exception as error:
-        if isinstance(error, ValueError) and str(error).startswith((str(file), "row_chunks")):
+        if isinstance(error, ValueError) and str(error).startswith(str(file)):
             raise
+        if isinstance(error, ValueError) and str(error).startswith(of_rows := f"row_chunks: {file}: "):
+            raise TableError(str(error).removeprefix(of_rows)) from error
         raise ValueError(
             f"{file}: expected a sound {format_of(file)} file, got {type(error).__name__}: "
             f"{' '.join(str(error).split()):.200}; repair it."
@@ -113,12 +134,54 @@ def column_names(file: Path, how: Reading) -> list[str]:
     """Return the names of the columns of a file."""
     if format_of(file) in TEXTS:
         layout = once(layout_of, file, how)
-        return list(read_frame(file, layout, nrows=1).columns[: layout.width])
+        wide = wide_rows(file, layout)
+        names = wide[0] if wide else read_frame(file, layout, nrows=0).columns
+        return list(names[: layout.width])
     if format_of(file) == ".parquet":
         from pyarrow.parquet import read_schema
 
-        return [str(name) for name in read_schema(file).empty_table().to_pandas().columns]
+        schema = read_schema(file)
+        return [name for name in schema.names if name not in _index_of(schema)]
     return read_table(file, how).names
+
+
+def has_index(file: Path, how: Reading) -> bool:
+    """Tell whether the first column, which has no name, numbers or names the rows: a whole number or text for each.
+
+    Numbers may also be counted from the start again, as in tables that were joined.
+    """
+    if format_of(file) in TEXTS:
+        layout = once(layout_of, file, how)
+        if layout.row_names:
+            return True
+        _check_text(file, layout)
+        column = read_frame(file, replace(layout, keep_default_na=False), dtype=str, usecols=[0]).iloc[:, 0].fillna("")
+    else:
+        table = read_table(file, how)
+        column = column_values(table, 0)
+    texts = [text for text in (str(value).strip() for value in column) if text]
+    if not all(map(is_number, texts)):
+        return len({*texts}) == len(texts)
+    numbers = [float(text) for text in texts]
+    if not all(map(float.is_integer, numbers)):
+        return False
+    steps = {b - a for a, b in pairwise(numbers) if b != numbers[0]}
+    return len({*numbers}) == len(numbers) or steps == {1.0}
+
+
+def is_read_anew(file: Path, how: Reading) -> bool:
+    """Tell whether a file was read wrongly by provsel 0.1.0, without an error: its trials of then do not count."""
+    if format_of(file) == ".arff":
+        layout = once(layout_of, file, how)
+        with opened(file, how) as binary:
+            text = io.TextIOWrapper(binary, encoding=layout.encoding, errors="replace", newline="")
+            return is_read_otherwise(islice(lines_of(text), layout.skip, None))
+    if format_of(file) != ".parquet":
+        return False
+    from pyarrow.parquet import read_schema
+
+    columns = _of_pandas(read_schema(file)).get("columns") or []
+    return any(str(column.get("name")) != column.get("field_name") for column in columns if column.get("name"))
 
 
 def _check_size(file: Path, shape: Sequence[int], numbers: int | None = None) -> None:
@@ -134,17 +197,31 @@ def _numbered(X: Any) -> list[str]:
     return [str(k) for k in range(1, X.shape[1] + 1)]
 
 
-def _read_text(file: Path, how: Reading) -> Table:
-    layout = once(layout_of, file, how)
-    ends, size = {b"\n": -layout.skip, b"\r": -layout.skip}, 0  # Windows ends a line with both
-    with opened(file, how) as binary:
+def column_values(table: Table, place: int) -> Any:
+    """Return a column of a table, shape (n,)."""
+    if hasattr(table.columns, "iloc"):
+        return table.columns.iloc[:, place].to_numpy()
+    column = table.columns[:, [place]]
+    return (column.toarray() if sparse.issparse(column) else column).ravel()
+
+
+def _check_text(file: Path, layout: Reading) -> None:
+    """Raise where a table of text takes too much memory, of which its lines are counted."""
+    ends = {b"\n": -layout.skip, b"\r": -layout.skip}  # Windows ends a line with both
+    size = 0
+    with opened(file, layout) as binary:
         for block in iter(lambda: binary.read(1 << 20), b""):
             ends = {end: n + block.count(end) for end, n in ends.items()}
             size += len(block) if file.suffix.lower() in PACKED else 0
             # a row may be shorter than the first line, and is filled up; a packed text may be longer than its numbers
             n = max(0, *ends.values())
             _check_size(file, (n, layout.width), max(8 * n * layout.width, size))
-    frame = read_frame(file, layout).reset_index(drop=True)
+
+
+def _read_text(file: Path, how: Reading) -> Table:
+    layout = once(layout_of, file, how)
+    _check_text(file, layout)
+    frame = read_whole(file, layout).reset_index(drop=True)
     notes = ["the first fields of the rows, which have no name, are left out"] * layout.row_names
 
     def where(row: int) -> str:
@@ -168,24 +245,73 @@ def _read_text(file: Path, how: Reading) -> Table:
     if empty.any() and (empty := empty & (texts().fillna("") == "").all(axis=1).to_numpy()).any():  # not NA as a label
         frame = frame[~empty]
         notes.append(f"{np.count_nonzero(empty)} rows without any value are left out")
-    return Table(frame, [*frame.columns], where=where, texts=texts, notes=notes)
+    _check_types(layout, frame, where)
+    return Table(frame, [*frame.columns], where=where, texts=texts, notes=notes, how=layout)
+
+
+def _check_types(layout: Reading, frame: Any, where: Callable[[int], str]) -> None:
+    """Raise for a text in an attribute that is declared as numbers."""
+    for k, attribute in enumerate(layout.attributes):
+        column = frame.iloc[:, k]
+        if attribute.kind not in NUMERIC or column.dtype.kind in "iuf":
+            continue
+        row = next((row for row, value in enumerate(column) if value == value and not is_number(str(value))), None)
+        if row is not None:
+            text = str(column.iloc[row])
+            raise TableError(
+                f"expected numbers in attribute {attribute.name!r:.80}, which is declared {attribute.kind}, got "
+                f"{text!r:.40} in {where(row)}; correct it, or where it stands for a missing value, say "
+                f"'dataset.na_values=[{text:.40}]'."
+            )
+
+
+def _of_pandas(schema: Any) -> dict[str, Any]:
+    """Return what pandas wrote beside a schema; nothing where that is no mapping."""
+    try:
+        beside = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return beside if isinstance(beside, dict) else {}
+
+
+def _index_of(schema: Any) -> list[str]:
+    """Return the names of the columns that are the index of a frame."""
+    listed = _of_pandas(schema).get("index_columns")
+    return [name for name in listed if name in schema.names] if isinstance(listed, list) else []
 
 
 def _read_parquet(file: Path, how: Reading) -> Table:
-    import pandas as pd
-    from pyarrow.parquet import read_metadata
+    """Read columns by the names and types of the schema: pandas' own notes beside it may say other ones.
 
-    about = read_metadata(file)
+    Each different text is in memory once, as it is in the file: a long one in each row takes no memory.
+    """
+    import pandas as pd
+    from pyarrow.parquet import ParquetFile
+
+    about = ParquetFile(file).metadata
     chunks = [
         about.row_group(group).column(k) for group in range(about.num_row_groups) for k in range(about.num_columns)
     ]
     # a column of lists has more values than rows; texts are as long as they say
-    texts = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.physical_type == "BYTE_ARRAY")
-    _check_size(file, (about.num_rows, about.num_columns), 8 * sum(chunk.num_values for chunk in chunks) + texts)
-    frame = pd.read_parquet(file, engine="pyarrow")
-    index = [str(name) for name in frame.index.names if name is not None]
-    notes = [f"the index of the frame, {some(index)}, is left out"] if index else []
-    return Table(frame.reset_index(drop=True), [str(name) for name in frame.columns], notes=notes)
+    texts = [chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
+    size = 8 * sum(chunk.num_values for chunk in chunks) + sum(chunk.total_uncompressed_size for chunk in texts)
+    _check_size(file, (about.num_rows, about.num_columns), size)
+    written_as_changes = {chunk.path_in_schema for chunk in texts if "DELTA_BYTE_ARRAY" in chunk.encodings}
+    for path in written_as_changes:
+        for batch in ParquetFile(file).iter_batches(_BATCH, columns=[path]):
+            size += batch.nbytes
+            _check_size(file, (about.num_rows, about.num_columns), size)
+    packed = [*dict.fromkeys(chunk.path_in_schema for chunk in texts if chunk.path_in_schema not in written_as_changes)]
+    table = ParquetFile(file, read_dictionary=packed).read()
+    index = _index_of(table.schema)
+    frame = table.drop_columns(index).to_pandas(ignore_metadata=True)
+    for k, kind in enumerate(frame.dtypes):
+        if kind == "category" and kind.categories.dtype.kind == "O":
+            texts_once = pd.Index(kind.categories.to_numpy(dtype=object), dtype=object)
+            frame.isetitem(k, pd.Categorical.from_codes(frame.iloc[:, k].cat.codes, texts_once))
+    named = [name for name in index if not UNNAMED.fullmatch(name)]
+    notes = [f"the index of the frame, {some(named)}, is left out"] if named else []
+    return Table(frame, [str(name) for name in frame.columns], notes=notes, how=how)
 
 
 def _chosen(how: Reading, usual: Sequence[str], numbers: Collection[str], listed: Sequence[Any]) -> dict[str, str]:
@@ -199,10 +325,11 @@ def _chosen(how: Reading, usual: Sequence[str], numbers: Collection[str], listed
         name = next((name for name in names if name in numbers), None)
         if name is None:
             there = ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in listed)
-            raise TableError(
-                f"expected a variable {names[0]:.80} of real numbers, got {there or 'none':.300}; "
-                f"say which has them, dataset.{role}=NAME, or write numbers."
-            )
+            step = next((ADVICE[kind] for name, _, kind in listed if name in names and kind in ADVICE), "")
+            if not step:
+                column = "; where they are a column of X, say dataset.target=-1" if role == "target" else ""
+                step = f"say which has them, dataset.{role}=NAME, or write numbers{column}"
+            raise TableError(f"expected a variable {names[0]:.80} of real numbers, got {there or 'none':.300}; {step}.")
         found[role] = name
     return found
 
@@ -239,6 +366,12 @@ def _read_npz(file: Path, how: Reading) -> Table:
 
 def _read_npy(file: Path, how: Reading) -> Table:
     X = np.load(file, mmap_mode="r", allow_pickle=False)
+    if X.dtype.names and X.ndim == 1:
+        import pandas as pd
+
+        _check_size(file, (X.size, len(X.dtype.names)), X.nbytes)
+        frame = pd.DataFrame(np.array(X, dtype=X.dtype.newbyteorder("=")))
+        return Table(frame, [*X.dtype.names], how=how)
     _check_size(file, X.shape)
     return Table(X, _numbered(X))
 

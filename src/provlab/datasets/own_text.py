@@ -13,17 +13,20 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import compress, islice, pairwise
 from pathlib import Path
 from typing import Any
 
+from provlab.datasets.files import TableError
+from provlab.datasets.own_arff import Attribute, Rows, read_attributes
+from provlab.datasets.own_wide import CELLS, WIDE, read_wide, rows_of
 from provlab.documents import file_state
 from provlab.messages import to_install
-from provsel.streams.memory import check_memory
-from provsel.streams.svmlight_rows import OPEN
+from provsel.streams.memory import check_memory, memory_limit
+from provsel.streams.svmlight_rows import MAX_LINE, OPEN
 
 TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ",", ".xlsx": ","}
 """Endings of tables of text, and what separates their columns where that cannot be found."""
@@ -42,16 +45,17 @@ BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_
 
 MISSING = {"", "?", "-", ".", "na", "n/a", "nan", "null", "none"}
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
-ATTRIBUTE = re.compile(r"""\s*@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)""", re.IGNORECASE)
 
 HEAD_LINES, HEAD = 200, 1 << 20
 """Lines, and characters, that tell the layout."""
 
+SHEET_ROWS = 1 << 20
+"""Rows that Excel has at most."""
+
+OF_A_ROW, OF_A_COLUMN = 64, 256
+"""Bytes that loading takes beside the numbers: labels as Python objects, and names with their suffixes."""
+
 csv.field_size_limit(2**31 - 1)  # a line of 20,000 genes is one field to the separators that it does not have
-
-
-class TableError(ValueError):
-    """A table cannot be read, or not with certainty: the message is without the name of the file."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,8 @@ class Reading:
 
     See `provlab.datasets.loaders.file.load` for what a user can say. For formats that keep variables apart, `vectors`
     are pairs of a role, such as "target", and the name of its variable. None means the usual name. Of text `layout_of`
-    finds what the user has not said, and the rest: `skip` lines stand before the table, such as attributes of ARFF,
-    whose `names` they tell; of `width` columns none at the end is empty; `row_names` tells whether rows have one field
+    finds what the user has not said, and the rest: `skip` lines stand before the table, such as those that declare the
+    `attributes` of ARFF; of `width` columns none at the end is empty; `row_names` tells whether rows have one field
     more than there are names, as R writes them.
     """
 
@@ -78,9 +82,8 @@ class Reading:
     zero_based: bool | None = None
     n_features: int | None = None
     vectors: tuple[tuple[str, str | None], ...] = ()
-    quotechar: str = '"'
     skip: int = 0
-    names: tuple[str, ...] | None = None
+    attributes: tuple[Attribute, ...] = ()
     width: int = 0
     row_names: bool = False
 
@@ -108,38 +111,95 @@ def opened(file: Path, how: Reading) -> Any:
 @lru_cache(maxsize=1)
 def _sheet(file: Path, state: object, name: str | int | None) -> bytes:
     """Return a sheet as CSV, a line for each of its rows, so that what reads text reads it."""
-    import pandas as pd
-
     with zipfile.ZipFile(file) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
     check_memory(f"data set {file.name}", 8 * unpacked, f"{unpacked:,} bytes of cells")
     try:
-        book = pd.ExcelFile(file, engine="openpyxl")
+        from openpyxl import load_workbook
     except ImportError as error:
         raise TableError(
             f"expected openpyxl, which reads Excel, got an installation without; {to_install('excel')}, or save "
             f"the sheet as CSV."
         ) from error
-    with book:
-        names = book.sheet_names
+    with closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book:
+        sheets = book.worksheets
+        names = [sheet.title for sheet in sheets]
         if name not in {*names, *range(len(names))} and (name is not None or len(names) > 1):
             raise TableError(
                 f"expected {'one sheet' if name is None else f'a sheet {name!r:.40}'}, got {some(names)}; say which: "
                 "dataset.sheet_name=NAME."
             )
-        sheet = pd.read_excel(book, 0 if name is None else name, header=None, dtype=object, na_filter=False)
-    text = sheet.to_csv(header=False, index=False, lineterminator="\n")
-    return re.sub("(?m)^,+$", "", text).encode()  # rows without any value are empty lines
+        rows = _rows_of(file, book[name] if isinstance(name, str) else sheets[name or 0])
+    width = max(map(len, rows), default=0)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for cells in rows:
+        if cells:
+            writer.writerow([*cells, *[""] * (width - len(cells))])
+        else:
+            text.write("\n")  # a row without any value is an empty line
+    return text.getvalue().encode()
+
+
+def _rows_of(file: Path, sheet: Any) -> list[tuple[Any, ...]]:
+    """Return the cells of a sheet, without empty ones at the ends, as long as the whole table fits into memory.
+
+    A few bytes can name a cell in the last row and column, or a long text in each row.
+    """
+    sheet.reset_dimensions()  # which may be wrong
+    limit = memory_limit()
+    rows: list[tuple[Any, ...]] = []
+    width = characters = 0
+    for row in sheet.iter_rows():
+        cells = [_cell(cell) for cell in row]
+        while cells and cells[-1] == "":
+            cells.pop()
+        rows.append(tuple(cells))
+        if cells:
+            width = max(width, len(cells))
+            characters += sum(len(cell) for cell in cells if isinstance(cell, str))
+        needed = (8 * width + OF_A_ROW) * len(rows) + characters
+        if needed > limit:
+            check_memory(f"data set {file.name}", needed, f"{len(rows):,} rows of {width:,} columns")
+        if len(rows) > SHEET_ROWS:
+            raise TableError(f"expected at most {SHEET_ROWS:,} rows, as Excel has, got more; save the sheet as CSV.")
+    return rows
+
+
+def _cell(cell: Any) -> Any:
+    """Return the value of a cell as it is written in CSV: whole numbers without ".0", None for an error."""
+    if cell.value is None:
+        return ""
+    if cell.data_type == "e":
+        return None
+    if cell.data_type == "n":
+        whole = int(cell.value)
+        return whole if whole == cell.value else float(cell.value)
+    return cell.value
+
+
+def lines_of(file: Any) -> Iterator[Any]:
+    """Yield the lines of a file: a packed one could be a single line that fills the memory.
+
+    Raises
+    ------
+    TableError
+        For a line that is longer than any row.
+    """
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            raise TableError(f"expected lines of at most {MAX_LINE:,} characters, got a longer one; write it again.")
+        yield line
 
 
 @contextmanager
-def _as_text(file: Path, how: Reading) -> Iterator[io.TextIOWrapper]:
+def _as_text(file: Path, how: Reading) -> Iterator[Any]:
     """Yield a table of text after some lines: pandas' own skiprows takes quotes in those for its own."""
     with opened(file, how) as binary:
         text = io.TextIOWrapper(binary, encoding=how.encoding, newline="")
-        for _ in range(how.skip):
-            text.readline()
-        yield text
+        for _ in islice(lines_of(text), how.skip):
+            pass
+        yield Rows(lines_of(text), how.attributes, how.skip, how.na_values) if how.attributes else text
 
 
 def layout_of(file: Path, how: Reading) -> Reading:
@@ -157,33 +217,54 @@ def layout_of(file: Path, how: Reading) -> Reading:
     how = replace(how, encoding=encoding, sep="," if ending == ".xlsx" else how.sep)
     try:
         with _as_text(file, how) as text:
-            names, skip = _attributes(text) if ending == ".arff" else (None, 0)
-            lines = text.readlines(HEAD)[:HEAD_LINES]
+            if ending == ".arff":
+                attributes, skip = read_attributes(lines_of(text))
+                known: dict[str, Any] = {"sep": ",", "decimal": ".", "header": None, "width": len(attributes)}
+                return replace(how, attributes=attributes, skip=skip, **known)
+            lines = _first_lines(text)
         if any("\0" in line for line in lines):
             raise UnicodeError("zero bytes")
     except UnicodeError as error:
         raise _other_encoding(file, how) from error
-    if names is not None:
-        if lines and lines[0].startswith("{"):
-            raise TableError(
-                f"expected full rows after @data, got sparse ones, {lines[0].strip()!r:.40}; write them in full, or as "
-                "svmlight."
-            )
-        quote = "'" if "'" in "".join(lines) and '"' not in "".join(lines) else '"'
-        how = replace(how, sep=",", comment="%", quotechar=quote, names=names, skip=skip, header=None)
-    elif lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):
+    if lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):
         how, lines = replace(how, sep=how.sep or said[1], skip=1), lines[1:]
+    signs = how.sep if how.sep not in (None, SPACES) else ",;\t| "
+    columns = 1 + max((line.count(sign) for line in lines for sign in signs), default=0)
+    check_memory(f"data set {file.name}", OF_A_COLUMN * columns, f"a line of {columns:,} columns")
     how = how if how.sep else replace(how, sep=_separator(file, lines, how))
     rows = [fields for _, fields in records(lines, how)]
-    at = _names_at(rows, how) if names is None else None
+    at = _names_at(rows, how)
     body = rows if at is None else rows[at + 1 :]
-    header = names or (rows[at] if at is not None and at < len(rows) else next(iter(rows), []))
+    header = rows[at] if at is not None and at < len(rows) else next(iter(rows), [])
     longer = bool(body) and all(len(row) == len(header) + 1 for row in body)
     whole = [row for row in (header if at is not None else [], *body) if len(row) == len(header)]
     used = (k + 1 for k in range(len(header)) if at is None or any(row[k] for row in whole))
     width = max(used, default=min(1, len(header)))
     decimal = how.decimal or _decimal(body, how)
     return replace(how, header=at, decimal=decimal, width=width, row_names=longer and any(row[-1] for row in body))
+
+
+def wide_rows(file: Path, layout: Reading) -> tuple[list[str], list[list[str]]] | None:
+    """Return names and rows of a plain table with far more columns than rows; None of all others."""
+    is_plain = not (layout.attributes or layout.row_names or layout.comment or layout.thousands)
+    if layout.width < WIDE or not is_plain or layout.sep in (None, SPACES):
+        return None
+    with _as_text(file, layout) as text:
+        lines = [*islice(lines_of(text), CELLS // layout.width + 1)]
+    if len(lines) > CELLS // layout.width:
+        return None
+    return rows_of(lines, str(layout.sep), None if layout.header is None else int(layout.header))
+
+
+def read_whole(file: Path, layout: Reading) -> Any:
+    """Return all of the file as `read_frame` does."""
+    wide = wide_rows(file, layout)
+    if wide is None or not wide[1]:
+        return read_frame(file, layout)
+    names, rows = wide
+    options: dict[str, Any] = {"sep": layout.sep, "decimal": layout.decimal, "na_values": [*layout.na_values]}
+    frame = read_wide(rows, keep_default_na=layout.keep_default_na, skipinitialspace=True, **options)
+    return frame.set_axis(names, axis=1)
 
 
 def read_frame(file: Path, layout: Reading, **options: Any) -> Any:
@@ -196,7 +277,8 @@ def read_frame(file: Path, layout: Reading, **options: Any) -> Any:
     """
     import pandas as pd
 
-    of_pandas = ("sep", "decimal", "thousands", "quotechar", "header", "names", "comment", "keep_default_na")
+    of_pandas = ("sep", "decimal", "thousands", "header", "comment", "keep_default_na")
+    names = [attribute.name for attribute in layout.attributes] or None
     with _as_text(file, layout) as text, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
@@ -205,7 +287,8 @@ def read_frame(file: Path, layout: Reading, **options: Any) -> Any:
                 index_col=None if layout.row_names else False,
                 skipinitialspace=True,
                 low_memory=False,  # a column has one type, wherever its first text stands
-                na_values=[*layout.na_values, *(["?"] if layout.names else [])],
+                na_values=[*layout.na_values, *(["?"] if names else [])],
+                names=names,
                 **{name: getattr(layout, name) for name in of_pandas},
                 **options,
             )
@@ -217,7 +300,7 @@ def read_frame(file: Path, layout: Reading, **options: Any) -> Any:
             ) from warning
         except UnicodeError as error:
             raise _other_encoding(file, layout) from error
-    if layout.header is None and layout.names is None:
+    if layout.header is None and names is None:
         frame.columns = range(1, frame.shape[1] + 1)
     return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
 
@@ -226,7 +309,7 @@ def _other_encoding(file: Path, how: Reading) -> TableError:
     """Return the error of a file that is not written in an encoding: which byte, in which line, and what to say."""
     place = "zero bytes"
     with opened(file, how) as binary:
-        for number, line in enumerate(binary, 1):
+        for number, line in enumerate(lines_of(binary), 1):
             try:
                 line.decode(how.encoding)
             except UnicodeError as error:
@@ -246,7 +329,7 @@ def records(lines: Iterable[str], how: Reading) -> Iterator[tuple[int, list[str]
         lines = (line.split(comment, 1)[0] + "\n" if comment in line else line for line in lines)
     if sep == SPACES:
         sep, lines = " ", (re.sub(r"[ \t]+", " ", line).strip(" ") for line in lines)
-    reader = csv.reader(lines, delimiter=sep, quotechar=how.quotechar, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=sep, skipinitialspace=True)
     for fields in reader:
         if len(fields) > 1 or (fields and fields[0].strip()):
             yield reader.line_num, [field.strip() for field in fields]
@@ -274,16 +357,16 @@ def some(names: Any, shown: int = 5) -> str:
     return f"{', '.join(f'{name!s:.40}' for name in names[:shown])}{more}"
 
 
-def _attributes(text: Any) -> tuple[tuple[str, ...], int]:
-    """Return the names of the attributes of an ARFF file, and how many lines they take."""
-    names: list[str] = []
-    for number, line in enumerate(iter(text.readline, ""), 1):
-        if line.strip().lower() == "@data":
-            return tuple(names), number
-        if found := ATTRIBUTE.match(line):
-            name = found[1]
-            names.append(re.sub(r"\\(.)", r"\1", name[1:-1]) if name[0] in "'\"" else name)
-    raise TableError("expected a line @data after the attributes, got none; write it again.")
+def _first_lines(text: Any) -> list[str]:
+    """Return the lines that tell the layout."""
+    lines = []
+    size = 0
+    for line in islice(lines_of(text), HEAD_LINES):
+        lines.append(line)
+        size += len(line)
+        if size >= HEAD:
+            break
+    return lines
 
 
 def _separator(file: Path, lines: list[str], how: Reading) -> str:
@@ -323,8 +406,9 @@ def _names_at(rows: list[list[str]], how: Reading) -> int | None:
         raise TableError("expected names of columns and rows, got an empty file.")
     first, body = rows[0], rows[1:]
     below = [[row[k] for row in body if k < len(row) and row[k].lower() not in MISSING] for k in range(len(first))]
-    numbers = [float(name.replace(",", ".")) for name in first if is_number(name, comma=True)]
-    names = [k for k, name in enumerate(first) if name.lower() not in MISSING and not is_number(name, comma=True)]
+    named_by_number = [is_number(name, comma=True) for name in first]
+    numbers = [float(name.replace(",", ".")) for name in compress(first, named_by_number)]
+    names = [k for k, name in enumerate(first) if not named_by_number[k] and name.lower() not in MISSING]
     if any(below[k] and all(is_number(cell, comma=True) for cell in below[k]) for k in names):
         return 0  # a text above numbers
     rising = all(a < b for a, b in pairwise(numbers))  # as wavelengths are

@@ -7,7 +7,7 @@ import gzip
 import lzma
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,12 @@ from .svmlight_text import Rows, joined, parsed
 OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 SVMLIGHT = tuple(kind + packed for kind in (".svm", ".svmlight", ".libsvm", ".txt") for packed in ("", *OPEN))
 _QUERY = re.compile(rb"\sqid:([0-9]{1,18})(?!\S)")
+_INDEX = re.compile(rb"\s([0-9]{1,18}):")
 _SCAN_ROWS = 512
 _TOGETHER = 1 << 16
 """Bytes of lines that are parsed together: rows of text take more memory than the numbers in them."""
 _LAST_BEFORE_LABELS = ord("#")
-_MAX_LINE = 1 << 26
+MAX_LINE = 1 << 26
 """Bytes; a packed file of one line would otherwise be in memory as a whole, a thousand times its size."""
 
 
@@ -111,13 +112,26 @@ class SvmlightRows(RowSource):
                 break
         first = int(not zero_based)
         span = f"from {first} on" if n_features is None else f"from {first} to {n_features - 1 + first}"
+        step = "write the file again" if n_features is None else "write the file again, or leave out n_features"
+        fault = _disorder(lines[wrong[1] - start]) or f"{wrong[0]!s:.200}"
         raise ValueError(
             f"{NAME}: {self._path}: expected lines 'label index:value ...' with increasing indices {span}, got "
-            f"{wrong[0]!s:.200} in row {wrong[1]}; write the file again, or leave out n_features."
+            f"{fault} in row {wrong[1]}; {step}."
         ) from wrong[0]
 
     def _open(self) -> Any:
         return OPEN.get(self._path.suffix.lower(), open)(self._path, "rb")
+
+
+def _disorder(line: bytes) -> str:
+    """Return which two indices of a row are out of order, or equal; "" where none are."""
+    indices = [int(index) for index in _INDEX.findall(line.split(b"#", 1)[0])]
+    for before, after in pairwise(indices):
+        if after == before:
+            return f"index {after} twice"
+        if after < before:
+            return f"index {after} after {before}"
+    return ""
 
 
 def query_ids(path: Path) -> NDArray[np.int64] | None:
@@ -133,9 +147,9 @@ def query_ids(path: Path) -> NDArray[np.int64] | None:
 
 def _rows(file: Any) -> Iterator[bytes]:
     """Yield the lines that are rows, no comments."""
-    while line := file.readline(_MAX_LINE + 1):
-        if len(line) > _MAX_LINE:
-            raise ValueError(f"a line of more than {_MAX_LINE} bytes")
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            raise ValueError(f"a line of more than {MAX_LINE} bytes")
         # most lines begin with a label: others are looked at
         if line[0] > _LAST_BEFORE_LABELS or line.split(b"#", 1)[0].strip():
             yield line

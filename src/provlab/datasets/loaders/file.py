@@ -15,6 +15,7 @@ from typing import Any
 from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
+from provlab.datasets.files import TableError
 from provlab.datasets.own_columns import column_beside, features_of, target_of
 from provlab.datasets.own_table import (
     APART,
@@ -23,6 +24,8 @@ from provlab.datasets.own_table import (
     UNNAMED,
     column_names,
     faults_of,
+    has_index,
+    is_read_anew,
     once,
     read_table,
 )
@@ -34,7 +37,6 @@ from provlab.datasets.own_text import (
     SVMLIGHT,
     TEXTS,
     Reading,
-    TableError,
     format_of,
     layout_of,
     some,
@@ -171,15 +173,21 @@ def load(
         y, class_names = target_of(table, roles["target"], task)
         beside = [column_beside(table, role, roles[role]) for role in BESIDE]
         kept = [k for k in range(len(table.names)) if k not in out]
-        values, kept, categories, notes = features_of(table, kept, how.na_values)
+        values, kept, categories, notes = features_of(table, kept)
         if not kept:
             what = "; ".join(["expected at least one feature, got none beside labels and what is left out", *notes])
             raise TableError(f"{what}.")
         odd = [] if class_names is None else [repr(each) for each in class_names if each.lower() in MISSING]
         if odd:
             notes.insert(0, f"classes are called {some(odd)}; where that means no label, say dataset.na_values")
-        if UNNAMED.fullmatch(table.names[0]):
+        if UNNAMED.fullmatch(table.names[0]) and 0 in out:
             notes.insert(0, f"column {table.names[0]!r}, which only numbers the rows, is left out")
+        nameless = [k for k in kept if UNNAMED.fullmatch(table.names[k])]
+        if nameless:
+            names = some([table.names[k] for k in nameless])
+            places = ",".join(map(str, nameless[:5]))
+            step = f"give them names in the first line, or leave them out: dataset.left_out=[{places}]"
+            notes.insert(0, f"columns without a name, {names}, are features; {step}")
         for note in [*table.notes, *notes]:
             warnings.warn(f"data set {file.name}: {note}.", stacklevel=2)
         others: dict[str, Any] = dict(zip(("groups", "sample_weight", "folds"), beside, strict=True))
@@ -218,6 +226,13 @@ def checked(**given: Any) -> dict[str, Any]:
         parameters = {**given, **found, **written, **left_out}
     defaults = inspect.signature(load).parameters
     return {name: value for name, value in parameters.items() if name not in LATER or value != defaults[name].default}
+
+
+def version(**given: Any) -> int:
+    """Return the number that the identity of a data set has as that of its loader: 2 where it was read wrongly."""
+    [file] = files(path=given["path"])
+    with faults_of(file):
+        return VERSION + once(is_read_anew, file, Reading(encoding=given.get("encoding")))
 
 
 def files(*, path: str, **_: Any) -> list[Path]:
@@ -272,7 +287,7 @@ def _places(file: Path, names: list[str], given: Mapping[str, Any]) -> tuple[dic
     left_out = [("left_out", column) for column in given["left_out"]]
     left_out += [(name, given[name]) for name in ("index", "index_col") if given[name] is not None]
     out = {_place(name, names, column) for name, column in left_out}
-    if names and UNNAMED.fullmatch(names[0]):
+    if names and UNNAMED.fullmatch(names[0]) and once(has_index, file, _reading(file, given)):
         out.add(0)
     roles: dict[str, int | None] = {}
     for role in ROLES:
@@ -281,12 +296,15 @@ def _places(file: Path, names: list[str], given: Mapping[str, Any]) -> tuple[dic
             raise TableError(
                 f"expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out."
             )
-        usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
         if column is None and role == "target" and not apart:
+            usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
             if len(usual) != 1:
+                step = "dataset.target=NAME, or a number from 0, -1 for the last"
+                if format_of(file) == ".arff":  # where by convention it is the last one
+                    step = f"by the format's convention 'dataset.target=\"{names[-1]:.80}\"', the last attribute"
                 raise TableError(
                     f"expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
-                    f"{some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
+                    f"{some(names)}; say which: {step}."
                 )
             column = usual[0]
         roles[role] = None if column is None or (apart and isinstance(column, str)) else _place(role, names, column)
