@@ -21,8 +21,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the command `provsel`, which says what to install where only the library is."""
     try:
         from provlab.cli.commands import call
+        from provlab.run.isolation import isolated_children
 
-        return call(sys.argv[1:] if argv is None else argv)
+        with isolated_children():
+            return call(sys.argv[1:] if argv is None else argv)
     except ModuleNotFoundError as error:
         explained = without_laboratory(error)
         if explained is error:
