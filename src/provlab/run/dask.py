@@ -120,7 +120,7 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
     )
 
 
-def _job_settings(config: Mapping[str, Any]) -> dict[str, str]:
+def _job_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings of SLURMCluster, which writes them into job scripts as they are: quoted."""
     settings = {}
     for name in ("queue", "account", "walltime", "interface"):
