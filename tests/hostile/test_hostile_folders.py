@@ -210,6 +210,7 @@ def test_a_program_finds_its_own_classes_in_workers_and_nothing_else(data):
         if path.stem not in importable():  # what nothing else has is found in the program's own folder
             path.unlink()
     (data / "beside.py").write_text(BESIDE)
+    (data / "provsel.toml").write_text('trust = ["beside"]\n')
     (data.parent / "notebook.py").write_text(NOTEBOOK)
     done = run_python([data.parent / "notebook.py"], data)
     assert done.returncode == 0, done.stderr
