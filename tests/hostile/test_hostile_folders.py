@@ -45,9 +45,10 @@ if __name__ == "__main__":  # workers import it
         ended.append([command[0], status, ran])
     imported = []
     for name, module in sys.modules.items():
-        origin = module.__spec__.origin if module.__spec__ else None
-        is_file = origin not in (None, "built-in", "frozen") and not origin.startswith(os.getcwd())
-        if name.isidentifier() and is_file:
+        spec = getattr(module, "__spec__", None)
+        if spec is None or spec.name != name or "." in name or spec.origin in (None, "built-in", "frozen"):
+            continue  # no file at the top of a folder
+        if name.isidentifier() and not spec.origin.startswith(os.getcwd()):
             imported.append(name)
     print(json.dumps([ended, imported]))
 """
