@@ -89,7 +89,10 @@ REFUSED = ("readings", "rank", "fetch")
 SAMPLE = {"run": "loky", "audit": "dask", "reproduce": "serial", "rank": "serial", "panel": "serial"}
 """Commands that compute trials, and where they do so in the tests that always run."""
 
-LONG = {"rank": [*FILE, "--against", "random"], "panel": ["--dataset", "wine", "--method", "random"]}
+LONG = {
+    "rank": [*FILE, "--against", "random", "results=ranked"],
+    "panel": ["--dataset", "wine", "--method", "random", "--results", "panel"],
+}
 """Arguments of those that take long to compute them."""
 
 
