@@ -1,6 +1,8 @@
 """SLURM: job scripts without a cluster, and the executor against an sbatch that runs jobs at once on this machine."""
 
 import os
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -53,17 +55,66 @@ def test_job_script(here, monkeypatch):
         f"-e {logs}.err", f"-o {logs}.out",
     }  # fmt: skip
     commands = [line for line in lines if line and not line.startswith("#")]
-    assert commands[:5] == [
+    assert commands[:6] == [
         "export OMP_NUM_THREADS=1",
         "export OPENBLAS_NUM_THREADS=1",
         "export MKL_NUM_THREADS=1",
         "export PROVSEL_DATA='/shared/my data'",
         "module load python",
+        "export PYTHONSAFEPATH=1",
     ]
-    worker = commands[5].split()
+    worker = commands[6].split()
     assert worker[:3] == [sys.executable, "-m", "distributed.cli.dask_worker"]
     assert worker[worker.index("--nthreads") + 1] == "1"
-    assert len(commands) == 6
+    assert len(commands) == 7
+
+
+SHELL = "a b'; touch owned; $(touch owned) `touch owned` #"
+"""A text that a shell must take as it is."""
+
+
+def test_texts_of_a_job_script_are_no_shell(here, monkeypatch):
+    monkeypatch.setenv("TMPDIR", f"/local/{SHELL}")
+    worker, python = here / f"worker {SHELL}", sys.executable
+    worker.write_text(f"#!{python}\nimport sys\nopen('arguments', 'w').write(chr(10).join(sys.argv))\n")
+    worker.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(worker))  # which is in a folder of any name
+    texts = {"queue": SHELL, "account": SHELL, "walltime": SHELL, "log_directory": f"logs {SHELL}"}
+    with slurm_cluster({**executor(), **texts, "local_directory": f"$TMPDIR/{SHELL}"}) as cluster:
+        script = cluster.job_script()
+    (here / "script.sh").write_text(script)
+    subprocess.run(["bash", "script.sh"], check=True)
+    arguments = (here / "arguments").read_text().splitlines()
+    assert arguments[arguments.index("--local-directory") + 1] == f"/local/{SHELL}/{SHELL}"
+    directives = [shlex.split(line.removeprefix("#SBATCH ")) for line in script.splitlines() if "#SBATCH" in line]
+    logs = [[option, f"logs {SHELL}/provsel-%J.{suffix}"] for option, suffix in (("-e", "err"), ("-o", "out"))]
+    for directive in (["-p", SHELL], ["-A", SHELL], ["-t", SHELL], *logs):
+        assert directive in directives
+    assert sorted(path.name for path in here.iterdir()) == ["arguments", f"logs {SHELL}", "script.sh", worker.name]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r", "\x1b[2J", "\u2028"])
+@pytest.mark.parametrize(
+    "name", ["queue", "account", "walltime", "interface", "local_directory", "log_directory", "job_extra_directives"]
+)
+def test_texts_that_end_a_line_of_a_job_script_are_refused(name, ending, here):
+    text = f"long{ending}touch owned"
+    value = [text] if name == "job_extra_directives" else text
+    with pytest.raises(ValueError, match=rf"executor\.{name}: expected text without line breaks.*got 'long.*; take"):
+        slurm_cluster({**executor(), name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("job_extra_directives", "--qos=long", r"expected a list of lines, got '--qos=long'; write it in brackets"),
+        ("job_script_prologue", "module load x", r"expected a list of lines, got 'module load x'; write it in"),
+        ("memory", "4GB\ntouch owned", r"expected a size such as 4GB, got '4GB\\ntouch owned'; correct it"),
+    ],
+)
+def test_settings_of_another_kind_are_refused(name, value, message, here):
+    with pytest.raises(ValueError, match=rf"executor\.{name}: {message}"):
+        slurm_cluster({**executor(), name: value})
 
 
 def test_without_slurm(monkeypatch):

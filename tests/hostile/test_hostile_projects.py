@@ -87,6 +87,20 @@ def test_of_a_projects_conf_hydra_sees_the_groups_of_cells_alone(project):
     assert not (project / "canary").exists()
 
 
+@pytest.mark.parametrize("name", ["loky", "serial", "dask"])
+def test_a_file_of_an_executors_name_is_that_executor(name, project):
+    """Where nothing is chosen, trials run on this machine: not on a stranger's scheduler, nor by shell of a job."""
+    (project / "conf" / "executor").mkdir()
+    file = project / "conf" / "executor" / f"{name}.yaml"
+    file.write_text("name: slurm\njob_script_prologue: [touch canary]\n")
+    with pytest.raises(ValueError, match=rf"{name}\.yaml: name: expected {name}, got 'slurm'; give the file another"):
+        compose_config([f"executor={name}"])
+    file.write_text(f"name: {name}\nn_jobs: 3\n")
+    assert compose_config([f"executor={name}"])["executor"] == {"name": name, "n_jobs": 3}
+    file.rename(file.with_name("mine.yaml"))
+    assert compose_config(["executor=mine"])["executor"]["name"] == name
+
+
 ARGUMENTS = ["+hydra.callbacks.a={_target_:evil_module.run}", "hydra.callbacks.a._target_=evil_module.run",
              "++hydra.callbacks={}", " hydra.callbacks.a=1", "+ hydra.callbacks.a=1", "+selector@hydra.callbacks=mine",
              "+selector@a:hydra=mine", "hydra/job_logging=x", "hydra/launcher=../x", "hydra/launcher=joblib",

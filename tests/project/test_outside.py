@@ -1,5 +1,6 @@
 """A project outside of any checkout, made by `provsel new`, with provsel installed from its wheel."""
 
+import json
 import os
 import re
 import subprocess
@@ -142,6 +143,39 @@ def test_a_trial_of_the_wheel_is_that_of_the_checkout(outside):
     here = compose_artefact("paul2016/table1", CHECKOUT)
     conf = project.parent / "installed" / "provlab" / "conf"
     assert done.stdout.split() == [str(conf), str(len(here.entries)), here.cells[0].id], done.stderr
+
+
+def test_programs_that_a_repository_names_do_not_run(outside, tmp_path):
+    """Data may come with a repository, whose settings name programs that git runs to compare files."""
+    provsel, _ = outside
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "d.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "data" / ".gitattributes").write_text("*.csv filter=evil\n")
+
+    def git(*arguments):
+        command = ["git", "-C", str(tmp_path / "data"), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def revision():
+        checks = json.loads(provsel("doctor", "--json", cwd=tmp_path / "data")[0])
+        [found] = [(check["value"], check["state"]) for check in checks if check["name"] == "git revision"]
+        return found
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "data")
+    mark = f"touch {tmp_path / 'ran'}"
+    git("config", "core.fsmonitor", f"{mark}; false")
+    git("config", "filter.evil.clean", f"sh -c '{mark}; cat'")
+    os.utime(tmp_path / "data" / "d.csv", (0, 0))
+    commit = git("rev-parse", "HEAD")[:12]
+    assert revision() == (commit, "ok")
+    (tmp_path / "data" / "d.csv").write_text("a,b\n1,3\n")
+    os.utime(tmp_path / "data" / "d.csv", (0, 0))
+    assert revision() == (commit, "warning")  # files differ
+    assert not (tmp_path / "ran").exists()
+    git("status")
+    assert (tmp_path / "ran").exists()
 
 
 def test_its_own_tests_pass(outside):

@@ -30,8 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         from provlab.cli.commands import call
+        from provlab.run.isolation import isolated_children
 
-        return call(sys.argv[1:] if argv is None else argv)
+        with isolated_children():
+            return call(sys.argv[1:] if argv is None else argv)
     except ModuleNotFoundError as error:
         advice = explained(error)
         if advice is error:

@@ -122,6 +122,12 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
     bases = [base for base in file.get("defaults", []) if not isinstance(base, dict)]
     for base in bases if "_self_" in bases else [*bases, "_self_"]:
         content = _merge(content, _content(file) if base == "_self_" else _member(group, base, (*based, name)))
+    if group == "executor" and (package_conf() / group / f"{name}.yaml").is_file() and content.get("name") != name:
+        # who asks for nothing gets loky: a project must not send the trials elsewhere by a file of this name
+        raise ValueError(
+            f"{files[name]}: name: expected {name}, got {content.get('name')!r:.80}; give the file another name, and "
+            f"choose it by executor=NAME."
+        )
     return content
 
 

@@ -6,8 +6,9 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -291,7 +292,21 @@ def _module(package: str, root: Path) -> ModuleType:
     if str(root) not in sys.path:
         sys.path.append(str(root))  # at the end: a module of the project hides no other
     _root = str(root)
+    if _OthersFirst not in sys.meta_path:
+        sys.meta_path.insert(sys.meta_path.index(PathFinder), _OthersFirst)
     return importlib.import_module(package)
+
+
+class _OthersFirst:
+    """Finds packages without `__init__.py`, such as `mpl_toolkits`, before modules of the project with their names.
+
+    Python takes a module from the end of its path in their place.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Return where the path without the project's folder has a module; None for parts of packages."""
+        return PathFinder.find_spec(name, [entry for entry in sys.path if entry != _root]) if path is None else None
 
 
 def _is_of(top: str, root: str) -> bool:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import logging
 import math
 import os
+import re
 import shlex
 import shutil
 import socket
+import sys
 import threading
 import time
 from collections import deque
@@ -20,6 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 import dask
+from dask.utils import parse_bytes
 from distributed import CancelledError, Client, Future, KilledWorker, LocalCluster, wait
 from distributed.utils import silence_logging_cmgr
 
@@ -27,6 +30,7 @@ from provlab.identity.keys import trial_key
 from provlab.messages import to_install
 from provlab.plan.plan import Task
 from provlab.protocols import ONE_THREAD
+from provlab.run.isolation import SAFE_PATH
 from provlab.run.task import ClusterError, Results, TaskResult, run_task
 from provlab.terminal import visible_output
 from provsel import __version__
@@ -87,8 +91,13 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
     ----------
     config : mapping
         queue, account, walltime, memory (a worker), interface, local_directory, log_directory: as SLURMCluster has
-        them. `job_extra_directives`: further lines #SBATCH. `job_script_prologue`: lines before the worker starts,
-        after ours, which cap BLAS at one thread and say where the data is.
+        them, but quoted. `job_extra_directives`: further lines #SBATCH. `job_script_prologue`: lines of shell before
+        the worker starts, after ours, which cap BLAS at one thread and say where the data is.
+
+    Raises
+    ------
+    ValueError
+        A text of more than one line, or with control characters.
     """
     try:
         from dask_jobqueue import SLURMCluster
@@ -96,20 +105,81 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
         raise ClusterError(
             f"executor: expected the package dask-jobqueue for executor=slurm, got none; {to_install('slurm')}."
         ) from None
-    names = ("queue", "account", "walltime", "interface", "local_directory", "log_directory")
     data = [f"export {name}={shlex.quote(os.environ[name])}" for name in DATA if os.environ.get(name)]
-    own = map(str, config.get("job_script_prologue") or [])
+    own = _texts_of(config, "job_script_prologue")
     return SLURMCluster(
         cores=1,
         processes=1,
-        memory=str(config.get("memory", "4GB")),
+        memory=_memory(config),
         job_name="provsel",
-        job_extra_directives=list(config.get("job_extra_directives") or []),
-        job_script_prologue=[*(f"export {name}=1" for name in ONE_THREAD), *data, *own],
+        python=shlex.quote(sys.executable),
+        job_extra_directives=_job_directives(config),
+        job_script_prologue=[*(f"export {name}=1" for name in ONE_THREAD), *data, *own, f"export {SAFE_PATH}=1"],
         scheduler_options={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         silence_logs=logging.CRITICAL,
-        **{name: config[name] for name in names if config.get(name) is not None},
+        **_job_settings(config),
     )
+
+
+def _job_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of SLURMCluster, which writes them into job scripts as they are: quoted."""
+    settings = {}
+    for name in ("queue", "account", "walltime", "interface"):
+        if config.get(name):
+            settings[name] = shlex.quote(_line(name, config[name]))
+    if config.get("local_directory"):
+        settings["local_directory"] = _quoted_but_variables(_line("local_directory", config["local_directory"]))
+    return settings
+
+
+def _job_directives(config: Mapping[str, Any]) -> list[str]:
+    """Return lines #SBATCH: where output goes, as SLURMCluster does not quote it, and those of the user."""
+    directives = []
+    if config.get("log_directory"):
+        folder = _line("log_directory", config["log_directory"])
+        os.makedirs(folder, exist_ok=True)
+        for option, suffix in (("-e", "err"), ("-o", "out")):
+            directives.append(f"{option} {shlex.quote(f'{folder}/provsel-%J.{suffix}')}")
+    # options, which may have quotes of their own
+    further = [_line("job_extra_directives", text) for text in _texts_of(config, "job_extra_directives")]
+    return directives + further
+
+
+def _memory(config: Mapping[str, Any]) -> str:
+    text = str(config.get("memory", "4GB"))
+    try:
+        parse_bytes(text)
+    except (ValueError, OverflowError):
+        raise ValueError(f"executor.memory: expected a size such as 4GB, got {text!r:.80}; correct it.") from None
+    return text
+
+
+def _texts_of(config: Mapping[str, Any], name: str) -> list[str]:
+    texts = config.get(name) or []
+    if not isinstance(texts, list):
+        raise ValueError(f"executor.{name}: expected a list of lines, got {texts!r:.80}; write it in brackets.")
+    return list(map(str, texts))
+
+
+def _line(name: str, value: Any) -> str:
+    """Return a setting as a text that does not end its line in a job script, after which all is shell."""
+    text = str(value)
+    if not text.isprintable():
+        raise ValueError(
+            f"executor.{name}: expected text without line breaks and control characters, as it is written into job "
+            f"scripts, got {text!r:.80}; take them out."
+        )
+    return text
+
+
+def _quoted_but_variables(text: str) -> str:
+    """Return a path for a shell, which replaces variables, such as $TMPDIR of a job, and nothing else."""
+    quoted = []
+    parts = re.split(r"(\$[A-Za-z_]\w*)", os.path.expanduser(text), flags=re.ASCII)
+    for part in filter(None, parts):
+        is_variable = part.startswith("$") and part[1:].isidentifier()
+        quoted.append(f'"{part}"' if is_variable else shlex.quote(part))
+    return "".join(quoted)
 
 
 def _local_cluster(n_jobs: int) -> LocalCluster:

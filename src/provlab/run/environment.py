@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,30 @@ def git_revision() -> str:
 
 @cache
 def _revision(root: Path) -> str:
-    command = ["git", "-C", str(root), "describe", "--always", "--abbrev=64", "--exclude=*", "--dirty=+"]
+    """Return the commit of a working tree, with "+" if files differ; "" where git cannot tell.
+
+    The settings of a repository name programs that git runs, such as filters, so those of a folder of data are not read
+    where files are compared: an empty repository takes the index and the objects of this one.
+    """
+    parts = ["HEAD", "--git-path", "index", "--git-path", "objects"]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        commit, index, objects = _git("-C", str(root), "rev-parse", *parts).splitlines()
+        with TemporaryDirectory(prefix="provsel-") as empty:
+            _git("init", "--quiet", "--bare", "--template=", empty)
+            changed = _git(
+                *("--git-dir", empty, "--work-tree", str(root), "-c", "core.fileMode=false"),
+                *("diff", "--name-only", "--no-ext-diff", "--ignore-submodules", commit),
+                GIT_INDEX_FILE=str(root / index),
+                GIT_OBJECT_DIRECTORY=str(root / objects),
+                GIT_OPTIONAL_LOCKS="0",
+            )
     except (OSError, subprocess.CalledProcessError):
         return ""
+    return f"{commit}+" if changed else commit
+
+
+def _git(*arguments: str, **variables: str) -> str:
+    """Return what git prints."""
+    environment = {**os.environ, **variables}
+    done = subprocess.run(["git", *arguments], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.strip()

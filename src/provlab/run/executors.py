@@ -24,6 +24,7 @@ from joblib.externals.loky.backend import resource_tracker
 from provlab.messages import to_install, visible
 from provlab.plan.plan import Task
 from provlab.protocols import ONE_THREAD
+from provlab.run.isolation import isolated_children
 from provlab.run.task import Results, TaskResult, run_task
 from provlab.terminal import visible_output
 
@@ -68,9 +69,9 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
         )
     n_jobs = min(usable_cores() if wanted.startswith("-") else int(wanted), max(1, len(tasks)))
     if name == "serial":
-        return (run_and_record(task) for task in tasks)
+        return _isolated(run_and_record(task) for task in tasks)
     if name == "loky":
-        return _loky(tasks, n_jobs)
+        return _isolated(_loky(tasks, n_jobs))
     if name not in EXECUTORS:
         raise ValueError(f"executor: expected one of {', '.join(sorted(EXECUTORS))}, got {name!r}.")
     try:
@@ -80,7 +81,13 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
             f"executor: expected the packages dask and distributed, got none of the name {error.name}; "
             f"{to_install('dask')}."
         ) from None
-    return run_on_cluster(tasks, config, n_jobs)
+    return _isolated(run_on_cluster(tasks, config, n_jobs))
+
+
+def _isolated(results: Results) -> Results:
+    """Yield results that are computed in the processes of this one's children, which import nothing beside the data."""
+    with isolated_children():
+        yield from results
 
 
 def _private_copies(config: Mapping[str, Any]) -> tuple[str, ...]:
