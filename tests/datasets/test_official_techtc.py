@@ -14,6 +14,7 @@ from provlab.audit import run_audit
 from provlab.cli import main
 from provlab.datasets import dataset_identity, dataset_members, fetch, load_dataset
 from provlab.datasets.loaders import techtc, techtc300
+from provlab.own_runs import dataset_names
 from provlab.plan import cells_of, compose_config
 from provlab.store import TrialStore
 from small_runs import run_quietly
@@ -221,7 +222,7 @@ def test_a_run_and_its_audit(tmp_path):
     archive = write_zip(tmp_path / "a.zip", names=(SET, "Exp_1_2"), vectors=vectors, features=features)
     small = ["selector=uniform", "selector.n_features_to_select=5", "protocol.repeats=1", "protocol.n_splits=2"]
     cells = cells_of(compose_config(["dataset=techtc300", f"dataset.path={archive}", *small]))
-    assert [cell.dataset["set"] for cell in cells] == ["Exp_10341_14271", "Exp_1_2"]
+    assert dataset_names([cell.dataset for cell in cells]) == ["Exp_10341_14271", "Exp_1_2"]
     folder = write_folder(tmp_path / "folder", vectors, features)
     [moved] = cells_of(compose_config(["dataset=techtc300", f"dataset.path={folder}", f"dataset.set={SET}", *small]))
     assert moved.id == cells[0].id
