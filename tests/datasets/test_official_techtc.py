@@ -33,7 +33,7 @@ FEATURES = """\
 #   <index> <word>
 # Indices start at 1.
 #
-# Number of features: 8
+# Number of features: 9
 
 1 c#sharp
 2 fishing
@@ -43,6 +43,7 @@ FEATURES = """\
 6 s\xa0pace
 7 the
 8 never
+9 river
 """.encode("latin-1")
 VECTORS = b"""\
 # Dataset: Exp_10341_14271
@@ -50,7 +51,7 @@ VECTORS = b"""\
 # 10341/0001.txt
 +1 3:1 4:2 6:1
 # 14271/0001.txt
--1 1:1 2:1 3:1 5:1 8:0
+-1 1:1 2:1 3:1 5:1 8:0 9:2
 # 14271/0002.txt
 -1
 # 10341/0002.txt
@@ -98,7 +99,7 @@ def load(path, **params):
 def test_documents_are_rows_words_are_features_and_labels_are_signs(tmp_path):
     data = load(write_folder(tmp_path))
     assert data.feature_names.tolist() == ["c#sharp", "fishing", "paintball", "river", "s\xa0pace"]
-    expected = [[0, 0, 2, 0, 1], [1, 1, 0, 1, 0], [0, 0, 0, 0, 0], [0, 0, 1, 0, 0]]
+    expected = [[0, 0, 2, 0, 1], [1, 1, 0, 3, 0], [0, 0, 0, 0, 0], [0, 0, 1, 0, 0]]
     np.testing.assert_array_equal(data.X.toarray(), expected)
     assert data.y.tolist() == [1, -1, -1, 1]
     assert (data.name, data.source) == (SET, str(tmp_path))
@@ -138,7 +139,7 @@ def test_archive_and_folder_are_one_data_set(tmp_path):
     assert dataset_members("techtc300", folder) == [SET]
 
 
-@pytest.mark.parametrize("changed", [{"vectors": VECTORS + b"-1 2:1\n"}, {"features": FEATURES + b"9 other\n"}])
+@pytest.mark.parametrize("changed", [{"vectors": VECTORS + b"-1 2:1\n"}, {"features": FEATURES + b"10 other\n"}])
 def test_each_file_is_in_the_identity(changed, tmp_path):
     identities = {dataset_identity("techtc300", path=write_folder(tmp_path), set=SET)}
     identities.add(dataset_identity("techtc300", path=write_folder(tmp_path, **changed), set=SET))
@@ -155,7 +156,7 @@ DAMAGED = {
     "fraction": ({"vectors": b"+1 1:1.5\n"}, "a whole number of at most 9 digits, got '1:1.5'"),
     "negative": ({"vectors": b"+1 1:-2\n"}, "got '1:-2'"),
     "huge": ({"vectors": b"+1 1:" + b"9" * 5000}, "at most 9 digits, got '1:9999"),
-    "other index": ({"vectors": b"+1 9:1\n"}, r"expected an index that features\.idx lists, got '9:1'"),
+    "other index": ({"vectors": b"+1 10:1\n"}, r"expected an index that features\.idx lists, got '10:1'"),
     "twice": ({"vectors": b"+1 1:1 2:1 1:3\n"}, "expected each index once, got '1:3'"),
     "no word": ({"features": b"# f\n1\n"}, r"/features\.idx, line 2: expected an index and a word, got '1'"),
     "no index": ({"features": b"one word\n"}, "expected an index and a word, got 'one word'"),
