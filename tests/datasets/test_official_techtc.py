@@ -198,7 +198,7 @@ def test_a_packed_flood_is_refused_before_it_is_unpacked(tmp_path, monkeypatch, 
     flood = write_zip(tmp_path / "flood.zip", vectors=b"#" * 30_000_000)
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "1")
     with pytest.raises(
-        ValueError, match=r"data set Exp_10341_14271: expected contents .* got 30,000,208 bytes of text"
+        ValueError, match=f"{SET}: expected contents .* got {30_000_000 + len(FEATURES):,} bytes of text"
     ):
         load(flood)
     # and where the archive claims less than it holds
