@@ -103,8 +103,6 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
         "selected": _texts(comparison["n_selected"], "{:.4g}".format),
         "stability": _texts(comparison["stability"], "{:.2f}".format),
     }
-    words = comparison.select_dtypes(exclude="number")
-    columns |= {name: _texts(words[name], str) for name in words}
     return pd.DataFrame(columns, index=[visible_line(str(name)) for name in comparison.index])
 
 
@@ -114,11 +112,18 @@ def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
 
 
 def _note(comparison: Comparison) -> str:
-    """Return what stands below the table: what the difference is, and which numbers it leaves out."""
+    """Return what stands below the table: what the difference is, which numbers it leaves out, and why methods failed."""
     printed = (comparison.headline.column, "low", "high", "difference", "p", "n_selected", "stability")
     further = [name for name in comparison.select_dtypes("number") if name not in printed]
     first = visible_line(str(comparison.index[0]))
-    return f"difference: to {first}, fold by fold, with p of each method alone. Further columns: {', '.join(further)}."
+    lines = [
+        f"difference: to {first}, fold by fold, with p of each method alone. Further columns: {', '.join(further)}."
+    ]
+    reasons = comparison["reason"].dropna() if "reason" in comparison else pd.Series(dtype=object)
+    for name, reason in reasons.items():
+        if reason:
+            lines.append(visible_line(f"{name} failed: {reason}"))
+    return "\n".join(lines)
 
 
 def compare(

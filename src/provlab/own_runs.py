@@ -255,11 +255,8 @@ def _class_name(config: Mapping[str, Any]) -> str:
 
 
 def dataset_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a name for each data set: its file's or set's, with the settings in which those of one name differ."""
-    names = [
-        Path(str(config["path"])).stem if config.get("path") else str(config.get("set") or config["name"])
-        for config in configs
-    ]
+    """Return a name for each data set: its set's or file's, with the settings in which those of one name differ."""
+    names = [str(config.get("set") or Path(str(config.get("path") or config["name"])).stem) for config in configs]
     return _distinct(configs, ("name", "set", "path"), names)
 
 

@@ -194,10 +194,10 @@ def listing(kind: str) -> dict[str, str]:
 
 def _dataset(config: dict[str, Any]) -> str:
     """Return what a data set is, its size, and its licence or where it comes from."""
-    from provlab.datasets import dataset_names, loader, read_source, source_names
+    from provlab.datasets import dataset_names, is_place, loader, read_source, source_names
 
     name = config["name"]
-    if name == "file":
+    if is_place(name, "path"):
         return _first_line(loader(name))
     if name not in dataset_names():
         raise ValueError(f"config of the data set {name!r}: expected one of {', '.join(dataset_names())}; correct it.")

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from .files import DataIntegrityError, MissingDataError, data_dir, difference, found, locate
-from .identity import dataset_names
+from .identity import dataset_names, is_place, loader
 from .registry import RAW, Source, SourceFile, read_source, source_names
 
 SCRIPTS = Path(__file__).parents[3] / "data_scripts"
@@ -79,8 +79,13 @@ def fetch(
     Raises
     ------
     ValueError
-        For an unknown name, before anything is fetched.
+        For an unknown name, or files that only the user can get, before anything is fetched.
     """
+    for name in names:
+        if is_place(name, "path"):
+            raise ValueError(
+                f"data set {name}: expected one that can be fetched, got your own files; {loader(name).OBTAIN}."
+            )
     without = {*dataset_names()} - {*source_names()}
     unreachable: dict[str, str] = {}
     fetches = {

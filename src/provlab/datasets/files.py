@@ -11,12 +11,14 @@ import lzma
 import os
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
 from provlab.documents import file_state
+from provsel.streams.sources import DAMAGED
 
 from .registry import SourceFile
 
@@ -38,6 +40,38 @@ class DataIntegrityError(ValueError):
 
 class TableError(ValueError):
     """A user's table cannot be read, or not with certainty: the message is without the name of the file."""
+
+
+@dataclass(frozen=True)
+class ArchivedFile:
+    """A file in a zip archive of the user's, which is not unpacked to the disk; `size` is that of its content."""
+
+    archive: Path
+    name: str
+    size: int
+    archive_state: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.archive}/{self.name}"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content: the same as of the unpacked file."""
+        return _archived_sha256(self)
+
+    def read_bytes(self) -> bytes:
+        """Return the content.
+
+        Raises
+        ------
+        ValueError
+            For a damaged archive.
+        """
+        try:
+            with zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as content:
+                return content.read(self.size)  # no more than it claims, whatever is packed
+        except DAMAGED as error:
+            raise _damaged(self, error) from error
 
 
 def mirror_dir() -> Path | None:
@@ -152,6 +186,38 @@ def _hashed(path: Path, packed: str, state: object) -> str:
     for name in sorted(hashes):  # one prefix less changes no order
         digest.update(name.removeprefix(top).encode("utf-8", "surrogateescape") + b"\0" + hashes[name])
     return digest.hexdigest()
+
+
+def archived_files(archive: Path) -> Sequence[ArchivedFile]:
+    """Return the files of a zip archive of the user's, listed once while it stays as it is.
+
+    Raises
+    ------
+    ValueError
+        For a damaged archive.
+    """
+    return _archived(archive.absolute(), file_state(archive))
+
+
+@lru_cache(maxsize=4)
+def _archived(archive: Path, state: tuple[int, ...]) -> Sequence[ArchivedFile]:
+    try:
+        with zipfile.ZipFile(archive) as content:
+            entries = content.infolist()
+    except DAMAGED as error:
+        raise _damaged(archive, error) from error
+    return [ArchivedFile(archive, entry.filename, entry.file_size, state) for entry in entries if not entry.is_dir()]
+
+
+@lru_cache(maxsize=4096)
+def _archived_sha256(file: ArchivedFile) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _damaged(file: object, error: Exception) -> ValueError:
+    return ValueError(
+        f"{file}: expected a sound zip archive, got {type(error).__name__}: {error!s:.200}; get it again."
+    )
 
 
 def _members(path: Path, kind: str) -> Iterator[tuple[str, IO[bytes]]]:

@@ -16,6 +16,10 @@ there are any:
 - `members()` of a collection are the parts that `set: all` means, by default the choices of its parameter `set`.
 - `LATER` names parameters that keys leave out at their defaults, as they came later.
 - `LICENCE` is that of data without a registered source which are not generated.
+- `OBTAIN` says how a user comes to data that cannot be fetched, in the imperative.
+
+The loaders in `OF_USERS` read files of the user's. Their parameter `path` says where these are; it is their
+`Dataset.source`, and the argument of their `members`.
 """
 
 import importlib
@@ -34,16 +38,18 @@ from provsel.checks import check_at_most, check_choice, check_integers
 
 from . import loaders
 from .dataset import NOTHING, separated
-from .files import file_sha256, found
+from .files import ArchivedFile, file_sha256, found
 from .registry import SourceFile, mat_loader, read_source, source_names
 
-FileOfData = SourceFile | Path
+FileOfData = SourceFile | Path | ArchivedFile
 """A file that a loader reads: a registered one, or one of the user's own."""
+
+OF_USERS = ("file", "techtc300")
 
 
 def dataset_names() -> list[str]:
-    """Return the names of the data sets that `load_dataset` knows, sorted: without `file`, which is anything."""
-    return [name for name in _names() if name != "file"]
+    """Return the names of the data sets that `load_dataset` knows, sorted: without those in files of the user's."""
+    return [name for name in _names() if name not in OF_USERS]
 
 
 def loader(name: str) -> Any:
@@ -61,16 +67,20 @@ def loader(name: str) -> Any:
 
 def is_place(name: str, parameter: str) -> bool:
     """Tell whether a loader's parameter says where data are and not what: keys and identities leave it out."""
-    return (name, parameter) == ("file", "path")
+    return name in OF_USERS and parameter == "path"
 
 
-def dataset_members(name: str) -> list[str]:
+def dataset_members(name: str, path: str = "") -> list[str]:
     """Return the members of a collection that `set: all` means, sorted; [] when `name` is a single data set.
 
-    They are the same on every machine, whatever is downloaded there.
+    They are the same on every machine, whatever is downloaded there. Of a collection in files of the user's, at `path`,
+    they are what is there.
     """
-    choices = getattr(loader(name), "CHOICES", {}).get("set", ())
-    return getattr(loader(name), "members", lambda: [*choices])()
+    module = loader(name)
+    if not hasattr(module, "members"):
+        return [*getattr(module, "CHOICES", {}).get("set", ())]
+    members: list[str] = module.members(path) if is_place(name, "path") else module.members()
+    return members
 
 
 def dataset_identity(name: str, /, **params: Any) -> str:
@@ -160,7 +170,7 @@ def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
     """Return what the loader's `files` says; of a loader without it all that its source publishes."""
     if hasattr(loader(name), "files"):
         files = loader(name).files(**parameters)
-        return [file if isinstance(file, Path) else read_source(name).find(file) for file in files]
+        return [read_source(name).find(file) if isinstance(file, str) else file for file in files]
     return list(read_source(name).published()) if name in source_names() else []
 
 

@@ -215,7 +215,9 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         raise ValueError(f"dataset.name: expected a text, got {name!r:.80}; choose with dataset=....")
     if not isinstance(chosen, str) and not (isinstance(chosen, list) and all(isinstance(each, str) for each in chosen)):
         raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
-    names = dataset_members(name) if chosen == "all" else [] if isinstance(chosen, str) else chosen
+    names = (
+        dataset_members(name, dataset.get("path", "")) if chosen == "all" else [] if isinstance(chosen, str) else chosen
+    )
     return [{**dataset, "set": each} for each in names] or [dataset]  # of an empty list the loader says what it takes
 
 

@@ -44,6 +44,7 @@ from provlab.datasets.own_text import (
 from provlab.project import current_project
 
 VERSION = 1
+OBTAIN = "say dataset=file dataset.path=FILE"
 
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""

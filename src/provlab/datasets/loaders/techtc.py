@@ -1,4 +1,4 @@
-"""TechTC text categorization: pairs of web directory categories, from lists of their documents' words."""
+"""TechTC-100 text categorization: pairs of web directory categories, from lists of their documents' words."""
 
 import lzma
 import math
@@ -16,10 +16,11 @@ from provlab.datasets.registry import read_source
 VERSION = 1
 LATER = ("form",)
 AT_LEAST = {"min_word_length": 1}
-CHOICES = {"form": ("auto", "tokens"), "weighting": ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")}
+WEIGHTINGS = ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")
+CHOICES = {"form": ("auto", "tokens"), "weighting": WEIGHTINGS}
 
+SET = re.compile(r"Exp_[0-9]+_[0-9]+")
 _TOKENS = "techtc100/tokens"
-_SET = re.compile(r"Exp_[0-9]+_[0-9]+")
 _CITATION = "TechTC, Gabrilovich and Markovitch (2004), ICML"
 
 
@@ -34,7 +35,8 @@ def load(
 ) -> Dataset:
     """Load one two-class set of 125 to 165 documents and 7 to 19 thousand words.
 
-    The files are token lists, in the folder techtc100/tokens of a mirror or the data folder.
+    The files are token lists of TechTC-100, in the folder techtc100/tokens of a mirror or the data folder; `techtc300`
+    reads the official archive of TechTC-300.
 
     Parameters
     ----------
@@ -71,9 +73,14 @@ def load(
 
 def checked(*, set: str, **others: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
-    if not isinstance(set, str) or not _SET.fullmatch(set):
-        raise ValueError(f"techtc: set must look like 'Exp_10341_10755', got {set!r}")
+    check_set("techtc", set)
     return {"set": set, **others}
+
+
+def check_set(dataset: str, set: str) -> None:
+    """Check the name of a set."""
+    if not isinstance(set, str) or not SET.fullmatch(set):
+        raise ValueError(f"{dataset}: set must look like 'Exp_10341_10755', got {set!r}")
 
 
 def settled(**parameters: Any) -> dict[str, Any]:
