@@ -112,7 +112,7 @@ def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
 
 
 def _note(comparison: Comparison) -> str:
-    """Return what stands below the table: what the difference is, which numbers it leaves out, and why methods failed."""
+    """Return what stands below the table: what the difference is, further columns, and why methods failed."""
     printed = (comparison.headline.column, "low", "high", "difference", "p", "n_selected", "stability")
     further = [name for name in comparison.select_dtypes("number") if name not in printed]
     first = visible_line(str(comparison.index[0]))

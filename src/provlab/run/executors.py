@@ -111,6 +111,8 @@ def run_and_record(task: Task) -> TaskResult:
     Not for threads, which share how warnings are shown.
     """
     with warnings.catch_warnings(record=True) as messages:
+        if any(action == "error" for action, *_ in warnings.filters):  # as by python -W error: no result depends on it
+            warnings.simplefilter("default")
         result = run_task(task)
     result.warnings += [visible(f"{each.category.__name__}: {each.message}") for each in messages]
     return result
