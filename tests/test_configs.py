@@ -133,9 +133,12 @@ UNKNOWN = [
     ("+preparation.scale=range", "preparation=none: unknown setting 'scale'; settings of preparation are none; leave"),
     (
         "executor.n_job=2",
-        "unknown setting 'n_job'; settings of executor are name, n_jobs; did you mean executor.n_jobs?",
+        "unknown setting 'n_job'; settings of executor are name, n_jobs, private_copies; did you mean executor.n_jobs?",
     ),
-    ("+executor.n_job=2", "executor: unknown setting 'n_job'; settings of executor are name, n_jobs; did you mean"),
+    (
+        "+executor.n_job=2",
+        "executor: unknown setting 'n_job'; settings of executor are name, n_jobs, private_copies; did you mean",
+    ),
     ("results.x=1", "results is the value 'results'; write results=VALUE."),
 ]
 

@@ -53,7 +53,9 @@ class MadeArtefacts:
                     sizes = {"n_train": n_train, "n_test": n_test, "n_features": 100}
                     place = {"cell": entry.cell.id, "repeat": repeat, "fold": fold, "draw": each}
                     key = f"{next(self._keys):064d}"
-                    self._waiting.append({"key": key, **place, **sizes, "error": float(error), **shared})
+                    self._waiting.append(
+                        {"key": key, **place, **sizes, "error": None if np.isnan(error) else float(error), **shared}
+                    )
 
     def put_means(self, name, row, column, means):
         """Store one fold of each data set, with these errors in percent."""

@@ -30,7 +30,7 @@ if __name__ == "__main__":
     results, loky = Path(sys.argv[1]), {{"name": "loky", "n_jobs": 2}}
 """
 WORKER_DIES = """
-    executors.run_and_record = dying_worker.dies_after_the_first
+    executors.run_in_worker = dying_worker.dies_after_the_first
     try:
         fault_tools.reproduce(results, loky)
     except OSError as error:

@@ -1,6 +1,7 @@
 """The command line: the one place that wires plans, runs, the store, claims and reports.
 
-What takes long to import is imported by the functions that need it, so that `provsel --help` answers at once.
+What takes long to import is imported by the functions that need it, so that `provsel --help` answers at once. And
+`__main__` takes the working folder from the path before anything else is imported.
 """
 
 from __future__ import annotations
@@ -8,8 +9,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-
-from provlab.messages import explained
 
 LEAST_ADDRESS_SPACE = 1_500_000_000
 """Bytes that NumPy, SciPy and their threads reserve; with less, OpenBLAS fails in the middle of a run, or hangs."""
@@ -35,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with isolated_children():
             return call(sys.argv[1:] if argv is None else argv)
     except ModuleNotFoundError as error:
+        from provlab.messages import explained
+
         advice = explained(error)
         if advice is error:
             raise

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from provlab.cli import INTERRUPTED
-from provlab.messages import did_you_mean, visible_line
+from provlab.messages import did_you_mean, explained, visible_line
 from provlab.terminal import visible_output
 from provsel import __version__
 
@@ -157,7 +157,10 @@ def guarded(body: Callable[[], int]) -> int:
             return INTERRUPTED
         except ERRORS as error:
             print(f"provsel: {message_of(error)}", file=sys.stderr)
-        except Exception:  # a fault of ours: Python would print it after the block, with all that foreign text commands
+        except Exception as error:
+            if isinstance(error, ModuleNotFoundError) and explained(error) is not error:
+                raise
+            # a fault of ours: Python would print it after the block, with all that foreign text commands
             traceback.print_exc()
             return 1
     return 2
@@ -176,6 +179,8 @@ def _warnings_as_notes() -> Iterator[None]:
             print(f"note: {text}", file=sys.stderr)
 
     with warnings.catch_warnings():
+        if any(action == "error" for action, *_ in warnings.filters):  # as by python -W error: a note ends no command
+            warnings.filterwarnings("default", category=UserWarning)
         warnings.showwarning = show
         yield
 

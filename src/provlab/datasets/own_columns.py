@@ -113,8 +113,8 @@ def _notes_of_rounding(table: Table, X: Any, kept: Sequence[int]) -> list[str]:
         entries = sparse.coo_array(X)
         large = np.unique(entries.coords[1][(entries.data >= LARGEST_EXACT) | (entries.data <= -LARGEST_EXACT)])
     else:
-        largest = np.fmax.reduce(X, axis=0)
-        smallest = np.fmin.reduce(X, axis=0)
+        largest = np.fmax.reduce(X, axis=0).astype(float)  # half precision has no number as large as the bound
+        smallest = np.fmin.reduce(X, axis=0).astype(float)
         large = np.flatnonzero((largest >= LARGEST_EXACT) | (smallest <= -LARGEST_EXACT))
     for k in np.array(kept)[large].tolist():
         whole = _large_whole_numbers(table, k)

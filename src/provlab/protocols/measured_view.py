@@ -42,7 +42,8 @@ class MeasuredView(SharedView):
         with self._peak() as own:
 
             def largest() -> int | None:
-                found = [own(), *(self._peaks[name] for name in self._used if name in self._peaks)]
+                views = [view for view in self._family() if isinstance(view, MeasuredView)]
+                found = [own(), *(view._peaks[name] for view in views for name in view._used if name in view._peaks)]
                 return None if None in found else max(each for each in found if each is not None)
 
             yield largest
