@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import threading
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from provlab.identity.keys import canonical_json
+from provlab.project.components import build
 from provlab.protocols.base import Fold, Method, Record, columns
 from provlab.protocols.in_memory import KFold
 
@@ -26,9 +26,6 @@ RANK = 5
 ROUNDING = 1e-12
 """Share of ||X||_F^2 that is taken for nothing."""
 
-NUMBER = re.compile(r"(?<=:)-?\d[^,}]*")
-"""A number in a config: without these, the same method has the same text at all sizes."""
-
 
 class OutOfTimeError(Exception):
     """A selection took more CPU seconds than it may."""
@@ -37,9 +34,10 @@ class OutOfTimeError(Exception):
 class BenchmarkFolds(KFold):
     """As `KFold`; what fails is recorded and not tried again, and the memory of each selection is measured.
 
-    `protocol.limit` are the CPU seconds of a selection with all that it shares. One that was cut off is not tried with
-    other numbers in the same fold. A panel has hundreds of thousands of trials. So numbers have single precision, and
-    records have no coefficients, and names of features only where a preparation makes other columns than the data has.
+    `protocol.limit` are the CPU seconds of a selection with all that it shares. A selection that was cut off is not
+    made again for another model of the same fold. A panel has hundreds of thousands of trials. So numbers have single
+    precision, and records have no coefficients, and names of features only where a preparation makes other columns than
+    the data has.
     """
 
     name = "benchmark"
@@ -82,14 +80,16 @@ class BenchmarkFolds(KFold):
         from provlab.protocols.fitting import classify, fit_selector
         from provlab.protocols.measured_view import MeasuredView
         from provlab.protocols.shared_rows import needs_writable_arrays
+        from provsel.reducers import is_random
 
         view, limit = fold.view, float(method.limit or np.inf)
         assert isinstance(view, MeasuredView)
         cut_off: dict[str, str] = view.shared("cut off", dict)
-        asked = NUMBER.sub("", canonical_json(method.selector))
+        draw = seed if is_random(build("selector", method.selector)) else None
+        selection = f"{canonical_json(method.selector)} {draw}"
         try:
-            if asked in cut_off:
-                raise OutOfTimeError(cut_off[asked])
+            if selection in cut_off:
+                raise OutOfTimeError(cut_off[selection])
             with view.measured() as memory, cpu_limit(limit):
                 fitted = fit_selector(method, seed, view)
             peak = memory()
@@ -103,7 +103,7 @@ class BenchmarkFolds(KFold):
             if needs_writable_arrays(error):  # it is run again on a copy
                 raise
             if isinstance(error, OutOfTimeError):
-                cut_off[asked] = str(error)
+                cut_off[selection] = str(error)
             return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
         record |= {name: float(np.float32(record[name])) for name in ("error", "subset_ratio", *method.scoring)}
         return record | {"peak_memory": peak, "failure": "", "coefficients": None}
