@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from provlab.documents import file_state
-from provsel.streams.sources import DAMAGED
 
 from .registry import SourceFile
 
@@ -67,6 +66,8 @@ class ArchivedFile:
         ValueError
             For a damaged archive.
         """
+        from provsel.streams.sources import DAMAGED  # the streams import what a plan does not need
+
         try:
             with zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as content:
                 return content.read(self.size)  # no more than it claims, whatever is packed
@@ -201,6 +202,8 @@ def archived_files(archive: Path) -> Sequence[ArchivedFile]:
 
 @lru_cache(maxsize=4)
 def _archived(archive: Path, state: tuple[int, ...]) -> Sequence[ArchivedFile]:
+    from provsel.streams.sources import DAMAGED
+
     try:
         with zipfile.ZipFile(archive) as content:
             entries = content.infolist()
