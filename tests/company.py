@@ -8,7 +8,8 @@ from provlab.protocols.scoring import usable_scorers
 from provlab.run.executors import execute
 from provlab.store import SCHEMA, VOLATILE
 
-STABLE = [name for name in SCHEMA.names if name not in VOLATILE]
+STABLE = [name for name in SCHEMA.names if name not in (*VOLATILE, "git_revision")]
+"""Columns that company must not change; a commit while minutes of tests run is no company."""
 
 DENSE = ("dataset=synthetic", "dataset.n_samples=40", "dataset.n_features=24", "dataset.n_relevant=2")
 SPARSE = ("dataset=sparse_rows", "dataset.n_samples=60", "dataset.n_features=150")
