@@ -73,8 +73,8 @@ def is_place(name: str, parameter: str) -> bool:
 def dataset_members(name: str, path: str = "") -> list[str]:
     """Return the members of a collection that `set: all` means, sorted; [] when `name` is a single data set.
 
-    They are the same on every machine, whatever is downloaded there. Of a collection in files of the user's, at `path`,
-    they are what is there.
+    They are the same on every machine, whatever is downloaded there; of a user's own archive, at `path`, they are the
+    sets in it.
     """
     module = loader(name)
     if not hasattr(module, "members"):
