@@ -233,6 +233,8 @@ def test_float32_stays_float32(selector, form):
         np.testing.assert_allclose(selector.weights_, double.weights_, rtol=1e-4)
 
 
+# without liblinear-official, scikit-learn's LIBLINEAR stops a hair above the gap that is asked for
+@pytest.mark.filterwarnings("ignore:.*expected a relative duality gap:sklearn.exceptions.ConvergenceWarning")
 def test_frames_pipelines_and_names(selector):
     alone = clone(selector).fit_transform(X, y)
     words = [f"word{i}" for i in range(D)]
