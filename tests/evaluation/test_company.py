@@ -288,6 +288,23 @@ def test_a_hostile_model_or_measure_changes_no_other_result(case):
     assert_changes_nothing(hostile, DENSE, outcome, name)
 
 
+def test_a_model_that_works_in_place_changes_no_other_result(tmp_path):
+    """Nothing has to be trusted for it: without read-only rows the second Ridge had an R2 of -7000."""
+    X = np.random.default_rng(0).normal(50.0, 1.0, size=(60, 4))
+    table = np.column_stack([X, X @ [1.0, 2.0, 0.0, 1.0]])
+    np.savetxt(tmp_path / "r.csv", table, delimiter=",", header="a,b,c,d,label", comments="")
+    data = ("dataset=file", f"dataset.path={tmp_path / 'r.csv'}", "preparation=none")
+    in_place, on_copy = (
+        cells("selector=full", "model=ridge", f"+model.copy_X={copies}", *PLAIN, data=data)
+        for copies in ("false", "true")
+    )
+    expected, _ = alone(on_copy)
+    records, failures = run([*in_place, *on_copy])
+    assert failures == {}
+    assert {key: records[key] for key in expected} == expected
+    assert min(record["r2"] for record in records_of(*on_copy)) > 0.99
+
+
 def test_a_preparation_may_use_its_memory_again():
     prepared = records_of(*own("Honest", "preparation=any", "preparation._target_=members.ReusesMemory"))
     plain = records_of(*own("Honest"))
