@@ -265,6 +265,15 @@ def test_a_hostile_selector_changes_no_other_result(name, outcome, data):
     assert_changes_nothing(own(name, data=data), data, outcome, f"members.{name}")
 
 
+@pytest.mark.parametrize(
+    ("name", "outcome"), [("ClearsFlag", "writes"), ("WritesX", "writes"), ("NeedsWritable", "works")]
+)
+def test_a_hostile_selector_on_support_vectors_changes_no_other_result(name, outcome):
+    """They are rows of their own, which another method of the fold has too."""
+    hostile = own(name, "protocol.setting=supervised")
+    assert_changes_nothing(hostile, DENSE, outcome, f"members.{name}")
+
+
 OTHERS = {
     "a model that writes to its copy of test rows": ("model=any", "model._target_=members.ZeroesInPredict", "works"),
     "a measure that writes to test rows": (

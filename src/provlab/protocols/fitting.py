@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge
 
-from provlab.project.components import build, check_values, component_class, foreign_names
+from provlab.project.components import build, check_values, component_class
 from provlab.protocols.base import Fold, Method, Record
 from provlab.protocols.scoring import measured
 from provlab.protocols.shared_rows import SharedView
@@ -113,7 +112,7 @@ def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
         seen = rows if outsider is None else rows.apart(outsider)
 
         def fit() -> tuple[Any, dict[str, Any]]:
-            with rows.guarded(selector) if foreign_names(method.selector) else nullcontext():
+            with rows.guarded(selector):
                 return reducers.fit_reducer(selector, seen, **weights), {}
 
         selector, geometry = fit() if draws else rows.shared(f"fitted {described(selector)}", fit)

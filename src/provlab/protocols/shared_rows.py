@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sklearn
@@ -38,6 +38,8 @@ class SharedView(TrainingView):
         False of a copy that one trial has for itself.
     seen_by_others : bool, default=False
         Whether a class that is not ours is given the view: its parts then have checksums too.
+    may_change : bool, default=False
+        Whether a class may write to the copy; see `guarded`.
     """
 
     def __init__(
@@ -48,11 +50,12 @@ class SharedView(TrainingView):
         *,
         read_only: bool = True,
         seen_by_others: bool = False,
+        may_change: bool = False,
     ) -> None:
         super().__init__(X, y, metadata)
         self.read_only = read_only
         self.seen_by_others = seen_by_others
-        self.may_change = False
+        self.may_change = may_change
         self._checksums: dict[str, int] = {}
         if read_only:
             freeze([X, y, *self.metadata.values()])
@@ -60,9 +63,14 @@ class SharedView(TrainingView):
     def _kept(self, name: str, part: Any) -> Any:
         if self.read_only:
             freeze(part)
-        if self.read_only and self.seen_by_others:
+        # rows of a view are given to classes of others, whoever made them
+        if self.read_only and (self.seen_by_others or isinstance(part, SharedView)):
             self._checksums[name] = checksum(part)
         return part
+
+    def _of_rows(self, rows: NDArray[np.int64]) -> Self:
+        labels = None if self.y is None else self.y[rows]
+        return type(self)(self.X[rows], labels, read_only=self.read_only, may_change=self.may_change)
 
     @cached_property
     def first_checksum(self) -> int:
@@ -103,9 +111,7 @@ class SharedView(TrainingView):
 
         `may_change` says whether a class may do so, or whether `guarded` raises.
         """
-        view = type(self)(*copied([self.X, self.y, self.metadata]), read_only=False)
-        view.may_change = may_change
-        return view
+        return type(self)(*copied([self.X, self.y, self.metadata]), read_only=False, may_change=may_change)
 
     def apart(self, selector: BaseEstimator) -> SharedView:
         """Return the view that all selectors of a foreign class share: its parts are seen by no other class.
@@ -114,7 +120,8 @@ class SharedView(TrainingView):
         """
 
         def rows_alone() -> SharedView:
-            return type(self)(self.X, self.y, self.metadata, read_only=self.read_only, seen_by_others=True)
+            settings = {"read_only": self.read_only, "may_change": self.may_change}
+            return type(self)(self.X, self.y, self.metadata, seen_by_others=True, **settings)
 
         return self.shared(f"view of {name_of(selector)}", rows_alone)
 

@@ -35,26 +35,30 @@ def run_foreign_trial(
     ChangedInputError
         A class wrote to the shared rows, or writes to them where it can.
     """
-    with settings_of_one_trial(seed):
-        if not set(cell.foreign).isdisjoint(private_copies):
-            return run(fold.private(may_change=True))
-        unchanged = fold.first_checksums
-        try:
-            record = run(fold)
-        except BaseException as error:
-            if isinstance(error, ChangedInputError | KeyboardInterrupt):  # the first names the one class that wrote
-                raise
-            if fold.is_changed():
-                raise ChangedInputError(cell.foreign) from error
-            if not needs_writable_arrays(error):
-                raise
-            private = fold.private(may_change=False)
-            record = run(private)
-            if (private.view.checksum(), private.test_checksum()) != unchanged:
-                raise ChangedInputError(cell.foreign) from error
-            _tell_of_copies(cell)
+
+    def run_once(rows: Fold) -> dict[str, Any]:
+        with settings_of_one_trial(seed):
+            return run(rows)
+
+    if not set(cell.foreign).isdisjoint(private_copies):
+        return run_once(fold.private(may_change=True))
+    unchanged = fold.first_checksums
+    try:
+        record = run_once(fold)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
         if fold.is_changed():
-            raise ChangedInputError(cell.foreign)
+            raise ChangedInputError(cell.foreign) from error
+        if not needs_writable_arrays(error):
+            raise
+        private = fold.private(may_change=False)
+        record = run_once(private)
+        if (private.view.checksum(), private.test_checksum()) != unchanged:
+            raise ChangedInputError(cell.foreign) from error
+        _tell_of_copies(cell)
+    if fold.is_changed():
+        raise ChangedInputError(cell.foreign)
     return record
 
 
