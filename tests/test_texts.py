@@ -8,7 +8,7 @@ import pytest
 
 from provlab.cli import main
 from provlab.project import papers
-from provlab.texts import fill, templates
+from provlab.texts import fill, first_in_words, templates
 from small_runs import REPO
 
 REFERENCE = REPO / "results" / "reference"
@@ -135,3 +135,14 @@ def test_the_command_fills_them_and_leaves_all_as_it_was_after_an_error(tmp_path
     assert main(["reference", "--texts"]) == 2
     assert "README.md.j2: line 1" in " ".join(capsys.readouterr().err.split())
     assert (tmp_path / "README.md").read_text() == f"Runs: {trials:,}.\n"
+
+
+def test_a_method_is_called_first_only_where_it_is_in_nearly_all_resamples():
+    board = [
+        {"method": "all features", "first": ""},
+        {"method": "RFE", "first": "0.34"},
+        {"method": "JMI", "first": "0.48"},
+    ]
+    assert first_in_words(board) == "No method has the best mean rank in 95 % of resamples: JMI in 48 %, RFE in 34 %"
+    board[1]["first"] = "0.95"
+    assert first_in_words(board) == "RFE has the best mean rank, in 95 % of resamples"

@@ -22,7 +22,7 @@ import pandas as pd
 from provlab.audit_runs import audits_frame, read_audits
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.claims.ranking import draw_rankings, ranked
-from provlab.claims.rules import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, VERDICTS
+from provlab.claims.rules import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, ONE_READING, VERDICTS
 from provlab.claims.schema import ClaimFile, all_claim_files, claim_files, claims_about
 from provlab.claims.stored import Evidence
 from provlab.claims.verdicts import judge_files, verdict_frame
@@ -34,6 +34,7 @@ from provlab.plan import Artefact, compose_artefact, counted_state, unique_cells
 from provlab.project import artefact_names, full_name
 from provlab.readings.letter import write_letter
 from provlab.readings.robustness import counted, stored_robustness, tallied, under_readings
+from provlab.readings.schema import paper_readings
 from provlab.readings.study import (
     copy_readings,
     joined,
@@ -176,11 +177,14 @@ class Reference:
             of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in known for claim in file.claims)
         path = self.folder / BENCHMARKS  # `results/benchmarks/latest.json` as `make bench` stored it
         benchmarks, claims = read_json(path) if path.is_file() else {}, self.claims()
-        depending = claims[(claims["kind"] == "paper") & (claims["counted"] != claims["verdict"])]
+        own = claims[claims["kind"] == "paper"]
+        one_reading = own["counted"] == ONE_READING
+        depending = own[(own["counted"] != own["verdict"]) & ~one_reading]
         return render(
             Path(__file__).with_suffix(".md.j2"),
             reference=self, totals=totals, verdicts=VERDICTS, benchmarks=benchmarks,
-            depending=depending.to_dict("records"),
+            depending=depending.to_dict("records"), one_reading=own[one_reading].to_dict("records"),
+            why_one_reading=lambda line: paper_readings(line["paper"]).why_one_reading(line["id"]),
             open_claims=self.verdicts[self.verdicts["verdict"].isin(OPEN)].to_dict("records"),
             goals=[case for case in benchmarks.get("cases", []) if case["met"] is not None],
         )  # fmt: skip

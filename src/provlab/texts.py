@@ -12,6 +12,8 @@ A template asks a folder of reference results for what it says, so that a new re
     {{ likelihood["smith2020"]["BSS", "as printed", "r=2"] | share }}  how often a reading gives a printed list
     {{ summary.trials | form(",d") }}                                  what summary.json has
     {% for each in lines("benchmark/_datasets") %}                     the lines of any CSV file there
+    {{ first(lines("benchmark/_leaderboard")) }}                       which method is first, or that none surely is
+    {{ lines("a/b") | map(attribute="x") | median(".1f") }}            the median of texts that are numbers
 
 A query is a statistic and a format of Python's. The statistic `value` is the one number that there is, `printed` the
 one printed number, and `times` the one over the other; `sd` is the mean standard deviation; the others are
@@ -50,6 +52,9 @@ STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
     "n>0": lambda cells: (cells["value"] > 0).sum(),
     "n=0": lambda cells: (cells["value"] == 0).sum(),
 }
+
+SURELY_FIRST = 0.95
+"""Share of resamples in which a method has to be first to be called so."""
 
 
 def templates() -> list[Path]:
@@ -91,7 +96,7 @@ def fill(template: Path, folder: Path) -> str:
     return render(
         template, number=partial(_number, folder), table=partial(_markdown, folder), verdicts=verdicts,
         robustness=robustness, nearest=nearest, likelihood=likelihoods(), summary=read_json(folder / "summary.json"),
-        lines=lambda name: _lines(_file(folder, "**/*.csv", name, "lines")),
+        lines=lambda name: _lines(_file(folder, "**/*.csv", name, "lines")), first=first_in_words,
     )  # fmt: skip
 
 
@@ -120,7 +125,7 @@ def render(template: Path, **names: Any) -> str:
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     percent = lambda share, form=".0f": _format(100 * float(share), form)  # noqa: E731
-    environment.filters.update(form=_format, percent=percent, share=_share, text=escape_markdown)
+    environment.filters.update(form=_format, percent=percent, share=_share, median=_median, text=escape_markdown)
     try:
         return environment.from_string(template.read_text(encoding="utf-8"), names).render()
     except (TemplateError, ValueError, TypeError) as error:
@@ -189,6 +194,21 @@ def _format(value: float | str, form: str) -> str:
         raise ValueError(f"expected a number that {form!r} can show, got {value}.")
     text = format(int(value) if form.endswith("d") else value, form)
     return text if float(text.replace(",", "")) else text.replace("-", "")
+
+
+def _median(values: Iterable[str], form: str) -> str:
+    return _format(float(pd.to_numeric(pd.Series(list(values))).median()), form)
+
+
+def first_in_words(board: Sequence[Mapping[str, Any]]) -> str:
+    """Return which method of the lines of a leaderboard is first; if none surely is, the two that are so most often."""
+    shares = {line["method"]: float(line["first"]) for line in board if line["first"] not in ("", None)}
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    name, share = ordered[0]
+    if share >= SURELY_FIRST:
+        return f"{name} has the best mean rank, in {100 * share:.0f} % of resamples"
+    often = ", ".join(f"{name} in {100 * share:.0f} %" for name, share in ordered[:2])
+    return f"No method has the best mean rank in {100 * SURELY_FIRST:.0f} % of resamples: {often}"
 
 
 def _share(line: Mapping[str, str]) -> str:

@@ -13,10 +13,13 @@ from scipy import stats
 from provlab.benchmark.frame import as_panel
 from provlab.benchmark.ranking import (
     ALL,
+    EVERY_SET,
+    EVERYWHERE,
     MEASURES,
     Scores,
     adjusted,
     against_all,
+    compared_with_all,
     everywhere,
     front,
     interval,
@@ -25,7 +28,9 @@ from provlab.benchmark.ranking import (
     pairs,
     pairs_of,
     ranks,
+    resampled,
     sets_of,
+    share_first,
     win_rates,
 )
 
@@ -269,6 +274,30 @@ def test_resampling_is_that_of_domains_then_sets(scores):
     spread = np.std(means, axis=0)
     for side, share in (("low", 0.025), ("high", 0.975)):
         assert (np.abs(found[side] - np.quantile(means, share, axis=0)) < 0.2 * spread).all()
+
+
+def test_the_share_of_resamples_in_which_a_method_is_first(scores):
+    found = ranks(scores.of_slice(size=20, model="linear"))
+    shares = share_first(found)
+    drawn = pd.DataFrame(resampled(found.drop(columns=ALL)), columns=shares.index)
+    assert (
+        shares.to_dict()
+        == drawn.idxmin(axis=1).value_counts(normalize=True).reindex(shares.index, fill_value=0).to_dict()
+    )
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_data_sets_count_the_same_where_a_table_says_so(panel, scores):
+    compared = compared_with_all(scores)
+    by_set, by_domain = compared[EVERY_SET], compared[EVERYWHERE]
+    errors = pd.concat([errors_of(panel, 20, model) for model in ("linear", "forest")], keys=["linear", "forest"])
+    loss = errors.sub(errors[ALL], axis=0).groupby("dataset").mean()["random"]
+    assert by_set.loc[(20, "random"), "difference"] == pytest.approx(loss.mean())
+    assert (by_set.loc[(20, "random"), "domains"], by_domain.loc[(20, "random"), "domains"]) == (
+        len(loss),
+        len(DOMAINS),
+    )
+    assert EVERY_SET not in compared_with_all(scores.on("genes"))
 
 
 def test_win_rates_of_a_pair_add_up_to_one(scores):

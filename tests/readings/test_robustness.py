@@ -6,8 +6,11 @@ from itertools import product
 import pandas as pd
 import pytest
 
+from provlab.claims.rules import DECIDED
 from provlab.readings.robustness import counted, robustness_frame, robustness_of, stored_robustness, under_readings
 from provlab.readings.schema import Option, Place, Readings
+
+MOSTLY_OPEN = "inconclusive under most readings"
 
 
 def robustness(numbers, verdict=lambda *chosen: "replicated", effect=lambda *chosen: float(sum(chosen))):
@@ -63,16 +66,24 @@ def test_what_was_not_run_has_no_say():
         # how many of the universes have each verdict; the firm one; what the verdicts count as
         ({"replicated": 4, "contradicted": 1}, "replicated", {"contradicted": "depends on the reading"}),
         ({"replicated": 3, "contradicted": 1}, "", {"replicated": "depends on the reading", "vacuous": "vacuous"}),
-        ({"replicated": 4, "contradicted": 1, "inconclusive": 95}, "replicated", {"replicated": "replicated"}),
+        # half of all decide, and then fewer
+        ({"replicated": 4, "contradicted": 1, "inconclusive": 5}, "replicated", {"replicated": "replicated"}),
+        ({"replicated": 4, "contradicted": 1, "inconclusive": 6}, "", {"replicated": MOSTLY_OPEN}),
+        ({"contradicted": 9, "inconclusive": 91}, "", {"contradicted": MOSTLY_OPEN, "inconclusive": "inconclusive"}),
+        ({"replicated": 48, "contradicted": 6, "vacuous": 46}, "replicated", {"replicated": "replicated"}),
+        # shares are read again with four decimals: a half of 14 that decide, 80 % of 15 of 16
+        ({"replicated": 7, "inconclusive": 7}, "replicated", {"replicated": "replicated"}),
+        ({"replicated": 12, "contradicted": 3, "inconclusive": 1}, "replicated", {"replicated": "replicated"}),
+        ({"replicated": 11, "contradicted": 3, "inconclusive": 2}, "", {"replicated": "depends on the reading"}),
         ({"no difference": 3, "replicated": 1, "not run": 6}, "", {"no difference": "depends on the reading"}),
-        ({"inconclusive": 5, "vacuous": 5}, "", {"replicated": "replicated", "not contradicted": "not contradicted"}),
+        ({"inconclusive": 5, "vacuous": 5}, "", {"replicated": MOSTLY_OPEN, "not contradicted": MOSTLY_OPEN}),
         ({"not contradicted": 3, "contradicted": 1}, "", {"contradicted": "depends on the reading"}),
         ({"not contradicted": 3, "replicated": 2}, "not contradicted", {"replicated": "replicated"}),
         ({"contradicted": 8, "no difference": 2}, "contradicted", {"contradicted": "contradicted"}),
     ],
 )
 def test_a_verdict_counts_where_most_universes_that_decide_agree(tmp_path, shares, firm, counts_as):
-    """At least 80 % of them; and what is read again from robustness.csv says the same."""
+    """Half of all decide, and 80 % of these agree; and what is read again from robustness.csv says the same."""
     verdicts = [verdict for verdict, n in shares.items() for _ in range(n)]
     found = robustness([len(verdicts), 1], lambda a, b: verdicts[a])
     (tmp_path / "readings" / "made2000").mkdir(parents=True)
@@ -82,5 +93,14 @@ def test_a_verdict_counts_where_most_universes_that_decide_agree(tmp_path, share
     for verdict, counts in counts_as.items():
         assert found.counts_as(verdict) == counted("claim", verdict, stored) == counts
         assert counted("another", verdict, stored) == verdict
+        one_reading = verdict in DECIDED
+        assert counted("made2000.other", verdict, {"made2000.claim": found}) == (
+            "one reading" if one_reading else verdict
+        )
     assert under_readings("another", stored) == "not asked"
     assert under_readings("claim", stored).endswith("; turned by a")
+
+
+def test_a_claim_with_one_universe_has_one_reading():
+    found = robustness([1], lambda a: "replicated")
+    assert (found.counts_as("replicated"), found.counts_as("inconclusive")) == ("one reading", "inconclusive")

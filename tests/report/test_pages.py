@@ -168,7 +168,7 @@ def test_states_say_what_to_run(seen):
     paper = text_of(seen, "papers/seen2020.html")
     for words in (
         "1 depends on the reading",
-        "1 contradicted",
+        "1 one reading",
         "1 not run",
         "48 vacuous",
         "What we read into it: alpha",

@@ -224,7 +224,27 @@ def without_failed(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
-    """Return the mean over domains of each column with both ends of its 95 % interval, by resampling.
+    """Return the mean over domains of each column with both ends of its 95 % interval, see `resampled`.
+
+    Returns
+    -------
+    DataFrame
+        Index: the columns; mean, low and high.
+    """
+    low, high = np.quantile(resampled(frame, seed=seed), [0.025, 0.975], axis=0)
+    return pd.DataFrame({"mean": over_domains(frame).mean(), "low": low, "high": high}, index=frame.columns)
+
+
+def share_first(ranks_of_places: pd.DataFrame) -> pd.Series:
+    """Return the share of resamples in which the mean rank of each method is the smallest, `ALL` left out."""
+    selectors = ranks_of_places.drop(columns=ALL, errors="ignore")
+    first = np.argmin(resampled(selectors), axis=1)
+    counts = np.bincount(first, minlength=selectors.shape[1])
+    return pd.Series(counts / RESAMPLES, index=selectors.columns)
+
+
+def resampled(frame: pd.DataFrame, *, seed: int = 0) -> NDArray[np.float64]:
+    """Return the mean over domains of each column in each of `RESAMPLES` resamples.
 
     Domains are drawn with replacement, then sets of each drawn domain; of one domain, its sets only.
 
@@ -236,8 +256,7 @@ def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
-        Index: the columns; mean, low and high.
+    ndarray of shape (RESAMPLES, n_columns)
     """
     sets = over_sets(frame)
     parts = [part.to_numpy() for _, part in sets.groupby(level="domain")]
@@ -247,8 +266,7 @@ def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
         for place, part in enumerate(parts):
             rows, n = np.flatnonzero(chosen == place), len(part)
             drawn[rows] += rng.multinomial(n, np.full(n, 1 / n), size=len(rows)) @ part / n
-    low, high = np.quantile(drawn / len(parts), [0.025, 0.975], axis=0)
-    return pd.DataFrame({"mean": over_domains(frame).mean(), "low": low, "high": high}, index=sets.columns)
+    return drawn / len(parts)
 
 
 # ---- pairs
@@ -277,20 +295,28 @@ def pairs(errors: pd.DataFrame, reference: str = ALL) -> pd.DataFrame:
     return _judged(*_differences(errors, reference))
 
 
-def against_all(scores: Scores) -> pd.DataFrame:
-    """Return `pairs` with all features at each size, both models together, as one family; index size and method."""
-    parts = {size: _differences(scores.of_slice(size=size), ALL) for size in scores.sizes}
+def against_all(scores: Scores, *, by_set: bool = False) -> pd.DataFrame:
+    """Return `pairs` with all features at each size, both models together, as one family; index size and method.
+
+    With `by_set` each data set counts the same, as if those of a domain were independent.
+    """
+    parts = {size: _differences(scores.of_slice(size=size), ALL, by_set=by_set) for size in scores.sizes}
     together = [pd.concat([part[k] for part in parts.values()], axis=axis, keys=parts, names=["size", "method"])
                 for k, axis in enumerate((1, 0))]  # fmt: skip
     return _judged(*together)
 
 
-EVERYWHERE = "all domains"
+EVERYWHERE, EVERY_SET = "all domains", "all data sets"
 
 
 def compared_with_all(scores: Scores) -> dict[str, pd.DataFrame]:
-    """Return `against_all` of all domains together, and of each one that can be judged by itself."""
-    return {EVERYWHERE: against_all(scores), **{name: against_all(scores.on(name)) for name in scores.decidable}}
+    """Return `against_all` of all domains, then by data sets, and of each domain that can be judged by itself."""
+    found = {EVERYWHERE: against_all(scores)}
+    if len(scores.domains) > 1:
+        found[EVERY_SET] = against_all(scores, by_set=True)
+    for name in scores.decidable:
+        found[name] = against_all(scores.on(name))
+    return found
 
 
 def pairs_of(errors: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -346,15 +372,18 @@ def _signs(n: int) -> NDArray[np.float64]:
     return drawn
 
 
-def _differences(errors: pd.DataFrame, reference: str, *, turned: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the mean differences of domains to a reference, a column a method, and wins and sets of each method."""
+def _differences(
+    errors: pd.DataFrame, reference: str, *, turned: bool = False, by_set: bool = False
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the mean differences of domains, or of sets, to a reference, a column a method, and its wins and sets."""
     whole = without_failed(errors)
     difference = whole.drop(columns=reference).sub(whole[reference], axis=0) * (-1 if turned else 1)
     own = tying(difference)
     won = ((own < 0) + 0.5 * (own == 0)).where(own.notna())
-    alone = difference.index.get_level_values("domain").nunique() == 1
-    numbers = {"wins": over_domains(won).mean(), "sets": over_sets(difference).notna().sum()}
-    return (over_sets if alone else over_domains)(difference), pd.DataFrame(numbers)
+    by_set = by_set or difference.index.get_level_values("domain").nunique() == 1
+    average = over_sets if by_set else over_domains
+    numbers = {"wins": average(won).mean(), "sets": over_sets(difference).notna().sum()}
+    return average(difference), pd.DataFrame(numbers)
 
 
 def _judged(means: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
@@ -421,8 +450,9 @@ def leaderboard(
     Returns
     -------
     DataFrame
-        Index: the methods. rank, its mean, from low to high, its 95 % interval, see `interval`; win_rate, the mean over
-        the other methods; sets, failed and missing, data sets with all values, with a failure and without a trial;
+        Index: the methods. rank, its mean, from low to high, its 95 % interval, see `interval`; first, see
+        `share_first`; win_rate, the mean over the other methods; sets, failed and missing, data sets with all values,
+        with a failure and without a trial;
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
         worst, the loss in the domain where it is largest, and worst_domain, its name; and the measures: the median of
         seconds over sets, the largest memory, as most selections fit into what the process had and show none, and means
@@ -431,7 +461,9 @@ def leaderboard(
     """
     slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
     errors, values = slices[HEADLINE], slices[measure]
-    found = interval(ranks(values, measure)).rename(columns={"mean": "rank"})
+    of_places = ranks(values, measure)
+    found = interval(of_places).rename(columns={"mean": "rank"})
+    found["first"] = share_first(of_places)
     whole, n = filled(errors), len(found)
     found["win_rate"] = (n - found["rank"]) / (n - 1 or 1)
     found["failed"] = (errors == np.inf).groupby(level="dataset").any().sum()

@@ -114,7 +114,8 @@ def _write_results(folder: Path) -> None:
     """Write what the trials of a stored panel come to, as tables of six digits that anybody can open.
 
     `_leaderboard.csv` has a line a method, see `provlab.benchmark.ranking.leaderboard`. `_against_all.csv` compares
-    each method with all features at each size, for all domains and for each that is judged by itself, see `pairs`.
+    each method with all features at each size, for all domains, for all data sets, and for each domain that is judged
+    by itself, see `pairs`.
     Nothing is written without the trials of all features.
     """
     panel = read_panel(folder)

@@ -40,18 +40,20 @@ RULES_VERSION = 4
 
 REPLICATED, NOT_CONTRADICTED, CONTRADICTED = "replicated", "not contradicted", "contradicted"
 NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING = "no difference", "depends on r", "depends on the reading"
+OPEN_UNDER_READINGS, ONE_READING = "inconclusive under most readings", "one reading"
 INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN = "inconclusive", "vacuous", "not testable", "not run"
 
 VERDICTS = (
-    REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING, INCONCLUSIVE, VACUOUS,
-    NOT_TESTABLE, NOT_RUN,
+    REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING, OPEN_UNDER_READINGS,
+    ONE_READING, INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN,
 )  # fmt: skip
 """Not contradicted: nothing speaks against it, and the sample is too small to show that it holds. No difference: shown
 to be the same within the claim's margin, where it says that one is better. Depends on r: it holds at some numbers of
-features and not at others, and names none. Depends on the reading: what a decided verdict counts as where other
-readings of the paper give other ones, see `provlab.readings.robustness`. Inconclusive: the sample is too small for
-either. Vacuous: what the claim says holds whatever happens, such as a bound above the maximum. Not testable: these data
-cannot say it, such as of a word that they do not have."""
+features and not at others, and names none. Inconclusive: the sample is too small for either. What a verdict that
+takes a side counts as, see `provlab.readings.robustness`: it depends on the reading where other readings of the
+paper give other verdicts; it is inconclusive under most readings where fewer than half of them take a side; it has
+one reading where no other was asked. Vacuous: what the claim says holds whatever happens, such as a bound above the
+maximum. Not testable: these data cannot say it, such as of a word that they do not have."""
 
 DECIDED = (REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS)
 """The verdicts that take a side: not contradicted is no proof of a claim, and yet none that it fails. Of all others

@@ -31,7 +31,8 @@ FAILED, OPEN = 1, 3
 
 COLOURS = {
     "replicated": "green", "contradicted": "red", "no difference": "blue", "depends on r": "blue",
-    "depends on the reading": "blue", "not contradicted": "yellow", "inconclusive": "yellow", "vacuous": "yellow",
+    "depends on the reading": "blue", "inconclusive under most readings": "yellow", "one reading": "blue",
+    "not contradicted": "yellow", "inconclusive": "yellow", "vacuous": "yellow",
     "not testable": "dim", "not run": "dim",
 }  # fmt: skip
 

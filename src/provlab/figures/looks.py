@@ -99,6 +99,7 @@ KINDS = {
     "inconclusive": "open", "not contradicted": "open", "partial": "open", "vacuous": "open", "rank undecided": "open",
     "better": "good", "worse": "bad", "same": "info",
     "data missing": "info", "no difference": "info", "depends on r": "info", "depends on the reading": "info",
+    "one reading": "info", "inconclusive under most readings": "open",
 }  # fmt: skip
 """Class of colours of each verdict and state, in the style sheet and in drawings; the others are "mute"."""
 

@@ -56,7 +56,8 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
     run = [each for each in outcome.robustness if each.n_run and outcome.claims[each.claim] in claims]
     found = [each for each in run if each.n_universes > 1]
     # where most readings decide against our defaults the claim counts as depending on the reading, not as firm
-    depends = [each for each in found if not each.firm or each.counts_as(each.default) == DEPENDS_ON_READING]
+    not_firm = [each for each in found if not each.firm or each.counts_as(each.default) == DEPENDS_ON_READING]
+    depends = [each for each in not_firm if each.decides]
     turning = Counter(place for each in found for place, share in each.turns.items() if share > 0)
     paper = papers()[multiverse.readings.paper]
     own = paper.folder / OWN
@@ -72,7 +73,7 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
             for verdict in FIRM_HEADINGS
         },
         # not run by default: NaN
-        turned=sorted((each for each in depends if each.decides), key=lambda each: np.nan_to_num(each.same)),
+        turned=sorted(depends, key=lambda each: np.nan_to_num(each.same)),
         open=sum(not each.decides for each in found),
         prints={name: _near(each) for name, each in outcome.prints.items() if len(each) and name not in left_out},
         asked=sorted(

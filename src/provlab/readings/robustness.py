@@ -1,7 +1,8 @@
 """How firm a verdict is: what becomes of a claim over all its universes, and which choice turns it.
 
-A verdict that decides counts as itself where it is firm, or where no universe decides; else the claim *depends on the
-reading*. A claim that was not tested under readings keeps its verdict.
+A verdict that takes a side counts as itself where it is firm: at least half of all universes take a side, and at least
+80 % of those agree with it. Where fewer than half take a side, the claim is *inconclusive under most readings*, else it
+*depends on the reading*. Where a paper has readings and none of them was asked of a claim, it has *one reading*.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from provlab.claims.rules import DECIDED, DEPENDS_ON_READING, NOT_CONTRADICTED, NOT_RUN, REPLICATED, VERDICTS
+from provlab.claims.rules import (
+    DECIDED,
+    DEPENDS_ON_READING,
+    NOT_CONTRADICTED,
+    NOT_RUN,
+    ONE_READING,
+    OPEN_UNDER_READINGS,
+    REPLICATED,
+    VERDICTS,
+)
 from provlab.readings.schema import Readings
 
 COLUMNS = [
@@ -25,6 +35,12 @@ COLUMNS = [
 
 FIRM = 0.8
 """Share of the universes that decide, with one verdict, that makes it firm."""
+
+MOST = 0.5
+"""Share of all universes that must decide; of fewer nothing is said."""
+
+ROUNDING = 1e-4
+"""Shares are stored with four decimals."""
 
 SIDE = {NOT_CONTRADICTED: REPLICATED}
 """Verdicts that agree with another one."""
@@ -72,22 +88,29 @@ class Robustness:
         return self.shares.get(self.default, np.nan) if self.default != NOT_RUN else np.nan
 
     @property
+    def decided(self) -> float:
+        """Share of the universes that take a side."""
+        return sum(share for verdict, share in self.shares.items() if verdict in DECIDED)
+
+    @property
     def decides(self) -> bool:
-        """Whether some universe decides."""
-        return any(verdict in DECIDED for verdict in self.shares)
+        """Whether at least half of the universes take a side."""
+        return self.decided >= MOST - ROUNDING
 
     def agrees(self, verdict: str) -> bool:
-        """Whether at least `FIRM` of the universes that decide are on the side of a verdict, or none decides.
+        """Whether at least `FIRM` of the universes that decide are on the side of a verdict.
 
         Not contradicted is on the side of replicated: a part of the data can be too small to show what all show.
         """
-        decided = {each: share for each, share in self.shares.items() if each in DECIDED}
-        same = sum(share for each, share in decided.items() if SIDE.get(each, each) == SIDE.get(verdict, verdict))
-        return same >= FIRM * sum(decided.values()) - 1e-9  # shares are read with four decimals
+        side = SIDE.get(verdict, verdict)
+        same = sum(share for other, share in self.shares.items() if SIDE.get(other, other) == side)
+        return same >= FIRM * self.decided - ROUNDING
 
     @property
     def firm(self) -> str:
-        """The most frequent verdict of the universes that decide, where at least `FIRM` of them agree; else ""."""
+        """The most frequent verdict that takes a side, where it is firm; else ""."""
+        if not self.decides:
+            return ""
         return next((verdict for verdict in self.shares if verdict in DECIDED and self.agrees(verdict)), "")
 
     @property
@@ -96,8 +119,14 @@ class Robustness:
         return next((place for place, share in self.turns.items() if share), "")
 
     def counts_as(self, verdict: str) -> str:
-        """Return what a verdict on the claim counts as: itself, or that it depends on the reading."""
-        return DEPENDS_ON_READING if verdict in DECIDED and not self.agrees(verdict) else verdict
+        """Return what a verdict on the claim counts as, see the module."""
+        if verdict not in DECIDED:
+            return verdict
+        if self.n_universes == 1:
+            return ONE_READING
+        if not self.decides:
+            return OPEN_UNDER_READINGS
+        return verdict if self.agrees(verdict) else DEPENDS_ON_READING
 
 
 def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustness]:
@@ -150,8 +179,12 @@ def stored_robustness(results: Path) -> dict[str, Robustness]:
 
 
 def counted(claim: str, verdict: str, asked: Mapping[str, Robustness]) -> str:
-    """Return what a verdict on a claim counts as; itself where the claim was not tested under readings."""
-    return asked[claim].counts_as(verdict) if claim in asked else verdict
+    """Return what a verdict on a claim counts as, see the module; itself where no claim of its paper was asked."""
+    if claim in asked:
+        return asked[claim].counts_as(verdict)
+    paper = claim.partition(".")[0]
+    has_readings = any(name.startswith(f"{paper}.") for name in asked)
+    return ONE_READING if has_readings and verdict in DECIDED else verdict
 
 
 def tallied(verdicts: Iterable[str]) -> list[tuple[str, int]]:

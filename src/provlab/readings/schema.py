@@ -22,6 +22,8 @@ part:                                             # of the data, stated beforeha
   smith2020/figure1:
     why: Every tenth set in the order of their names.
     overrides: ["dataset.set=[Exp_1_2,Exp_3_4]", protocol.repeats=1]
+one_reading:                                      # claims, or patterns of ids, of which no reading was asked
+  smith2020.lemma1: Nothing is open there.
 ```
 As in an artefact's columns, a setting of the selector or the model is left out for rows that do not have it.
 """
@@ -30,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -199,6 +202,11 @@ class Readings:
     paper: str
     places: Annotated[tuple[Place, ...], _places]
     part: Annotated[Mapping[str, Part], _parts] = field(default_factory=dict)
+    one_reading: Mapping[str, Line] = field(default_factory=dict)
+
+    def why_one_reading(self, claim: str) -> str:
+        """Return why no reading of a claim was asked; "" where the file does not say it."""
+        return next((why for pattern, why in self.one_reading.items() if fnmatchcase(claim, pattern)), "")
 
 
 def paper_readings(paper: str) -> Readings:
