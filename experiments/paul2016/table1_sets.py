@@ -3,7 +3,7 @@
 from provlab.recipe import Recipe, Rendering
 from provlab.tables import cell_text, write_tables
 
-from .table1 import summarise
+from .table1 import has_error_only, summarise
 
 
 def render(made: Rendering) -> str:
@@ -11,8 +11,11 @@ def render(made: Rendering) -> str:
     lines = made.frame.set_index(["row", "column"])
     rows = []
     for row in made.artefact.config.artefact.rows:
-        rows.append([row, "relevant", *(cell_text(lines, row, f"{column}, relevant") for column in columns)])
-        rows.append(["", "error (%)", *(cell_text(lines, row, f"{column}, error (%)") for column in columns)])
+        name = row
+        if not has_error_only(row):
+            rows.append([row, "relevant", *(cell_text(lines, row, f"{column}, relevant") for column in columns)])
+            name = ""
+        rows.append([name, "error (%)", *(cell_text(lines, row, f"{column}, error (%)") for column in columns)])
     return write_tables(
         made.tables,
         ["", "", *columns],
