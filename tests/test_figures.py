@@ -84,19 +84,33 @@ def test_bad_looks_are_one_clear_error(text, monkeypatch, tmp_path):
 def test_a_method_looks_the_same_in_both_kinds_of_figures_and_legends_have_no_orphans(figures, tmp_path):
     frame = made_frame({"Random": 50.0, "empty": np.nan, "OFS": 40.0, "k-means": 60.0})
     draw_curves(frame, tmp_path / "curves", "T", ylabel="accuracy", flat="k-means", log="x", from_zero=True)
-    many.draw_error_bars(frame, tmp_path / "bars", "<b>partial</b>")
-    for figure in figures:
-        assert legend_texts(figure) == ["Random", "OFS", "k-means"]
-        [panel, *_] = figure.axes
+    many.draw_error_bars(frame, tmp_path / "bars", "<b>partial</b>", baseline="k-means")
+    curves, bars = figures
+    assert legend_texts(curves) == ["Random", "OFS", "k-means"]
+    expected = {name: look.colour for name, look in looks(["OFS", "Random", "k-means"]).items()}
+    found = {line.get_label(): line for figure in figures for panel in figure.axes for line in panel.get_lines()}
+    assert {name: found[name].get_color() for name in expected} == expected
+    named = {panel.get_ylabel(): panel for panel in bars.axes if panel.get_ylabel()}
+    assert [*named] == ["Random", "empty", "OFS", "k-means"]
+    for panel in (curves.axes[0], named["OFS"]):
         assert panel.get_ylim()[0] == 0
-        drawn = {line.get_label(): line for line in panel.get_lines() if not line.get_label().startswith("_")}
-        assert {name: line.get_color() for name, line in drawn.items()} == {
-            name: look.colour for name, look in looks(["OFS", "Random", "k-means"]).items()
-        }
+        drawn = {line.get_label(): line for line in panel.get_lines()}
         assert list(drawn["OFS"].get_ydata()) in ([40, 41], [40])
-    [curves, _] = figures
     assert [text.get_text() for text in curves.axes[0].get_xticklabels()] == ["10", "20"]
     assert "<b>" not in (tmp_path / "bars.svg").read_text()
+
+
+def test_data_sets_stand_by_the_error_of_the_baseline_which_is_a_line_in_each_panel(figures, tmp_path):
+    errors = {"Full": [30.0, 10.0, 20.0], "BSS": [31.0, 12.0, 19.0]}
+    lines = [(row, "r=3", f"set {k}", value, 1.0) for row, values in errors.items() for k, value in enumerate(values)]
+    frame = pd.DataFrame(lines, columns=["row", "column", "dataset", "value", "sd"])
+    many.draw_error_bars(frame, tmp_path / "bars", "T", baseline="Full")
+    [panel] = [panel for panel in figures[0].axes if panel.get_ylabel() == "BSS"]
+    drawn = {line.get_label(): line for line in panel.get_lines()}
+    assert sorted(zip(drawn["BSS"].get_xdata(), drawn["BSS"].get_ydata(), strict=True)) == [(1, 12), (2, 19), (3, 31)]
+    assert [10, 20, 30] in [list(line.get_ydata()) for line in panel.get_lines()]
+    many.draw_error_bars(frame[frame["row"] == "BSS"], tmp_path / "alone", "T", baseline="Full")
+    assert "mean of all methods" in (tmp_path / "alone.svg").read_text()
 
 
 @pytest.mark.filterwarnings("error:constrained_layout not applied")

@@ -97,7 +97,7 @@ def test_figures(run, made, name, setting):
     assert means["RFE"] <= 5
     assert means["Random"] > 10
     svg = (made / "results" / "figures" / "paul2016" / f"{name}.svg").read_text()
-    assert all(method in svg for method in METHODS)
+    assert all(f">{method.split()[-1]}<" in svg for method in METHODS)  # a long name stands in two lines
     printed, frame = run(name, "protocol.repeats=2", "--render")
     assert "PARTIAL: 48 of 48 numbers lack trials." in printed
     assert frame["state"].str.startswith("partial (3 of 6)").any()
@@ -125,11 +125,25 @@ def test_table3_lists_the_words_of_every_run(run):
     assert "hullnumber" in printed  # the printed words of the pairs that are not here
 
 
+def test_table3_has_the_pairs_of_the_paper_first(tmp_path):
+    recipe, artefact = load_recipe("paul2016/table3"), compose_artefact("paul2016/table3")
+    frame = pd.DataFrame({"dataset": ["Exp_1_2", "Exp_1_2", "Exp_14630_814096", "Exp_14630_814096"]})
+    frame = frame.assign(row=["BSS", "Lvg"] * 2, column="r=300", value="spacer", state="complete")
+    frame = frame.merge(recipe.printed(), on=["row", "column", "dataset"], how="left")
+    printed = recipe.render(Rendering(artefact, frame, tmp_path / "table3", tmp_path / "table3", TrialStore(tmp_path)))
+    first = [line.split("|")[1].strip() for line in printed.replace("\\", "").splitlines() if line.startswith("|")][2:]
+    assert first[:2] == ["Exp_14630_814096", "as printed"]
+    assert first[2].startswith("(i) Opera")
+    assert first[-1] == "Exp_1_2"
+
+
 def test_certificates_are_counted_and_drawn(run, made):
     printed, frame = run("certificates")
     states = frame.set_index(["row", "column", "dataset"])["value"]
     assert states["BSS", "unsupervised, r=300, spectral", "Exp_1_2"] == "held 3"
     assert states["BSS", "unsupervised, r=300, radius", "Exp_1_2"] == "held 3"
+    assert "violated" not in states["BSS", "unsupervised, r=300, radius_margin", "Exp_1_2"]
+    assert float(states["BSS", "unsupervised, r=300, radius_margin_ratio, median", "Exp_1_2"]) > 0
     assert pd.isna(states["BSS", "supervised, r=300, radius", "Exp_1_2"])
     assert "violated" not in printed
     assert "held 6" in printed  # both sets
@@ -173,13 +187,18 @@ def test_table4_under_three_protocols(tmp_path, monkeypatch):
 def test_theorems_say_something_where_r_is_what_they_ask_for(run):
     _, frame = run("theorems")
     states = frame[frame["column"].str.endswith((", margin", ", soft"))]
-    assert len(states) == 2 * 4 * 2
-    assert states["value"].str.startswith("held").all()
-    assert not states["value"].str.contains("vacuous|violated").any()
-    errors = frame[frame["column"].str.endswith("spectral_error")].set_index(["row", "column"])["value"].astype(float)
-    assert errors.max() < 0.5
-    fewer, more = (errors["Lvg", f"unsupervised, l=6, r={r}, spectral_error"] for r in (331, 864))
-    assert more < fewer  # as sampling theory has it
+    assert len(states) == 2 * 5 * 2
+    asked = states[~states["column"].str.contains("r=132")]  # the printed form with the constant 1: less than is proven
+    assert asked["value"].str.startswith("held").all()
+    assert not states["value"].str.contains("violated").any()
+    assert not asked["value"].str.contains("vacuous").any()
+    values = frame.set_index(["row", "column"])["value"]
+    errors = [float(values["Lvg", f"unsupervised, l=6, r={r}, spectral_error"]) for r in (132, 331, 864)]
+    assert errors == sorted(errors, reverse=True)  # as sampling theory has it
+    assert max(errors) < 0.5
+    assert values["BSS", "unsupervised, l=6, r=864, radius_margin"].startswith("held")
+    assert pd.isna(values["BSS", "supervised, k=40, r=864, radius_margin"])  # Theorem 1 is about the margin alone
+    assert float(values["BSS", "unsupervised, l=6, r=864, radius_margin_ratio, largest"]) < 1.5
 
 
 def test_full_data_at_several_c(run):
@@ -198,3 +217,17 @@ def test_the_nearest_table_stands_beside_the_print_of_table1(run):
     lines = frame.set_index(["row", "column"])["printed_value"]
     assert lines["RRQR", "r=30, k=40"] == "40, 30, 29, 28, 27"
     assert lines["BSS", "r=40, k=50, error (%)"] == "0"
+
+
+def test_table1_states_only_the_error_of_random_and_full_features(run):
+    """As section 6.3.1 does: the printed table has no row of them."""
+    printed, frame = run("table1")
+    values = frame.set_index(["row", "column"])["value"]
+    for row in ("Random", "Full"):
+        assert {column for name, column in values.index if name == row} == {
+            f"r={r}, k={k}, error (%)" for r in (30, 40) for k in (40, 50)
+        }
+    assert float(values["Full", "r=30, k=40, error (%)"]) == 0
+    assert float(values["Random", "r=30, k=40, error (%)"]) > 2
+    [line] = [line for line in printed.splitlines() if line.startswith("| Random")]
+    assert "mean error (%)" in line

@@ -21,6 +21,8 @@ A,r=2,two,12,2.0,
 "B, 1/l",r=1,two,19.25,1.0,
 """
 MARKDOWN = "**First.**\n\n| method | r=1   | r=2 |\n|---|---|---|\n| A | 15.25 | 11 |\n| B | x \\| y | 3 |\n\nA note.\n"
+NAMELESS = "|  |  | r=1 |\n|---|---|---|\n| A | error | 1 |\n|  | time | 2 |\n"
+"""Two columns without a name, as a row of several lines has them."""
 PRINT = "weights,rank,by_default,exact,shared\nlog,1,False,3,0.8\nl2,1,False,3,0.8\ncounts,3,True,1,0.25\n"
 ROBUSTNESS = "claim,universes,run,shares,turned_by\np.one,24,24,replicated 0.625; no difference 0.375,C\np.two,4,0,,\n"
 
@@ -29,7 +31,8 @@ ROBUSTNESS = "claim,universes,run,shares,turned_by\np.one,24,24,replicated 0.625
 def folder(tmp_path):
     folder = tmp_path / "reference"
     files = {
-        "tables/p/table.csv": CSV, "tables/p/table.md": MARKDOWN, "readings/p/print-table.csv": PRINT,
+        "tables/p/table.csv": CSV, "tables/p/table.md": MARKDOWN, "tables/p/nameless.md": NAMELESS,
+        "readings/p/print-table.csv": PRINT,
         "readings/p/robustness.csv": ROBUSTNESS, "verdicts.csv": "id,verdict,effect\np.one,no difference,-0.25\n",
         "summary.json": json.dumps({"trials": 12345, "verdicts": {"p": {"replicated": 2, "not run": 1}}}),
     }  # fmt: skip
@@ -65,6 +68,7 @@ def given(folder, text):
         ('summary.trials | form(",d")', "12,345"),
         ('summary.verdicts.p.values() | sum', "3"),
         ('table("p/table", keep=["method"], rows={"method": ["A"]})', "| method |\n|--------|\n| A      |"),
+        ('table("p/nameless").splitlines()[-1]', "|   | time  | 2   |"),
         ('table("p/table").splitlines()[-1]', r"| B      | x \| y | 3   |"),
     ],
 )  # fmt: skip

@@ -24,7 +24,8 @@ def render(made: Rendering) -> str:
         caption=f"Figure {number} in numbers. {made.artefact.title}: test error in %, mean over data sets ({how}).",
         note=note.strip(),
     )
-    paths = draw_error_bars(made.frame, made.figures, title=f"{made.artefact.title} ({how}). {made.note}".strip())
+    title = f"{made.artefact.title} ({how}). {made.note}".strip()
+    paths = draw_error_bars(made.frame, made.figures, title, baseline="Full")
     differences = paired_differences(made.trials(TRIAL_COLUMNS), baseline="Full")
     title = f"{made.artefact.title}: paired differences to full data with 95 % intervals ({how}). {made.note}".strip()
     paths += draw_forest(differences, made.figures, title, xlabel="test error minus that of full data (points)")

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from provlab.figures.looks import Look, looks
-from provlab.figures.style import TWO_COLUMNS, draw_bars, legend_of, save_figure, style
+from provlab.figures.style import TWO_COLUMNS, draw_bars, save_figure, style
 from provlab.frames import ERROR, mean_interval, standard_error_scale
 from provlab.tables import Traced
 
@@ -24,16 +24,21 @@ TRIAL_COLUMNS = ["error", "n_train", "n_test"]
 LINE = 0.115
 """Inches of a data set: 80 are a page."""
 
+PANEL = 0.95
+"""Inches of a method's line of panels: eight are a page."""
+
 TITLE = 10
 """Characters in a line of a method's name: what stands above a panel where a page has seven."""
 
 OVERALL = "all data sets"
 
 
-def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
-    """Draw one panel a column of the artefact: data sets along x, a marker and a bar of one sd a method.
+def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str, *, baseline: str) -> list[Path]:
+    """Draw a panel a method and column of the artefact: data sets along x, a marker and a bar of one sd each.
 
-    Data sets stand by increasing mean of all methods; an order by name would be no order to the eye.
+    The paper has all methods in one panel. Eighty sets of eight methods hide each other there; here each method stands
+    alone, against a line of the baseline. Data sets stand by its increasing error: an order by name would be none to
+    the eye.
 
     Parameters
     ----------
@@ -42,6 +47,8 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
     stem : path
         Where the files go, without suffix.
     title : str
+    baseline : str
+        A row; where the artefact does not have it, data sets stand by the mean of all methods, without a line.
 
     Returns
     -------
@@ -50,28 +57,39 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
     """
     frame = frame.astype({"value": float, "sd": float})
     methods, columns = looks(frame["row"]), frame["column"].unique()
-    datasets = frame.groupby("dataset")["value"].mean().sort_values(kind="stable").index
+    own = frame[frame["row"] == baseline]
+    ordering = frame if own.empty else own
+    datasets = ordering.groupby("dataset")["value"].mean().sort_values(kind="stable").index
     place = {name: k for k, name in enumerate(datasets, start=1)}
     with style():
-        figure = Figure(figsize=(TWO_COLUMNS, 0.6 + 2.0 * len(columns)), layout="constrained")
-        panels = np.atleast_1d(figure.subplots(len(columns), 1, sharex=True, sharey=True))
-        for panel, column in zip(panels, columns, strict=True):
-            for k, (row, look) in enumerate(methods.items()):
+        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + PANEL * len(methods)), layout="constrained")
+        panels = figure.subplots(len(methods), len(columns), sharex=True, sharey=True, squeeze=False)
+        for line, (row, look) in zip(panels, methods.items(), strict=True):
+            for panel, column in zip(line, columns, strict=True):
+                _draw_baseline(panel, own[own["column"] == column], place)
                 part = frame[(frame["row"] == row) & (frame["column"] == column)].dropna(subset=["value"])
-                if part.empty:
-                    continue
-                x = part["dataset"].map(place) + 0.6 * ((k + 0.5) / len(methods) - 0.5)
-                y, spread = part["value"], part["sd"]
-                # bars stay pale, so that hundreds of them do not hide the markers
-                draw_bars(panel, (x, x), (y - spread, y + spread), color=look.colour, linewidth=0.4, alpha=0.35)
-                panel.plot(x, y, look.marker, color=look.colour, label=row, markersize=2.2, markeredgewidth=0.6)
-            panel.set_ylabel(f"{ERROR.label}\n{column}")
-            panel.set_xlim(0, len(datasets) + 1)
-            panel.set_ylim(bottom=0)
-            panel.grid(axis="y")
-        panels[-1].set_xlabel("data set, by the mean of all methods (names in the CSV file)")
-        legend_of(figure, panels, list(methods))
+                _draw_sets(panel, part, place, row, look)
+            line[0].set_ylabel(fill(row, TITLE), color=look.colour)
+        for panel, column in zip(panels[0], columns, strict=True):
+            panel.set_title(str(column))
+        panels[0, 0].set_xlim(0, len(datasets) + 1)
+        panels[0, 0].set_ylim(bottom=0)
+        figure.supylabel(ERROR.label, fontsize=8)
+        order = f"by the error of {baseline}, the grey line" if len(own) else "by the mean of all methods"
+        figure.supxlabel(f"data set, {order} (names in the CSV file)", fontsize=8)
         return save_figure(figure, stem, title)
+
+
+def _draw_baseline(panel: Axes, own: pd.DataFrame, place: dict[str, int]) -> None:
+    line = own.assign(x=own["dataset"].map(place)).sort_values("x")
+    panel.plot(line["x"], line["value"], color="0.3", linewidth=0.8, zorder=4)  # above the bars, which hide it
+
+
+def _draw_sets(panel: Axes, part: pd.DataFrame, place: dict[str, int], row: str, look: Look) -> None:
+    x, y, spread = part["dataset"].map(place), part["value"], part["sd"]
+    draw_bars(panel, (x, x), (y - spread, y + spread), color=look.colour, linewidth=0.5, alpha=0.4, zorder=2)
+    panel.plot(x, y, look.marker, color=look.colour, label=row, markersize=1.8, markeredgewidth=0.3, zorder=3)
+    panel.grid(axis="y")
 
 
 def paired_differences(trials: pd.DataFrame, baseline: str) -> pd.DataFrame:

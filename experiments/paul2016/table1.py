@@ -7,18 +7,28 @@ from provlab.tables import cell_text, write_tables
 
 TOP = 5
 TIED = {"higher_index": "feature of higher index", "earlier_place": "feature selected earlier on average"}
-MEASURES = {"selected most often": "", "relevant among them": ", relevant", "mean error (%)": ", error (%)"}
+ERROR = ", error (%)"
+MEASURES = {"selected most often": "", "relevant among them": ", relevant", "mean error (%)": ERROR}
+ERROR_ONLY = ("Random", "Full")
+"""Section 6.3.1 states their error, and Table 1 has no row for them."""
 
 
 def summarise(entry, trials, *, ties):
-    top = most_frequent(trials["features"], TOP, ties=ties)
     [error] = error_summary(entry, trials)
+    error["column"] = entry.column + ERROR
+    if has_error_only(entry.row):
+        return [error]
+    top = most_frequent(trials["features"], TOP, ties=ties)
     n_relevant = sum(feature < entry.cell.dataset["n_relevant"] for feature in top)
     return [
         {"value": ", ".join(str(feature + 1) for feature in top)},
         {"column": f"{entry.column}, relevant", "value": f"{n_relevant} of {len(top)}"},
-        {"column": f"{entry.column}, error (%)", **error},
+        error,
     ]
+
+
+def has_error_only(row):
+    return row.split(", ")[0] in ERROR_ONLY
 
 
 def render(made: Rendering) -> str:
@@ -26,8 +36,9 @@ def render(made: Rendering) -> str:
     lines = made.frame.set_index(["row", "column"])
     rows = []
     for row in made.artefact.config.artefact.rows:
-        for measure, suffix in MEASURES.items():
-            name = row if not suffix else ""
+        measures = {"mean error (%)": ERROR} if has_error_only(row) else MEASURES
+        for place, (measure, suffix) in enumerate(measures.items()):
+            name = "" if place else row
             rows.append([name, measure, *(cell_text(lines, row, column + suffix) for column in columns)])
             printed = [cell_text(lines, row, column + suffix, "printed_value") for column in columns]
             if any(printed):

@@ -25,22 +25,24 @@ def render(made: Rendering) -> str:
     [column] = made.artefact.config.artefact.columns
     lines = made.frame.set_index(["dataset", "row", "column"])
     methods = list(made.artefact.config.artefact.rows)
-    rows = []
+    own, others = [], []
     for name in made.frame["dataset"].unique():
         words = [_words(lines.loc[(name, method, column), "value"]) for method in methods]
-        rows.append([name, *(Traced(text, row, column, name) for text, row in zip(words, methods, strict=True))])
+        line = [name, *(Traced(text, row, column, name) for text, row in zip(words, methods, strict=True))]
         printed = [lines.loc[(name, method, column), "printed_value"] for method in methods]
         if any(isinstance(text, str) for text in printed):
-            rows.append(["    as printed", *printed])
-    rows += [[f"{pair}, as printed", *words] for pair, words in _not_here(made, methods)]
+            own += [line, ["    as printed", *printed]]
+        else:
+            others.append(line)
+    not_here = [[f"{pair}, as printed", *words] for pair, words in _not_here(made, methods)]
     return write_tables(
         made.tables,
         ["data set", *methods],
-        rows,
+        [*own, *not_here, *others],
         caption=f"Table 3. {made.artefact.title} ({column}).",
         note=f"{made.note} Words are stems; the first {SHOWN} by average place in the selection, all in the CSV file. "
-        "Four of the paper's five pairs are not among the data here. For leverage-score sampling a word has to be in "
-        f"{COUNTED[made.artefact.summary['draws']]} of every fold.".strip(),
+        "The paper's pairs stand first; four of the five are not among the data here. For leverage-score sampling a "
+        f"word has to be in {COUNTED[made.artefact.summary['draws']]} of every fold.".strip(),
     )
 
 

@@ -10,7 +10,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from provlab.documents import parse_json
-from provsel.certificates import HELD, NOT_SEPARABLE, THEOREMS, UNDECIDED, VACUOUS, VIOLATED
+from provsel.certificates import (
+    HELD,
+    NOT_SEPARABLE,
+    THEOREMS,
+    UNDECIDED,
+    VACUOUS,
+    VIOLATED,
+    MarginPreservation,
+    RadiusPreservation,
+    SpectralSparsification,
+    radius_margin_bound,
+)
+from provsel.certificates.theorem import SLACK
 
 _Ints: TypeAlias = NDArray[np.int64]
 
@@ -18,6 +30,16 @@ ALL_CERTIFICATES = tuple(dict.fromkeys(theorem.name for theorem in THEOREMS))
 """What a record says a state of."""
 
 STATES = (HELD, VIOLATED, VACUOUS, UNDECIDED, NOT_SEPARABLE)
+
+MARGIN, RADIUS = MarginPreservation.state_column(), RadiusPreservation.state_column()
+SPECTRAL_ERROR = SpectralSparsification.column("spectral_error")
+MARGIN_RATIO = MarginPreservation.column("margin_ratio")
+RADIUS_RATIO = RadiusPreservation.column("radius_ratio")
+
+RADIUS_MARGIN = "certificate_radius_margin"
+RADIUS_MARGIN_RATIO = "certificate_radius_margin_ratio"
+RADIUS_MARGIN_READS = (SPECTRAL_ERROR, MARGIN, MARGIN_RATIO, RADIUS, RADIUS_RATIO)
+"""Columns of the records that `with_radius_margin` reads."""
 
 TIES = ("higher_index", "earlier_place")
 DRAWS = ("each", "union")
@@ -102,6 +124,33 @@ def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
         found = trials[f"certificate_{name}"].value_counts()
         counts[name] = ", ".join(f"{state} {found[state]:,}" for state in STATES if found.get(state, 0))
     return counts
+
+
+def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
+    """Add how much B^2 / gamma^2 grew, and whether `radius_margin_bound` holds: no record has these.
+
+    B is the radius of the enclosing ball, gamma the hard margin. The state is "held" or "violated" where both were
+    measured and the margin has a bound, else that of the radius, or of the margin, which says why.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        `RADIUS_MARGIN_READS`.
+
+    Returns
+    -------
+    DataFrame
+        The trials with `RADIUS_MARGIN` and `RADIUS_MARGIN_RATIO`.
+    """
+    error, margin, radius = (trials[name].to_numpy(float) for name in (SPECTRAL_ERROR, MARGIN_RATIO, RADIUS_RATIO))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = radius / margin  # infinite where a selection merges the classes
+    within = ratio <= radius_margin_bound(error) * (1 + SLACK)
+    state = pd.Series(np.where(within, HELD, VIOLATED), trials.index, dtype=object)
+    for name in (MARGIN, RADIUS):
+        said = trials[name].astype(object)
+        state = state.where(said.isin([HELD, VIOLATED]), said)
+    return trials.assign(**{RADIUS_MARGIN: state, RADIUS_MARGIN_RATIO: ratio})
 
 
 def value_counts(values: pd.Series) -> list[tuple[str, int]]:

@@ -177,7 +177,7 @@ def _markdown(
         at = header.index(_one_of(header, column, f"{table}: column"))
         chosen = [_one_of([line[at] for line in cells], value, f"{table}: {column}") for value in values]
         cells = [line for line in cells if line[at] in chosen]
-    places = [header.index(_one_of(header, column, f"{table}: column")) for column in keep or header]
+    places = [header.index(_one_of(header, column, f"{table}: column")) for column in keep] or range(len(header))
     return "\n".join(table_lines([[line[at] for at in places] for line in [header, *cells]]))
 
 

@@ -24,6 +24,7 @@ from provlab.claims.rules import (
 from provlab.claims.schema import RULES, Claim, RankingRequest
 from provlab.claims.verdicts import judge
 from provlab.datasets import MissingDataError, load_dataset
+from provlab.summaries import RADIUS_MARGIN_READS
 
 SETS = [f"set{k}" for k in range(20)]
 FIGURE, ONE, COLUMNS = "made/figure", "made/one", ["r=1", "r=2"]
@@ -429,6 +430,31 @@ def test_a_share_of_runs_is_shown_where_its_exact_interval_lies_inside(made, n, 
         assert above or binomtest(0, runs - 1, at_most or 0.05, "less").pvalue > 0.05
     theorem = verdict_on(made, claim("certificates", quantity="margin", **shared))
     assert theorem.verdict == (NOT_CONTRADICTED if verdict == INCONCLUSIVE else verdict)
+
+
+# ||E||, margin (state, ratio), radius (state, ratio): (1 + eps) / (1 - eps) is 2 at ||E|| = 1/4, and infinite from 1/2
+RADIUS_MARGIN_CASES = [
+    ((0.25, "held", 0.8, "held", 1.2), "held"),  # 1.5
+    ((0.25, "held", 0.5, "held", 1.0), "held"),  # 2
+    ((0.25, "held", 0.5, "held", 1.01), "violated"),
+    ((0.25, "violated", 0.0, "held", 1.0), "violated"),  # the classes are merged
+    ((0.6, "vacuous", 0.9, "held", 1.0), "vacuous"),
+    ((0.25, "not separable", np.nan, "held", 1.0), "not separable"),
+    ((0.25, "held", 0.9, "rank undecided", 1.0), "rank undecided"),
+    ((0.25, "held", 0.9, "not measured", np.nan), "not measured"),
+]
+
+
+@pytest.mark.parametrize(("numbers", "state"), RADIUS_MARGIN_CASES)
+def test_the_ratio_of_radius_to_margin_is_bounded_where_both_are_measured(made, numbers, state):
+    made.add("made/runs", ["A"], ["r=1"], ["data"], n_splits=10)
+    columns = dict(zip(RADIUS_MARGIN_READS, zip(*[numbers] * 10, strict=True), strict=True))
+    made.put("made/runs", "A", "r=1", np.zeros(10), **{name: [*values] for name, values in columns.items()})
+    theorem = claim("certificates", artefact="made/runs", row="A", quantity="radius_margin", columns=["r=1"])
+    found = verdict_on(made, theorem)
+    assert f"10 {state}" in found.detail
+    verdicts = {"held": NOT_CONTRADICTED, "violated": CONTRADICTED}
+    assert found.verdict == verdicts.get(state, VACUOUS)
 
 
 def test_a_theorem_is_shown_on_each_data_set_or_not_at_all(made):

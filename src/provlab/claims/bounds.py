@@ -26,10 +26,11 @@ from provlab.claims.rules import (
     nothing_stored,
 )
 from provlab.claims.stored import artefact_theorems
+from provlab.summaries import RADIUS_MARGIN, RADIUS_MARGIN_READS, with_radius_margin
 from provsel.certificates import HELD, THEOREMS, VIOLATED
 from provsel.certificates import VACUOUS as VACUOUS_STATE
 
-STATES = {theorem.name: theorem.state_column() for theorem in THEOREMS}
+STATES = {theorem.name: theorem.state_column() for theorem in THEOREMS} | {"radius_margin": RADIUS_MARGIN}
 NUMBERS = tuple(
     dict.fromkeys(name for theorem in THEOREMS for name, kind in theorem.columns().items() if kind is float)
 )
@@ -46,7 +47,7 @@ class Certificates(AbstractRule):
     Parameters
     ----------
     row : str
-    quantity : {"spectral", "margin", "soft", "radius", "scores", "cost", "partition", "recovery"}
+    quantity : {"spectral", "margin", "soft", "radius", "radius_margin", "scores", "cost", "partition", "recovery"}
         Or the name of a theorem of the project's own, of the artefact's `protocol.measures`.
     at_most : float
         Probability of failure that the theorem allows.
@@ -76,12 +77,19 @@ class Certificates(AbstractRule):
     @property
     def reads(self) -> tuple[str, ...]:
         """See the base class."""
-        return ((STATES.get(self.quantity) or artefact_theorems(self.artefact)[self.quantity]),)
+        return RADIUS_MARGIN_READS if self._state_column == RADIUS_MARGIN else (self._state_column,)
+
+    @property
+    def _state_column(self) -> str:
+        return STATES.get(self.quantity) or artefact_theorems(self.artefact)[self.quantity]
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, over all columns."""
-        column = self.reads[0]
-        trials = pd.concat([evidence.trials(place, self.reads) for place in self.places(columns)]).dropna()
+        column = self._state_column
+        trials = pd.concat([evidence.trials(place, self.reads) for place in self.places(columns)], ignore_index=True)
+        if column == RADIUS_MARGIN:
+            trials = with_radius_margin(trials)
+        trials = trials.dropna(subset=[column])
         if trials.empty:
             return [nothing_stored(self.quantity, self.row)]
         counts = trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)

@@ -122,11 +122,13 @@ def with_lists(multiverse: Multiverse) -> set[str]:
 
 
 def _columns_by_artefact(multiverse: Multiverse) -> dict[str, set[str]]:
+    """Return what is read of each artefact that readings touch: the trials of others are not of this study."""
+    touched = {name for place in multiverse.readings.places for name in place.touches}
     found: dict[str, set[str]] = defaultdict(set)
     for claim in multiverse.family:
-        for name in claim.artefacts:
+        for name in claim.artefacts & touched:
             found[name] |= columns_read([claim])
-    for name in {claim.rule.artefact for claim in multiverse.family}:
+    for name in sorted(found):
         if printed_rows(name):
             found[name] |= {*load_recipe(name).columns, *FOLD_SIZES}
     return found

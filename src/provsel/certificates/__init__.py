@@ -9,7 +9,7 @@ from provsel.certificates.clustering import ClusteringCost, PartitionCost
 from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery, certify_compression
 from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineFeatureCount, OnlineScoreSum
-from provsel.certificates.radius import RadiusPreservation
+from provsel.certificates.radius import RadiusPreservation, radius_margin_bound
 from provsel.certificates.ridge import RidgeSparsification
 from provsel.certificates.ridge_regression import RidgeRegressionCost, RidgeRegressionRisk
 from provsel.certificates.spectral import SpectralSparsification
@@ -75,4 +75,5 @@ __all__ = [
     "certify",
     "certify_compression",
     "certify_subset",
+    "radius_margin_bound",
 ]

@@ -1,10 +1,11 @@
-"""The minimum enclosing ball of the rows: the selection does not blow it up."""
+"""The minimum enclosing ball of the rows: the selection does not blow it up, nor its ratio to the margin."""
 
 from __future__ import annotations
 
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from provsel.certificates.theorem import MAX_ROWS, SLACK, MeasuredTrial, Theorem, settled
 
@@ -55,3 +56,31 @@ class RadiusPreservation(Theorem):
         tolerance = bound * (SLACK + before.gap + after.gap)
         state = settled(ratio - bound - tolerance, trial.eigenvalue_error)
         return cls(radius_ratio=ratio, radius_bound=bound, state=state)
+
+
+def radius_margin_bound(spectral_error: ArrayLike) -> NDArray[np.float64]:
+    """Return the most by which B^2 / gamma^2 can grow, (1 + eps) / (1 - eps) at eps = ||E|| / (1 - ||E||).
+
+    B is the radius of the enclosing ball and gamma the hard margin, so that `radius_ratio / margin_ratio` is what was
+    achieved. This eps is the smallest at which `MarginPreservation` and `RadiusPreservation` both have the form that
+    the theorem combines: 1 - eps and 1 + eps. Infinite from ||E||_2 = 1/2, where the margin has no bound.
+
+    Parameters
+    ----------
+    spectral_error : array_like
+        ||E||_2, at least 0.
+
+    References
+    ----------
+    Paul, Magdon-Ismail, Drineas (2016), Theorems 3 and 4.
+
+    Examples
+    --------
+    >>> from provsel.certificates import radius_margin_bound
+    >>> radius_margin_bound([0.0, 0.25, 0.5]).tolist()
+    [1.0, 2.0, inf]
+    """
+    error = np.asarray(spectral_error, dtype=np.float64)
+    remaining = np.maximum(1 - 2 * error, 0.0)  # (1 + eps) / (1 - eps) is 1 over this
+    with np.errstate(divide="ignore"):
+        return np.asarray(1 / remaining)

@@ -117,8 +117,9 @@ class LeverageScoreSelector(BaseSelector):
     def budget(rank: int, eps: float, delta: float = 0.01) -> int:
         """Return an r for which, with probability 1 - delta, the squared margin is kept to a factor 1 - eps.
 
-        The paper leaves the constant of its Lemma 3 open. Matrix Bernstein (Tropp 2012, Theorem 1.4) for draws
-        with replacement gives P(||E||_2 >= s) <= 2 rank exp(-r s^2 / (2 (rank - 1) (1 + s / 3))); the margin
+        The paper's Lemma 3 prints another form, r = O(rank / eps^2 log(rank / (eps^2 sqrt(delta)))) for
+        ||E||_2 <= eps, and leaves its constant open. Matrix Bernstein (Tropp 2012, Theorem 1.4) for draws with
+        replacement gives P(||E||_2 >= s) <= 2 rank exp(-r s^2 / (2 (rank - 1) (1 + s / 3))); the margin
         needs s = eps / 2.
         """
         check_budget(rank, eps)
