@@ -90,6 +90,7 @@ for model in MODELS:
 models.KMeansClustering(2).fit(X, y)
 OWN: list[type[certificates.Theorem]] = [
     certificates.ClusteringCost,
+    certificates.ClusteringRatio,
     certificates.CompressedRecovery,
     certificates.FeatureSelectiveRecovery,
     certificates.MarginPreservation,

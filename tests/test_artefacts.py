@@ -1,5 +1,6 @@
 """Artefacts from their scripts, on small synthetic data instead of real data: numbers, tables, figures, advice."""
 
+import math
 import re
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from provlab.cli import main
 from provlab.cli.artefacts import executor_note
-from provlab.datasets import MissingDataError
+from provlab.datasets import MissingDataError, load_dataset
 from provlab.figures.style import only_formats
 from provlab.plan import compose_artefact
 
@@ -38,10 +39,15 @@ def few_rows(*columns):
 
 CASES = {
     "wang2018/ofs-figure1": [*clusters("20", "100"), "protocol.repeats=3"],
+    "wang2018/ofs-table1": [instead("dataset=gaussian_clusters", "dataset.n_samples=12", "dataset.n_features=250",
+                                    "model.n_clusters=3", columns=("12", "22", "c of Theorem 1")),
+                            "artefact.only=[Made]", "protocol.repeats=2"],
     "wang2018/ofs-table2": clusters("all features"),
     "wang2018/ofs-table3": [*clusters("150"), "protocol.repeats=2"],
     "wang2018/ofs-times": [*clusters("10", "150"), "protocol.repeats=2"],
     "wang2018/ofs-growth": ["protocol.repeats=1"],
+    "wang2018/ofs-section3": ["protocol.repeats=1", "artefact.only=['d = 25,000',Gaussian]"],
+    "wang2018/ofs-alpha": clusters("accepted"),
     "wang2018/ofs-options": [*clusters("100"), "protocol.repeats=2"],
     "wang2018/ofs-certificates": ["protocol.repeats=2", "dataset=gaussian_clusters", "artefact.only=[disjoint rows]",
                                   "dataset.n_samples=8", "dataset.n_features=3000"],
@@ -119,8 +125,9 @@ def test_tables_of_the_streaming_paper(run):
     times = values_of(frame)
     assert (times > 0).all()
     assert times["OFS", "search"] > times["OFS", "150"]  # several passes against one
-    line = next(line for line in text.splitlines() if "Made" in line).replace(",", "")
-    assert f"{times['LapS', '150']:.3g} ({times['OFS', '150'] / times['LapS', '150']:.3g})" in line
+    seconds, ratios = (line.replace(",", "") for line in text.splitlines() if "| Made" in line)
+    assert f"| {times['LapS', '150']:.3g} " in seconds
+    assert f"| {times['OFS', '150'] / times['LapS', '150']:.3g} " in ratios
     # times: equal only where the trials are the same
     same = values_of(run("wang2018/ofs-times")[0]).xs("150", level="column")
     assert same.to_dict() == times.xs("150", level="column").to_dict()
@@ -144,6 +151,51 @@ def test_the_stream_keeps_few_features_within_its_bounds(run):
     assert values["OFS, outside the span 1", "features kept, mean"] < 3000
     assert "violated 2" in text
     assert "held 2" in text
+
+
+def test_dimension_reduction_for_k_means_beside_the_printed_table(run):
+    frame, text = run("wang2018/ofs-table1")
+    ratios = values_of(frame)
+    methods = ["Boutsidis et al. (2009)", "Boutsidis et al. (2015)", "Liu et al. (2017)", "This Work"]
+    assert (ratios[[(method, "22") for method in [*methods, "Random"]]] > 0.9).all()
+    assert ratios["All features", "22"] == 1
+    assert ratios["This Work", "c of Theorem 1, features"] == 250
+    rows = {
+        method: [part.strip() for part in line.split("|")[2:-1]]
+        for line in text.splitlines()
+        if "| Made" in line
+        for method in methods
+        if f"| {method}" in line
+    }
+    # k ln(k / epsilon) / epsilon^2, k / epsilon^2 and 6 / (epsilon^2 delta) of 3 clusters at 1/2 and 1/20
+    assert [rows[method][2] for method in methods[:3]] == ["22", "12", "480 &gt; d"]
+    assert rows["Liu et al. (2017)"][3:] == [""] * 7
+    assert rows["Boutsidis et al. (2015)"][6] == f"{ratios['Boutsidis et al. (2015)', '12']:.3f}"
+    assert rows["This Work"][-1] == "vacuous 2"  # as it keeps all features
+    norm = np.linalg.norm(load_dataset("gaussian_clusters", n_samples=12, n_features=250).X, 2)
+    assert rows["This Work"][2].startswith(f"{math.ceil(4 * 12 * math.log(12) * math.log(norm)):,}")
+    assert re.search(r"Pourkamali-Anaraki .*\| log\(n\) / n +\| .*\| N/A +\| not measured: provsel has no", text)
+
+
+def test_what_a_stream_holds_and_what_lemma_1_needs(run):
+    frame, text = run("wang2018/ofs-section3")
+    kilobytes = frame["value"].astype(float).xs("OFS as printed", level="row")
+    factor, kept, seen, printed = (
+        kilobytes["d = 25,000", f"c of Theorem 1, {part} kB"] for part in ("factor", "kept", "seen", "printed")
+    )
+    assert (factor, seen) == (8 * 2 * 10 * 10 / 1000, 16 * 25)
+    assert printed == pytest.approx(5 * kept)  # 8 n bytes of each instead of 16
+    assert kept < 16 * 25 / 2
+    errors = values_of(frame)["Lemma 1"]
+    assert errors["c = 8 ln(n) / eps^2, largest ||E||"] < 0.5 < errors["c = 1 / eps, largest ||E||"]
+    assert re.search(r"\| c = 1 / eps +\| Gaussian \| 40 .*\| 0 of 1 ", text)
+
+
+def test_alpha_investing_ends_where_its_constants_say(run):
+    frame, _ = run("wang2018/ofs-alpha")
+    accepted = values_of(frame).xs("accepted", level="column")
+    assert accepted["wealth 0.5, increment 0.5"] > accepted["wealth 0.5, increment 0.05"] >= 1
+    assert accepted["wealth 0.5, increment 0.5, chi2"] >= accepted["wealth 0.5, increment 0.5"]
 
 
 def test_compression_asks_for_less_at_a_larger_delta(run):

@@ -1,7 +1,6 @@
 """The documentation lists every public name, and what its pages tell a reader to run, runs."""
 
 import importlib
-import importlib.util
 import inspect
 import os
 import pkgutil
@@ -12,12 +11,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
 import provsel
 from forking import run_forked, run_forked_text
 from provlab.benchmark.methods import panel_methods
+from provlab.project import artefact_names
+from provlab.readings.robustness import Robustness
 from provsel import models, selectors
 from provsel.certificates import THEOREMS
 from small_runs import PROVSEL, REPO, run_python
@@ -38,7 +40,7 @@ SNIPPETS = [
     for page in PAGES
     for number, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S))
 ]
-MEASURED = importlib.util.spec_from_file_location("measured", DOCS / "_ext" / "measured.py")
+PAPERS = sorted(path.parent.name for path in (REPO / "experiments").glob("*/claims.yaml"))
 
 
 def listed(package):
@@ -195,10 +197,76 @@ def test_the_table_of_a_page_gets_the_verdicts_it_promises(tmp_path, monkeypatch
 
 
 @pytest.fixture(scope="module")
-def measured():
-    module = importlib.util.module_from_spec(MEASURED)
-    MEASURED.loader.exec_module(module)
-    return module
+def extensions():
+    """The modules that write pages, by name."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS / "_ext")
+        return {name: importlib.import_module(name) for name in ("measured", "contents")}
+
+
+@pytest.fixture(scope="module")
+def measured(extensions):
+    return extensions["measured"]
+
+
+@pytest.fixture(scope="module")
+def contents(extensions):
+    return extensions["contents"]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_contents_of_a_paper_name_each_claim_and_artefact_and_what_is_left_out(contents, measured, paper):
+    items = contents.read_contents(contents.contents_path(paper))
+    own = [claim for claim in measured.claims() if claim.paper == paper]
+    named = {claim.id for item in items for claim in contents.claims_of_item(item, own)}
+    assert {claim.id for claim in own} == named
+    artefacts = {name.removeprefix(f"{paper}/") for name in artefact_names() if name.startswith(f"{paper}/")}
+    assert artefacts == {name for item in items for name in item.artefact}
+    for item in items:
+        contents.check_code(item)
+    (header, _, *rows, _), _ = measured.contents_of_paper(paper)
+    assert len(rows) == len(items)
+    assert all(len(re.split(r"(?<!\\)\|", row)) == len(header.split("|")) for row in rows)
+
+
+def test_the_contents_of_a_paper_take_verdicts_from_its_claims(contents, measured):
+    own = [claim for claim in measured.claims() if claim.paper == "paul2016"]
+    first, second = own[:2]
+    item = contents.Item("Lemma 9", "Section 9", "lemma", "It holds.", claims=(first.id, second.id), why_not="No data.")
+    verdicts = {first.id: {"verdict": "contradicted"}, second.id: {"verdict": "vacuous"}}
+    assert (first.kind, second.kind) == ("paper", "paper")
+    assert contents.said_of(item, own, verdicts, {}) == "1 contradicted, 1 vacuous; No data."
+    asked = {first.id: Robustness(first.id, 2, 2, "contradicted", {"replicated": 0.5, "contradicted": 0.5}, {}, {}, [])}
+    assert "1 depends on the reading" in contents.said_of(item, own, verdicts, asked)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"why_not": ""}, "Lemma 9: expected code, an artefact, a claim or why_not, got none"),
+        ({"kind": "guess"}, "kind: expected .*'guess'"),
+        ({"claims": ["paul2016.no-such-*"]}, r"Lemma 9: claims: expected the id of a claim.*'paul2016.no-such-\*'"),
+        ({"code": "provsel.selectors.NoSuch"}, "Lemma 9: code: .*'provsel.selectors.NoSuch'"),
+    ],
+)
+def test_wrong_contents_of_a_paper_are_refused(contents, measured, tmp_path, wrong, message):
+    stated = {
+        "item": "Lemma 9",
+        "where": "Section 9",
+        "kind": "lemma",
+        "says": "It holds.",
+        "why_not": "No data.",
+    } | wrong
+    path = tmp_path / "contents.yaml"
+    path.write_text(yaml.safe_dump({"contents": [stated]}))
+    with pytest.raises(ValueError, match=message):
+        check_contents(contents, path, measured.claims())
+
+
+def check_contents(contents, path, claims):
+    for item in contents.read_contents(path):
+        contents.claims_of_item(item, claims)
+        contents.check_code(item)
 
 
 def test_the_table_of_methods_says_of_each_what_its_class_says(measured):

@@ -14,10 +14,12 @@ from provsel.certificates import (
     VACUOUS,
     VIOLATED,
     ClusteringCost,
+    ClusteringRatio,
     MeasuredTrial,
     OnlineFeatureCount,
     PartitionCost,
     RidgeSparsification,
+    StreamMemory,
     certify,
     certify_subset,
 )
@@ -220,3 +222,55 @@ def test_a_stream_keeps_no_more_than_promised_where_something_is(d, scale, optio
     assert (found.kept <= found.bound < d) == (state == HELD)
     uniform = certify(UniformSelector(5, random_state=0).fit(X), X, also=[OnlineFeatureCount]).features
     assert uniform.state == NOT_MEASURED
+
+
+@pytest.mark.parametrize(
+    ("kept", "bound", "state"),
+    [
+        ([0, 1], 1.2, HELD),
+        ([0, 1], None, NO_BOUND),
+        ([0, 1], 1e6, VACUOUS),  # one cluster of all rows is within it too
+        ([2, 3], 1.2, VIOLATED),  # these separate other rows
+        ([0, 1, 2, 3], 1.2, VACUOUS),  # all features
+    ],
+    ids=["good", "nothing promised", "large bound", "bad", "all"],
+)
+def test_the_clustering_of_the_selection_is_compared_with_that_of_all_features(kept, bound, state):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((40, 4))
+    X[:, :2] += 20.0 * (np.arange(40) % 2)[:, None]
+    X[:, 2:] += 5.0 * (np.arange(40) // 20)[:, None]
+    selector = UniformSelector(len(kept), random_state=0).fit(X)
+    selector.indices_ = np.array(kept)
+    model = MODEL.fit(X[:, kept])
+    labels = model.labels_
+    record = ClusteringRatio.measure(MeasuredTrial(selector, TrainingView(X), model=model), bound=bound)
+    costs = [
+        sum(((X[at == c] - X[at == c].mean(axis=0)) ** 2).sum() for c in (0, 1)) for at in (np.arange(40) % 2, labels)
+    ]
+    assert record.state == state
+    assert record.achieved == pytest.approx(costs[1] / costs[0])
+    assert record.one_cluster == pytest.approx(((X - X.mean(axis=0)) ** 2).sum() / costs[0])
+    assert record.bound == pytest.approx(math.nan if bound is None else bound, nan_ok=True)
+
+
+def test_rows_that_are_no_more_than_clusters_have_no_ratio():
+    X = np.repeat([[0.0, 1.0, 2.0], [3.0, 5.0, 9.0]], 3, axis=0)
+    selector = UniformSelector(2, random_state=0).fit(X)
+    model = KMeansClustering(2, random_state=0).fit(X)
+    record = ClusteringRatio.measure(MeasuredTrial(selector, TrainingView(X), model=model), bound=1.5)
+    assert record.state == NOT_MEASURED
+    assert math.isnan(record.achieved)
+
+
+def test_of_what_a_stream_holds_only_a_part_grows_with_it():
+    X = np.random.default_rng(2).standard_normal((4, 5000))
+    sizes = []
+    for d in (2500, 5000):
+        selector = OnlineLeverageSelector(random_state=0).fit(X[:, :d])
+        memory = StreamMemory.measure(MeasuredTrial(selector, TrainingView(X[:, :d])))
+        assert memory.kept_bytes == 16 * selector.indices_.size < 16 * d
+        sizes.append((memory.factor_bytes, memory.seen_bytes))
+    assert sizes == [(8 * 2 * 16, 16 * 2500), (8 * 2 * 16, 16 * 5000)]
+    none = StreamMemory.measure(MeasuredTrial(UniformSelector(2, random_state=0).fit(X), TrainingView(X)))
+    assert math.isnan(none.seen_bytes)

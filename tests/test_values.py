@@ -14,11 +14,13 @@ from provlab.claims.rules import Finding
 from provsel.certificates import (
     THEOREMS,
     Certificate,
+    ClusteringRatio,
     OnlineFeatureCount,
     RidgeRegressionCost,
     RidgeRegressionRisk,
     RidgeSparsification,
     SpectralSparsification,
+    StreamMemory,
     SubsetApproximation,
     SubsetPromise,
 )
@@ -30,7 +32,15 @@ def nan():
     return float("nan")
 
 
-OTHERS = OnlineFeatureCount, RidgeRegressionCost, RidgeRegressionRisk, RidgeSparsification, SubsetApproximation
+OTHERS = (
+    ClusteringRatio,
+    OnlineFeatureCount,
+    RidgeRegressionCost,
+    RidgeRegressionRisk,
+    RidgeSparsification,
+    StreamMemory,
+    SubsetApproximation,
+)
 MADE = {
     **{theorem: theorem for theorem in (*THEOREMS, *OTHERS)},
     Finding: lambda: Finding("r=300", "not run", sample=(("Exp_1_2", nan()),), margins=(nan(), 1.0)),

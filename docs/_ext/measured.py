@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
+from contents import contents_path, place_of, read_contents, said_of
 from docutils import nodes
 from numpydoc.docscrape import ClassDoc
 from sphinx.application import Sphinx
@@ -21,17 +22,28 @@ import provlab.benchmark.methods
 import provsel.certificates
 from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import stored_folder
-from provlab.benchmark.ranking import ALL, Scores, against_all, everywhere, front, leaderboard, pairs_of
+from provlab.benchmark.ranking import (
+    ALL,
+    EVERY_SET,
+    EVERYWHERE,
+    Scores,
+    compared_with_all,
+    everywhere,
+    front,
+    leaderboard,
+    pairs_of,
+)
 from provlab.benchmark.stored import read_panel
 from provlab.claims import table
 from provlab.claims.rules import VERDICTS
 from provlab.claims.schema import Claim, all_claim_files
 from provlab.project import papers
 from provlab.readings import schema
-from provlab.readings.robustness import count_text
+from provlab.readings.robustness import count_text, stored_robustness
 from provlab.readings.study import texts
 from provlab.report.benchmark import VERDICTS as PAIR_VERDICTS
 from provlab.report.benchmark import size_text
+from provlab.texts import first_in_words
 from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 
 REPO = Path(__file__).resolve().parents[2]
@@ -144,6 +156,18 @@ def claims_of_paper(paper: str) -> tuple[list[str], list[Path]]:
     return claim_lines([claim for claim in claims() if claim.paper == paper]), [REFERENCE / "verdicts.csv"]
 
 
+def contents_of_paper(paper: str) -> tuple[list[str], list[Path]]:
+    """Return a line for each thing that a paper states, and the files that say where it is."""
+    own = [claim for claim in claims() if claim.paper == paper]
+    asked, path = stored_robustness(REFERENCE), contents_path(paper)
+    rows = []
+    for item in read_contents(path):
+        cells = [item.item, item.where, item.says, place_of(item), said_of(item, own, verdicts(), asked)]
+        rows.append([cell.replace("|", "\\|") for cell in cells])
+    header = ["item", "where", "what it says", "here", "verdicts, or why it is left out"]
+    return table_lines(header, rows), [path, REFERENCE / "verdicts.csv"]
+
+
 def figures_of(paper: str) -> tuple[list[str], list[Path]]:
     """Return the figures of a paper's reference run, and the files that they are."""
     paths = sorted((REFERENCE / "figures" / paper).glob("*.svg"))
@@ -221,13 +245,19 @@ def advice_lines() -> tuple[list[str], list[Path]]:
     files, found = sorted(stored_folder().glob("*.parquet")), panel()
     if found is None:
         return [NOT_MEASURED, ""], files
+    compared = compared_with_all(found)
     said = [
         "Each of the words *better*, *same* (within 1 point) and *worse* is wrong somewhere in a table with a "
         "probability of at most 5 %, [if differences are symmetric](benchmark.md#how-far-the-results-hold). *Least "
         "error*: of the methods that were run on all data sets. *Detectable*: the difference in points that a table "
         "shows nine times in ten, the median of its comparisons; a smaller one is mostly *inconclusive*.",
         "",
-        *compared_lines(found),
+        *compared_lines(compared[EVERYWHERE], f"{len(found.domains)} domains, each of which counts the same"),
+        *best_lines(found),
+        *compared_lines(compared[EVERY_SET], f"{found.domains.sum()} data sets, each of which counts the same"),
+        "The second table takes data sets of one domain as independent. It is about data such as these, of which "
+        f"{found.domains.iloc[0]} are {found.domains.index[0]}; the first is about data of a new domain.",
+        "",
     ]
     board = leaderboard(found)
     for column, text in (("seconds", "faster"), ("stability", "more stable")):
@@ -237,35 +267,42 @@ def advice_lines() -> tuple[list[str], list[Path]]:
             "",
         ]
     for domain in found.decidable:
-        said += [f"```{{rubric}} On {domain}", ":heading-level: 3", "```", "", *compared_lines(found.on(domain))]
+        own = found.on(domain)
+        said += [f"```{{rubric}} On {domain}", ":heading-level: 3", "```", ""]
+        said += [*compared_lines(compared[domain], f"{own.domains.sum()} data sets"), *best_lines(own)]
     return said, files
 
 
-def compared_lines(scores: Scores) -> list[str]:
-    """Return a line a size, with the methods that are better than all features; then how the best method stands."""
-    beside_all, board = against_all(scores), leaderboard(scores)
+def compared_lines(compared: pd.DataFrame, over: str) -> list[str]:
+    """Return a table with a line a size: which methods are better than all features, and how many are worse."""
     rows = []
-    for size, found in beside_all.groupby(level="size", sort=False):
-        of = {word: [*found.index[found["verdict"] == word].get_level_values("method")] for word in PAIR_VERDICTS}
-        named = [", ".join(of[word]) or "none" for word in ("better", "same")]
-        whole = found["difference"][found["sets"] == found["sets"].max()]
-        least = f"{whole.idxmin()[1]}, {whole.min():+.1f}"
-        counts = [str(len(of[word])) for word in ("worse", "inconclusive")]
-        rows.append([size_text(size), *named, *counts, least, f"{found['detectable'].median():.1f}"])
+    for size, of_size in compared.groupby(level="size", sort=False):
+        names = {
+            word: [*of_size.index[of_size["verdict"] == word].get_level_values("method")] for word in PAIR_VERDICTS
+        }
+        named = [", ".join(names[word]) or "none" for word in ("better", "same")]
+        counts = [str(len(names[word])) for word in ("worse", "inconclusive")]
+        differences = of_size["difference"][of_size["sets"] == of_size["sets"].max()]
+        least = f"{differences.idxmin()[1]}, {differences.min():+.1f}"
+        rows.append([size_text(size), *named, *counts, least, f"{of_size['detectable'].median():.1f}"])
     header = ["features", "better", "same", "worse", "inconclusive", "least error, points", "detectable"]
+    return [f"{len(compared)} comparisons with all features over {over}:", "", *table_lines(header, rows)]
+
+
+def best_lines(scores: Scores) -> list[str]:
+    """Return how the method with the best mean rank stands among all others."""
+    board = leaderboard(scores)
     best = next(name for name in board.index if name != ALL)
-    low, high = board.loc[best, ["low", "high"]]
-    verdicts = pairs_of(scores.of_slice(), best)["verdict"]
+    rank, low, high = board.loc[best, ["rank", "low", "high"]]
+    first = first_in_words(board.dropna(subset=["first"]).reset_index(names="method").to_dict("records"))
+    beside_best = pairs_of(scores.of_slice(), best)
+    verdicts, seen = beside_best["verdict"], beside_best["detectable"].median()
     alike = [*verdicts.index[~verdicts.isin(["better", "worse"])]]
-    n = len(scores.domains)
-    over = f"{n} domains" if n > 1 else f"{scores.domains.sum()} data sets"
     return [
-        f"{len(beside_all)} comparisons with all features over {over}:",
-        "",
-        *table_lines(header, rows),
-        f"Of the methods, {best} has the best mean rank, {board.loc[best, 'rank']:.1f} ({low:.1f} to {high:.1f}) of "
-        f"{len(board)}. Its error is smaller than that of {(verdicts == 'better').sum()} methods, random features "
-        f"{'not ' if 'random' in alike else ''}among them. Inconclusive beside it: {', '.join(alike) or 'none'}.",
+        f"{first}. The mean rank of {best} is {rank:.1f} ({low:.1f} to {high:.1f}) of {len(board)}. Its error "
+        f"is smaller than that of {(verdicts == 'better').sum()} methods, random features "
+        f"{'not ' if 'random' in alike else ''}among them; differences of {seen:.1f} points would be seen (median). "
+        f"Inconclusive beside it: {', '.join(alike) or 'none'}.",
         "",
     ]
 
@@ -325,6 +362,7 @@ PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "advice": advice_lines,
     "verdict-counts": verdict_counts,
     "claims": claims_of_paper,
+    "contents-of": contents_of_paper,
     "figures": figures_of,
     "tables": tables_of,
     "robustness": robustness_lines,

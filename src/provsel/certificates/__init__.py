@@ -5,10 +5,10 @@ laboratory reads the declarations for every command.
 """
 
 from provsel.certificates.certifying import certify
-from provsel.certificates.clustering import ClusteringCost, PartitionCost
+from provsel.certificates.clustering import ClusteringCost, ClusteringRatio, PartitionCost
 from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery, certify_compression
 from provsel.certificates.margin import MarginPreservation, SoftMarginBound
-from provsel.certificates.online_scores import OnlineFeatureCount, OnlineScoreSum
+from provsel.certificates.online_scores import OnlineFeatureCount, OnlineScoreSum, StreamMemory
 from provsel.certificates.radius import RadiusPreservation, radius_margin_bound
 from provsel.certificates.ridge import RidgeSparsification
 from provsel.certificates.ridge_regression import RidgeRegressionCost, RidgeRegressionRisk
@@ -54,6 +54,7 @@ __all__ = [
     "VIOLATED",
     "Certificate",
     "ClusteringCost",
+    "ClusteringRatio",
     "CompressedRecovery",
     "FeatureSelectiveRecovery",
     "MarginPreservation",
@@ -69,6 +70,7 @@ __all__ = [
     "SoftMarginBound",
     "SpectralSparsification",
     "Spectrum",
+    "StreamMemory",
     "SubsetApproximation",
     "SubsetPromise",
     "Theorem",

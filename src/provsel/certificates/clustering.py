@@ -114,6 +114,72 @@ class PartitionCost(Theorem):
         return cls(partition_ratio=ratio, partition_bound=bound, state=state)
 
 
+class ClusteringRatio(Theorem):
+    """The clustering of the reduced rows costs, on all features, at most `bound` times that of all features.
+
+    Use it to compare methods of dimension reduction by what k-means loses, with the bound that each one's paper states.
+
+    Both clusterings are by the same method, starts and seed: optimal ones, of which theorems speak, cannot be computed.
+    Vacuous where all features are kept, or one cluster of all rows meets the bound: then every partition does.
+
+    Attributes
+    ----------
+    achieved, one_cluster : float
+        Cost on all features of the clustering of the reduced rows, and of one cluster, over that of the clustering of
+        all features.
+    bound : float
+        As `measure` was given it; NaN for a method that promises nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import ClusteringRatio, MeasuredTrial
+    >>> from provsel.models import KMeansClustering
+    >>> from provsel.selectors import UniformSelector
+    >>> from provsel.training_view import TrainingView
+    >>> X = np.random.default_rng(0).standard_normal((30, 400)) + 5 * (np.arange(30) % 2)[:, None]
+    >>> selector = UniformSelector(100, random_state=0).fit(X)
+    >>> model = KMeansClustering(2, random_state=0).fit(selector.transform(X))
+    >>> ClusteringRatio.measure(MeasuredTrial(selector, TrainingView(X), model=model), bound=1.5).state
+    'held'
+    """
+
+    name = "ratio"
+    source = "Wang, Shen, Li (2018), Table 1"
+    prefix = "kmeans_"
+    algorithm_version = 1  # of keys, where a protocol measures it
+
+    achieved: float = np.nan
+    one_cluster: float = np.nan
+    bound: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial, bound: float | None = None) -> Self:
+        """Return the ratios; `trial.model` is a clusterer that was fitted on the reduced rows.
+
+        Parameters
+        ----------
+        trial : MeasuredTrial
+        bound : float, optional
+            The ratio that the method's paper promises.
+        """
+        from provsel.kernels.clustering_cost import kmeans_cost
+        from provsel.reducers import leaves_nothing_out
+
+        X = trial.rows.X
+        best = kmeans_cost(X, clusterer_of_all(trial.model, trial.rows).labels_)
+        if best == 0:  # no more distinct rows than clusters: there is no ratio
+            return cls()
+        achieved = kmeans_cost(X, trial.model.labels_) / best
+        one_cluster = kmeans_cost(X, np.zeros(X.shape[0])) / best
+        if bound is None:
+            return cls(achieved=achieved, one_cluster=one_cluster, state=NO_BOUND)
+        state = HELD if achieved <= bound * (1 + SLACK) else VIOLATED
+        if one_cluster <= bound or leaves_nothing_out(trial.reducer, trial.rows):
+            state = VACUOUS
+        return cls(achieved=achieved, one_cluster=one_cluster, bound=bound, state=state)
+
+
 def clusterer_of_all(model: Any, view: TrainingView) -> Any:
     """Return a copy of a clusterer, fitted on all features; fits on the same view share it."""
     from sklearn.base import clone

@@ -1,4 +1,4 @@
-"""Online leverage scores: their sum, and with it the number of features that a stream keeps, is bounded."""
+"""Online leverage scores: their sum bounds the number of features that a stream keeps; and what a stream holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import Self
 
 import numpy as np
 
-from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, MeasuredTrial, Theorem
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, Measure, MeasuredTrial, Theorem
+
+BLOCK_COLUMNS = 1000
+"""Columns that `StreamMemory` passes at once; what a stream keeps does not depend on it."""
 
 
 class OnlineScoreSum(Theorem):
@@ -99,6 +102,56 @@ class OnlineFeatureCount(Theorem):
         bound = selector.sampling_rate_ * _sum_bound(trial)
         held = HELD if kept <= bound * (1 + SLACK) else VIOLATED
         return cls(kept=kept, bound=bound, state=VACUOUS if bound >= selector.n_seen_ else held)
+
+
+class StreamMemory(Measure):
+    """What a stream over the same columns holds at its end: its factor, the kept columns, and all columns seen.
+
+    Use it to see which part of the memory of `OnlineLeverageSelector` grows with the stream.
+
+    NaN for a selector that takes no stream. Buffers that grow reserve up to twice as much.
+
+    Attributes
+    ----------
+    factor_bytes, kept_bytes, seen_bytes : float
+        Of `get_state()`: Q and R, which the next score needs; `positions` and `weights`; `scores` and `seen_indices`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import MeasuredTrial, StreamMemory
+    >>> from provsel.selectors import OnlineLeverageSelector
+    >>> from provsel.training_view import TrainingView
+    >>> X = np.random.default_rng(0).standard_normal((5, 2000))
+    >>> selector = OnlineLeverageSelector(random_state=0).fit(X)
+    >>> memory = StreamMemory.measure(MeasuredTrial(selector, TrainingView(X)))
+    >>> memory.factor_bytes, memory.seen_bytes
+    (400.0, 32000.0)
+    """
+
+    prefix = "stream_"
+    algorithm_version = 1  # of keys, where a protocol measures it
+
+    factor_bytes: float = np.nan
+    kept_bytes: float = np.nan
+    seen_bytes: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return the bytes, after one more pass over the columns in blocks."""
+        from provsel.streams import column_blocks
+
+        if not hasattr(trial.reducer, "partial_fit_columns"):
+            return cls()
+        stream = trial.reducer.calibrated()
+        for block, features in column_blocks(trial.rows.X, block_size=BLOCK_COLUMNS):
+            stream = stream.partial_fit_columns(block, features)
+        state = stream.get_state()
+        return cls(
+            factor_bytes=float(state["Q"].nbytes + state["R"].nbytes),
+            kept_bytes=float(state["positions"].nbytes + state["weights"].nbytes),
+            seen_bytes=float(state["scores"].nbytes + state["seen_indices"].nbytes),
+        )
 
 
 def _sum_bound(trial: MeasuredTrial) -> float:

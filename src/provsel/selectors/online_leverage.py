@@ -213,8 +213,9 @@ class OnlineLeverageSelector(BaseSelector):
     def partial_fit_columns(self, block: Any, feature_indices: Any = None) -> Self:
         """See the next columns of a stream; the selection does not depend on how the stream is cut into blocks.
 
-        The first call, or the first one after `fit`, starts a stream. Memory is O(n k), and three numbers a column
-        seen.
+        The first call, or the first one after `fit`, starts a stream. It holds a factor, O(n k)
+        numbers, two numbers a column kept, and two a column seen, which are `scores_` and `seen_indices_`; a third one
+        where features do not come in order. `provsel.certificates.StreamMemory` measures this.
 
         Parameters
         ----------

@@ -1,0 +1,124 @@
+"""The contents of a paper: each of its algorithms, theorems, tables and statements, with where it is in the project.
+
+`experiments/PAPER/contents.yaml` names code, artefacts and claims. Verdicts come from the reference run, so a page says
+"replicated" only where a verdict does.
+
+```yaml
+contents:
+  - item: Theorem 1
+    where: Section 3
+    kind: theorem
+    says: The margin shrinks by a factor of at most 1 - eps.
+    code: provsel.certificates.MarginPreservation      # the name that users import
+    artefact: [certificates]
+    claims: ["smith2020.theorem1.*"]                   # ids, or patterns of ids
+  - item: Section 6.4
+    where: page 9
+    kind: statement
+    says: The method needs an hour.
+    why_not: The paper does not name its machine.      # required where neither code, artefact nor claim is named
+```
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+from provlab.claims.schema import Claim
+from provlab.documents import Line, read_record
+from provlab.project import papers
+from provlab.readings.robustness import Robustness, counted
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that a paper states."""
+
+    item: str
+    where: str
+    kind: Literal["algorithm", "lemma", "theorem", "corollary", "equation", "table", "figure", "statement"]
+    says: Line
+    code: str = ""
+    artefact: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    why_not: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.code or self.artefact or self.claims or self.why_not):
+            raise ValueError(f"{self.item}: expected code, an artefact, a claim or why_not, got none of them.")
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A file of contents."""
+
+    contents: tuple[Item, ...]
+
+
+def contents_path(paper: str) -> Path:
+    """Return where the contents of a paper stand."""
+    return papers()[paper].folder / "contents.yaml"
+
+
+def read_contents(path: Path) -> tuple[Item, ...]:
+    """Return the contents of a paper; ValueError names the file and what is wrong there."""
+    return read_record(path, Contents).contents
+
+
+def claims_of_item(item: Item, claims: list[Claim]) -> list[Claim]:
+    """Return the claims that an item names, each once.
+
+    Raises
+    ------
+    ValueError
+        When a pattern names no claim.
+    """
+    chosen: dict[str, Claim] = {}
+    for pattern in item.claims:
+        named = {claim.id: claim for claim in claims if fnmatchcase(claim.id, pattern)}
+        if not named:
+            raise ValueError(f"{item.item}: claims: expected the id of a claim, or a pattern of ids, got {pattern!r}.")
+        chosen |= named
+    return list(chosen.values())
+
+
+def check_code(item: Item) -> None:
+    """Raise a ValueError where an item names code that cannot be imported."""
+    if not item.code:
+        return
+    module, _, name = item.code.rpartition(".")
+    owner, _, attribute = module.rpartition(".")
+    try:
+        there = hasattr(importlib.import_module(module), name)
+    except ModuleNotFoundError:  # a method of a class
+        there = hasattr(getattr(importlib.import_module(owner), attribute, None), name)
+    if not there:
+        raise ValueError(f"{item.item}: code: expected a name that can be imported, got {item.code!r}.")
+
+
+def place_of(item: Item) -> str:
+    """Return where an item is in the project."""
+    places = [f"`make reproduce-{name.rpartition('/')[2]}`" for name in item.artefact]
+    if item.code:
+        places.append(f"`{item.code}`")
+    return ", ".join(places)
+
+
+def said_of(item: Item, claims: list[Claim], verdicts: dict[str, dict[str, str]], asked: dict[str, Robustness]) -> str:
+    """Return how many claims about an item count as which verdict, by kind of claim, and why something is left out."""
+    counts: dict[str, Counter[str]] = {}
+    for claim in claims_of_item(item, claims):
+        verdict = counted(claim.id, verdicts[claim.id]["verdict"], asked)
+        counts.setdefault(claim.kind, Counter())[verdict] += 1
+    parts = []
+    for kind, of_kind in counts.items():
+        listed = ", ".join(f"{count} {verdict}" for verdict, count in of_kind.most_common())
+        parts.append(listed if kind == "paper" else f"{kind}: {listed}")
+    if item.why_not:
+        parts.append(item.why_not)
+    return "; ".join(parts) or "no claim"
