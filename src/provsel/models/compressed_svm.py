@@ -30,6 +30,7 @@ class CompressedLinearSVM(BaseBinarySVM):
     r"""Two-class linear SVM whose solver sees l random combinations of the m features.
 
     Use it for rows that do not fit in memory, read in a few passes, when a certified gap to the optimum is wanted.
+    The defaults are those that work; `recovery="transpose", variance="1/m"` is the paper's method.
 
     With Phi, shape (n, m), the rows and Lambda, shape (l, m), Gaussian, Phi Lambda^T is summed chunk by chunk and
 
@@ -39,7 +40,7 @@ class CompressedLinearSVM(BaseBinarySVM):
 
     - `recovery="transpose"`, of Giesen et al.: Lambda^T w_bar, in which all but l directions are lost. One pass.
     - `recovery="dual"`, of Zhang et al.: Phi^T (y alpha) with the dual variables 0 <= alpha <= 1 / (2 c n) of the
-      compressed problem. Three passes, the last one for `objective_`.
+      compressed problem. Three passes: to compress, for this sum, and for `objective_`.
 
     `refinements` makes "dual" better: each adds the last image Phi^T (y alpha) to the compressed rows as one more
     feature, <Phi_i, image>, and solves again, in the subspace of all features that these l + 1, l + 2, ... span. The
@@ -59,12 +60,12 @@ class CompressedLinearSVM(BaseBinarySVM):
     refinements : int, default=0
         Steps from the compressed towards the original problem, for "dual"; 2 to 4 are usually enough for predictions
         like those of `HingeSVM`. Fewer are made when `original_gap_` reaches `tol`.
-    variance : {"1/m", "1/l"}, default="1/m"
-        Of the entries of Lambda. "1/m" is printed; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows:
-        E[Lambda Phi_i . Lambda Phi_k] = (l/m) Phi_i . Phi_k. So the compressed problem at c stands for the original one
-        at c m / l, stronger regularised. The vector of "dual" is m / l times as long as its solution. "1/l" keeps inner
-        products (Lemmas 1-2), and "dual" then approximates the optimum at c itself; the vector of "transpose" is then
-        about sqrt(m / l) ||w_bar|| long.
+    variance : {"1/m", "1/l"}, default="1/l"
+        Of the entries of Lambda. "1/l" keeps inner products (Lemmas 1-2), and "dual" then approximates the optimum at c
+        itself; the vector of "transpose" is then about sqrt(m / l) ||w_bar|| long. "1/m" is printed, beside
+        `recovery="transpose"`; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows: E[Lambda Phi_i .
+        Lambda Phi_k] = (l/m) Phi_i . Phi_k. So the compressed problem at c stands for the original one at c m / l,
+        stronger regularised, and the vector of "dual" is m / l times as long as its solution.
     tol : float, default=1e-6
         Relative duality gap asked for in the compressed problem, and in each refinement.
     random_state : int, Generator, RandomState or None, default=None
@@ -122,8 +123,9 @@ class CompressedLinearSVM(BaseBinarySVM):
     about the direction alone. Where a few directions dominate the rows, as in uncentred pixels, "dual" can predict
     worse than "transpose"; refinements help there, too.
 
-    The seed fixes Lambda, which is that of `GaussianCompression` with the same arguments. Other chunks change the
-    compressed rows by rounding only (1e-12, relative), and the coefficients by about what the gap leaves open.
+    The seed fixes Lambda, which is that of `GaussianCompression` with the same seed, n_components and variance. Other
+    chunks change the compressed rows by rounding only (1e-12, relative), and the coefficients by about what the gap
+    leaves open.
 
     Examples
     --------
@@ -152,7 +154,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         c: float = 1e-4,
         recovery: Literal["dual", "transpose"] = "dual",
         refinements: int = 0,
-        variance: Literal["1/m", "1/l"] = "1/m",
+        variance: Literal["1/m", "1/l"] = "1/l",
         tol: float = 1e-6,
         random_state: Any = None,
         store: bool | str = "auto",
