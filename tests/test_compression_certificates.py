@@ -130,8 +130,10 @@ def test_trials_are_certified_where_the_protocol_asks(certify):
 
 
 def test_other_models_and_other_rows_are_refused(view):
-    with pytest.raises(ValueError, match=r"expected a CompressedLinearSVM, .*, got HingeSVM\(\); the theorems"):
+    with pytest.raises(ValueError, match=r"expected a CompressedLinearSVM of .*, got HingeSVM\(\); the theorems"):
         certify_compression(HingeSVM(), view.X, view.y)
+    with pytest.raises(ValueError, match=r"expected a CompressedLinearSVM of the hinge loss, .* got .*loss='logistic'"):
+        certify_compression(CompressedLinearSVM(10, loss="logistic"), view.X, view.y)
     model = CompressedLinearSVM(10, c=C, random_state=0).fit(view.X, view.y)
     with pytest.raises(ValueError, match="expected X with the 1000 features that the model was fitted on, got 999"):
         certify_compression(model, view.X[:, 1:], view.y)
