@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
 
 from provsel.certificates.compression import compression_objective
 from provsel.kernels.hinge_dual import hinge_dual
@@ -88,6 +89,68 @@ def test_the_original_problem_is_bounded_without_solving_it(recovery, variance):
     assert model.n_passes_ == 3
 
 
+def logistic_objective(X, signs, w, c):
+    return np.logaddexp(0.0, -signs * (X @ w)).mean() + c * w @ w
+
+
+def plain_logistic(X, y, c):
+    return LogisticRegression(C=1 / (2 * c * len(y)), fit_intercept=False, solver="newton-cholesky", tol=1e-12).fit(
+        X, y
+    )
+
+
+def uneven(X, y):
+    """Rows of lengths between 1e-3 and 1e3, a column of zeros, and each other column twice."""
+    lengths = np.exp(2.3 * np.random.default_rng(7).standard_normal((len(y), 1)))
+    return np.hstack([lengths * X, lengths * X, np.zeros((len(y), 1))]), y
+
+
+@pytest.mark.parametrize(
+    "data", [rows(), rows(n=60, m=400), uneven(*rows()), low_rank(3)], ids=["tall", "wide", "uneven", "rank 3"]
+)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("recovery", "variance"), [("dual", "1/l"), ("dual", "1/m"), ("transpose", "1/m")])
+def test_the_logistic_loss_is_what_it_says(recovery, variance, form, data):
+    """Against scikit-learn's logistic regression, on the rows compressed by the whole matrix Lambda."""
+    (X, y), size = data, 20
+    signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
+    options = {"recovery": recovery, "variance": variance, "loss": "logistic"}
+    model = CompressedLinearSVM(size, c=C, **options, tol=1e-13, random_state=3).fit(form(X), y)
+    Lambda = GaussianCompression(size, variance=variance, random_state=3).fit(X).blocks_.dense()
+    Z = X @ Lambda.T
+    theirs = plain_logistic(Z, y, C).coef_[0]
+    np.testing.assert_allclose(model.compressed_coef_, theirs, atol=1e-6 * np.abs(theirs).max())
+    assert model.compressed_objective_ == pytest.approx(logistic_objective(Z, signs, theirs, C), rel=1e-9)
+    alpha = 1 / (2 * C * y.size) / (1 + np.exp(signs * (Z @ theirs)))  # minus the derivatives of the losses
+    np.testing.assert_allclose(model.dual_coef_, signs * alpha, rtol=1e-4, atol=1e-6 * alpha.max())
+    expected = X.T @ (signs * alpha) if recovery == "dual" else Lambda.T @ theirs
+    np.testing.assert_allclose(model.coef_[0], expected, atol=1e-5 * np.abs(expected).max())
+    assert model.objective_ == pytest.approx(logistic_objective(X, signs, model.coef_[0], C), rel=1e-9)
+    optimum = logistic_objective(X, signs, plain_logistic(X, y, C).coef_[0], C)
+    assert optimum * (1 - 1e-9) <= model.scaled_objective_ <= model.objective_ * (1 + 1e-12)
+    assert model.scaled_objective_ == pytest.approx(
+        logistic_objective(X, signs, model.best_scale_ * model.coef_[0], C), rel=1e-9
+    )
+    if recovery == "transpose":
+        assert np.isnan(model.lower_bound_)
+        return
+    assert 0 < model.lower_bound_ <= optimum * (1 + 1e-9)
+
+
+def test_theorem_5_for_the_logistic_loss_holds_by_dual_recovery_only():
+    """Of what the optimum is better than w = 0; negative control: the printed recovery loses a third."""
+    X, y = low_rank(rank=8)
+    signs = np.where(y == 1, 1.0, -1.0)
+    optimum = logistic_objective(X, signs, plain_logistic(X, y, 1e-2).coef_[0], 1e-2)
+    lost = {}
+    for recovery, variance in (("dual", "1/l"), ("transpose", "1/m")):
+        options = {"recovery": recovery, "variance": variance, "loss": "logistic"}
+        model = CompressedLinearSVM(100, c=1e-2, **options, random_state=0).fit(X, y)
+        lost[recovery] = (model.objective_ - optimum) / (np.log(2) - optimum)
+    assert lost["dual"] < 0.1
+    assert lost["transpose"] > 1 / 3
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("variance", ["1/m", "1/l"])
 def test_refinements_close_the_gap(variance, form):
@@ -134,7 +197,9 @@ def test_refinements_reach_the_svm_where_the_rank_is_low():
 
 @pytest.mark.parametrize("size", [1, 7, 100, 300])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("options", [{"recovery": "dual"}, {"recovery": "transpose"}, {"refinements": 3}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"recovery": "dual"}, {"recovery": "transpose"}, {"refinements": 3}, {"loss": "logistic"}], ids=str
+)
 def test_stream_equals_fit(options, form, size):
     X, y = rows()
     model = CompressedLinearSVM(15, c=C, **options, tol=1e-10 if "refinements" in options else 1e-12, random_state=5)
@@ -217,13 +282,46 @@ def test_bad_chunks_are_refused_and_nothing_is_left(chunks, message):
         model.predict(X0)
 
 
+class Counted:
+    """Chunks that count how often they are read to the end."""
+
+    def __init__(self, chunks):
+        self.chunks, self.passes = chunks, 0
+
+    def __iter__(self):
+        yield from self.chunks
+        self.passes += 1
+
+
+@pytest.mark.parametrize(
+    ("options", "passes"),
+    [
+        ({"recovery": "transpose"}, 1),
+        ({"recovery": "transpose", "loss": "logistic"}, 1),
+        ({"recovery": "dual"}, 3),
+        ({"recovery": "dual", "loss": "logistic"}, 3),
+        ({"refinements": 1}, 4),
+        ({"refinements": 4}, 10),
+    ],
+    ids=str,
+)
+def test_the_rows_are_read_as_often_as_it_says(options, passes):
+    chunks = Counted(in_chunks(X0, Y0, 7))
+    model = CompressedLinearSVM(5, **options, random_state=0).fit_stream(chunks)
+    assert (chunks.passes, model.n_passes_) == (passes, passes)
+
+
 def test_one_pass_is_enough_for_transpose():
     model = CompressedLinearSVM(5, recovery="transpose", random_state=0).fit_stream(iter(in_chunks(X0, Y0, 7)))
     assert model.objective_ == pytest.approx(compression_objective(X0, Y0, model.coef_[0], model.c), rel=1e-9)
 
 
+def solve_with(monkeypatch, solver):
+    monkeypatch.setitem(compressed_svm.LOSSES, "hinge", compressed_svm.LOSSES["hinge"]._replace(solve=solver))
+
+
 def test_an_open_gap_is_told(monkeypatch):
-    monkeypatch.setattr(compressed_svm, "hinge_dual", partial(compressed_svm.hinge_dual, max_iter=2))
+    solve_with(monkeypatch, partial(hinge_dual, max_iter=2))
     with pytest.warns(ConvergenceWarning, match=r"expected a relative duality gap of at most 1e-06, got .* scale"):
         model = CompressedLinearSVM(20, random_state=0).fit(X0, Y0)
     assert model.gap_ > 1e-6
@@ -236,7 +334,7 @@ def test_an_open_gap_of_a_refinement_is_told(monkeypatch):
     def short(Z, *arguments, **options):
         return hinge_dual(Z, *arguments, **options, max_iter=2 if Z.shape[1] == 6 else 500)
 
-    monkeypatch.setattr(compressed_svm, "hinge_dual", short)
+    solve_with(monkeypatch, short)
     with pytest.warns(ConvergenceWarning, match="after 2 Newton steps; scale the features") as told:
         model = CompressedLinearSVM(5, c=1e-5, refinements=1, random_state=0).fit(X0, Y0)
     assert len(told) == 1

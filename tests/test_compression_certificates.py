@@ -60,10 +60,11 @@ def test_what_is_measured_by_definition(view, recovery, as_sparse):
 
 
 def test_dual_recovery_holds_and_the_report_fails_one_way_at_each_variance(view):
-    dual = certified(view, 400, variance="1/l")
+    dual = certified(view, 400)  # the defaults are those that work
     assert (dual.recovery.state, dual.held) == (HELD, True)
     assert dual.recovery.delta < 0.05 < dual.recovery.zero_delta < 0.5
-    printed = certified(view, 10, recovery="transpose").recovery  # variance 1/m: Lemma 1 fails, Lemma 4 holds
+    # Lemma 1 fails, Lemma 4 holds
+    printed = certified(view, 10, recovery="transpose", variance="1/m").recovery
     assert printed.loss_change > 0.5
     assert printed.expansion_ratio < 1.2
     assert printed.delta > 0.2
@@ -129,8 +130,10 @@ def test_trials_are_certified_where_the_protocol_asks(certify):
 
 
 def test_other_models_and_other_rows_are_refused(view):
-    with pytest.raises(ValueError, match=r"expected a CompressedLinearSVM, .*, got HingeSVM\(\); the theorems"):
+    with pytest.raises(ValueError, match=r"expected a CompressedLinearSVM of .*, got HingeSVM\(\); the theorems"):
         certify_compression(HingeSVM(), view.X, view.y)
+    with pytest.raises(ValueError, match=r"expected a CompressedLinearSVM of the hinge loss, .* got .*loss='logistic'"):
+        certify_compression(CompressedLinearSVM(10, loss="logistic"), view.X, view.y)
     model = CompressedLinearSVM(10, c=C, random_state=0).fit(view.X, view.y)
     with pytest.raises(ValueError, match="expected X with the 1000 features that the model was fitted on, got 999"):
         certify_compression(model, view.X[:, 1:], view.y)

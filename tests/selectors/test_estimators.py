@@ -52,6 +52,7 @@ ESTIMATORS = [
     models.CompressedLinearSVM(20, random_state=0),
     models.CompressedLinearSVM(5, recovery="transpose", variance="1/l", store=True, random_state=0),
     models.CompressedLinearSVM(3, refinements=2, random_state=0),
+    models.CompressedLinearSVM(20, loss="logistic", random_state=0),
     models.FeatureSelectiveSVM(),
     models.FeatureSelectiveSVM(form="as_printed", random_state=0),
     models.FeatureSelectiveSVM(form="as_printed", **COMPRESSED, random_state=0),

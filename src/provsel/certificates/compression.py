@@ -133,9 +133,9 @@ def is_compressed(model: Any) -> bool:
     """Tell whether Theorem 5 or 7 is about a model."""
     from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM
 
-    return isinstance(model, CompressedLinearSVM) or (
-        isinstance(model, FeatureSelectiveSVM) and model.n_components is not None
-    )
+    if isinstance(model, CompressedLinearSVM):
+        return model.loss == "hinge"
+    return isinstance(model, FeatureSelectiveSVM) and model.n_components is not None
 
 
 def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
@@ -148,7 +148,7 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
 
     Parameters
     ----------
-    model : CompressedLinearSVM, or FeatureSelectiveSVM with n_components
+    model : CompressedLinearSVM with loss="hinge", or FeatureSelectiveSVM with n_components
         Fitted.
     X : ndarray or sparse of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
@@ -188,8 +188,8 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
 
     if not is_compressed(model):
         raise ValueError(
-            f"certify_compression: expected a CompressedLinearSVM, or a FeatureSelectiveSVM with n_components, got "
-            f"{model!r}; the theorems are about these."
+            f"certify_compression: expected a CompressedLinearSVM of the hinge loss, or a FeatureSelectiveSVM with "
+            f"n_components, got {model!r}; the theorems are about these."
         )
     view = TrainingView(checked_array("certify_compression", X), np.asarray(y))
     if view.n_features != model.n_features_in_:

@@ -10,6 +10,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +35,8 @@ BLOCK = 4096
 """Rows that are copied together where a Gram matrix of many rows is summed."""
 
 
-class HingeDual(NamedTuple):
-    """A primal-dual pair of the linear SVM.
+class PrimalDual(NamedTuple):
+    """A primal-dual pair of a linear model: mean loss of y_i <z_i, w>, plus c ||w||^2.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class HingeDual(NamedTuple):
     n_iter: int
 
 
-def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int = 500) -> HingeDual:
+def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int = 500) -> PrimalDual:
     r"""Minimise f(w) = (1/n) sum_i max(0, 1 - y_i <z_i, w>) + c ||w||^2.
 
     In units of 2 c this is ||w||^2 / 2 + C sum_i max(0, 1 - y_i <z_i, w>) with C = 1 / (2 c n). Its dual is max sum_i
@@ -87,7 +88,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
 
     Returns
     -------
-    HingeDual
+    PrimalDual
 
     References
     ----------
@@ -109,7 +110,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
         primal, w, scores = min((_scored(Z, y, C, v) for v in (image, w)), key=lambda candidate: candidate[0])
         gap = max(primal - dual, 0.0) / primal
         if gap <= tol or n_iter >= max_iter:
-            return HingeDual(w, alpha, 2 * c * primal, 2 * c * dual, gap, gap <= tol, n_iter)
+            return PrimalDual(w, alpha, 2 * c * primal, 2 * c * dual, gap, gap <= tol, n_iter)
         if steps < MAX_INNER:
             sigma = min(GROWTH * sigma, STEEPEST * C)
 
@@ -128,9 +129,9 @@ def _proximal_step(
         if exact or primal - dual <= tol * primal or step == min(max_iter, MAX_INNER):
             break
         rows = np.flatnonzero((raw > 0.0) & (raw < C))
-        direction = -_newton_solve(Z, rows, sigma, residual)
+        direction = -newton_solve(Z, rows, sigma, residual)
         change = y * (Z @ direction)
-        t = _line_search(w, direction, scores, change, centre, sigma, C)
+        t = line_search(_slope_along(w, direction, scores, change, centre, sigma, C))
         w, scores = w + t * direction, scores + t * change
     return alpha, w, max(step, 1)
 
@@ -145,7 +146,7 @@ def _primal(w: Array, scores: Array, C: float) -> float:
     return float(0.5 * w @ w + C * np.maximum(0.0, 1.0 - scores).sum())
 
 
-def _newton_solve(Z: Any, rows: NDArray[np.intp], sigma: float, right: Array) -> Array:
+def newton_solve(Z: Any, rows: NDArray[np.intp], sigma: float, right: Array) -> Array:
     """Solve (I + sigma Z_rows^T Z_rows) x = right, shape (l,); the signs y cancel."""
     size = right.size
     if min(rows.size, size) > MAX_ORDER:
@@ -167,13 +168,20 @@ def _newton_solve(Z: Any, rows: NDArray[np.intp], sigma: float, right: Array) ->
     return cho_solve(cho_factor(gram, lower=True, overwrite_a=True), right)
 
 
-def _line_search(w: Array, d: Array, scores: Array, change: Array, centre: Array, sigma: float, C: float) -> float:
-    """Return t where the derivative along d, which rises with t, has lost nine tenths of its size; O(n) a trial."""
+def _slope_along(
+    w: Array, d: Array, scores: Array, change: Array, centre: Array, sigma: float, C: float
+) -> Callable[[float], float]:
+    """Return the derivative along d at w + t d as a function of t; O(n) a call."""
 
     def slope(t: float) -> float:
         alpha = np.clip(centre + sigma * (1.0 - scores - t * change), 0.0, C)
         return float(w @ d + t * (d @ d) - alpha @ change)
 
+    return slope
+
+
+def line_search(slope: Callable[[float], float]) -> float:
+    """Return t where the derivative along a direction, which rises with t, has lost nine tenths of its size."""
     low, t, high = 0.0, 1.0, np.inf
     small = 0.1 * abs(slope(0.0))
     for _ in range(60):

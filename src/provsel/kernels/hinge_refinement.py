@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.kernels.growing_span import GrowingSpan
-from provsel.kernels.hinge_dual import HingeDual
+from provsel.kernels.hinge_dual import PrimalDual
 from provsel.kernels.hinge_scale import best_dual_scale
 
 Array = NDArray[np.float64]
@@ -56,7 +56,7 @@ def refine(
     *,
     steps: int,
     tol: float,
-    solve: Callable[[Array], HingeDual],
+    solve: Callable[[Array], PrimalDual],
     image: Callable[[Array], Array],
     product: Callable[[Array], Array],
 ) -> Refined:
@@ -83,7 +83,7 @@ def refine(
     tol : float
         Relative duality gap of the original problem that is enough.
     solve : callable
-        Solves the SVM on given rows, (n, size) -> HingeDual.
+        Solves the SVM on given rows, (n, size) -> PrimalDual.
     image, product : callable
         (n,) -> X^T a, shape (m,), and (m,) -> X w, shape (n,): a pass each.
 

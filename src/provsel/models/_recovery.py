@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.kernels.growing_span import GrowingSpan
-from provsel.kernels.hinge_dual import HingeDual
+from provsel.kernels.hinge_dual import PrimalDual
 from provsel.kernels.hinge_refinement import refine
-from provsel.kernels.hinge_scale import best_dual_scale
+from provsel.models._losses import Loss
 from provsel.models._row_stream import RowStream
 
 Array = NDArray[np.float64]
@@ -61,20 +61,20 @@ class Recovered(NamedTuple):
     lower: float
 
 
-def by_transpose(solved: HingeDual, Z: Array, signs: Array, blocks: GaussianBlocks) -> Recovered:
+def by_transpose(solved: PrimalDual, Z: Array, signs: Array, blocks: GaussianBlocks) -> Recovered:
     """Return Lambda^T w_bar; no pass, because Phi Lambda^T w_bar is Z w_bar."""
     return Recovered(blocks.expand(solved.w), signs * (Z @ solved.w), solved.alpha, float("nan"))
 
 
-def by_dual(solved: HingeDual, signs: Array, c: float, passes: Passes) -> Recovered:
-    """Return Phi^T (y alpha); two passes."""
+def by_dual(solved: PrimalDual, signs: Array, c: float, passes: Passes, loss: Loss) -> Recovered:
+    """Return Phi^T (y alpha); two passes, the second one for the scores."""
     coef = passes.image(signs * solved.alpha)
-    lower = best_dual_scale(solved.alpha, float(coef @ coef), c)[1]
+    lower = loss.best_dual_scale(solved.alpha, float(coef @ coef), c)[1]
     return Recovered(coef, signs * passes.product(coef), solved.alpha, lower)
 
 
 def by_refinement(
-    solved: HingeDual,
+    solved: PrimalDual,
     Z: Array,
     signs: Array,
     c: float,
@@ -83,7 +83,7 @@ def by_refinement(
     *,
     steps: int,
     tol: float,
-    solve: Callable[[Array], HingeDual],
+    solve: Callable[[Array], PrimalDual],
 ) -> Recovered:
     """Return the SVM in the span of Lambda^T and `steps` images; one pass, and two more a step. Overwrites Z."""
     refined = refine(

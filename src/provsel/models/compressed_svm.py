@@ -15,58 +15,64 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from provsel.checks import check_positive
 from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
-from provsel.kernels.hinge_dual import HingeDual, hinge_dual
-from provsel.kernels.hinge_scale import best_scale
+from provsel.kernels.hinge_dual import PrimalDual
 from provsel.labels import check_several
 from provsel.models._base import BaseBinarySVM
+from provsel.models._losses import LOSSES
 from provsel.models._recovery import Passes, Recovered, by_dual, by_refinement, by_transpose
 from provsel.models._row_stream import RowSlices, RowStream
 from provsel.validation import as_generator
 
-CHOICES = {"recovery": ["dual", "transpose"], "variance": ["1/m", "1/l"]}
+CHOICES = {"recovery": ["dual", "transpose"], "variance": ["1/m", "1/l"], "loss": [*LOSSES]}
 
 
 class CompressedLinearSVM(BaseBinarySVM):
     r"""Two-class linear SVM whose solver sees l random combinations of the m features.
 
     Use it for rows that do not fit in memory, read in a few passes, when a certified gap to the optimum is wanted.
+    The defaults are those that work; `recovery="transpose", variance="1/m"` is the paper's method.
 
     With Phi, shape (n, m), the rows and Lambda, shape (l, m), Gaussian, Phi Lambda^T is summed chunk by chunk and
 
         min_w (1/n) sum_i max(0, 1 - y_i <Lambda Phi_i, w>) + c ||w||^2
 
-    is solved with a duality gap as certificate; the solution w_bar gives back m coefficients:
+    is solved with a duality gap as certificate. With `loss="logistic"` a row costs log(1 + exp(-y_i <Lambda Phi_i,
+    w>)). The solution w_bar gives back m coefficients:
 
     - `recovery="transpose"`, of Giesen et al.: Lambda^T w_bar, in which all but l directions are lost. One pass.
     - `recovery="dual"`, of Zhang et al.: Phi^T (y alpha) with the dual variables 0 <= alpha <= 1 / (2 c n) of the
-      compressed problem. Three passes, the last one for `objective_`.
+      compressed problem, which are minus the derivatives of the losses. Three passes: to compress, for this sum, and
+      for `objective_`.
 
     `refinements` makes "dual" better: each adds the last image Phi^T (y alpha) to the compressed rows as one more
     feature, <Phi_i, image>, and solves again, in the subspace of all features that these l + 1, l + 2, ... span. The
     objective never rises, the certified gap to the optimum falls, and two passes are paid.
 
     Memory O((n + m) l): the rows are never together in memory, Lambda only as `store` allows. With refinements the
-    compressed rows are held twice, and n + m numbers more for each.
+    compressed rows are held twice, and n + m numbers more for each; with the logistic loss they are held twice as well.
 
     Parameters
     ----------
     n_components : int, default=100
         l.
     c : float, default=1e-4
-        Weight of ||w||^2 beside the mean hinge loss, the same for the compressed and the original problem. In terms
+        Weight of ||w||^2 beside the mean loss, the same for the compressed and the original problem. In terms
         of a sum of losses, C = 1 / (2 c n).
     recovery : {"dual", "transpose"}, default="dual"
     refinements : int, default=0
         Steps from the compressed towards the original problem, for "dual"; 2 to 4 are usually enough for predictions
-        like those of `HingeSVM`. Fewer are made when `original_gap_` reaches `tol`.
-    variance : {"1/m", "1/l"}, default="1/m"
-        Of the entries of Lambda. "1/m" is printed; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows:
-        E[Lambda Phi_i . Lambda Phi_k] = (l/m) Phi_i . Phi_k. So the compressed problem at c stands for the original one
-        at c m / l, stronger regularised. The vector of "dual" is m / l times as long as its solution. "1/l" keeps inner
-        products (Lemmas 1-2), and "dual" then approximates the optimum at c itself; the vector of "transpose" is then
-        about sqrt(m / l) ||w_bar|| long.
+        like those of `HingeSVM`. Fewer are made when `original_gap_` reaches `tol`. For the hinge loss only.
+    variance : {"1/m", "1/l"}, default="1/l"
+        Of the entries of Lambda. "1/l" keeps inner products (Lemmas 1-2), and "dual" then approximates the optimum at c
+        itself; the vector of "transpose" is then about sqrt(m / l) ||w_bar|| long. "1/m" is printed, beside
+        `recovery="transpose"`; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows: E[Lambda Phi_i .
+        Lambda Phi_k] = (l/m) Phi_i . Phi_k. So the compressed problem at c stands for the original one at c m / l,
+        stronger regularised, and the vector of "dual" is m / l times as long as its solution.
     tol : float, default=1e-6
         Relative duality gap asked for in the compressed problem, and in each refinement.
+    loss : {"hinge", "logistic"}, default="hinge"
+        The first is a support vector machine, and what Theorem 5 is about; the second is logistic regression without an
+        intercept, as scikit-learn's with C = 1 / (2 c n).
     random_state : int, Generator, RandomState or None, default=None
     store : "auto" or bool, default="auto"
         Keep Lambda, 8 l m bytes, in memory during the fit instead of making its blocks again for each chunk; "auto":
@@ -87,7 +93,7 @@ class CompressedLinearSVM(BaseBinarySVM):
     blocks_ : GaussianBlocks
         Lambda: `blocks_.expand(w)` is Lambda^T w, `blocks_.dense()` the matrix; what `store` kept is dropped.
     objective_ : float
-        f(coef) = (1/n) sum_i max(0, 1 - y_i <Phi_i, coef>) + c ||coef||^2 over the training rows.
+        f(coef) = (1/n) sum_i max(0, 1 - y_i <Phi_i, coef>) + c ||coef||^2 over the training rows, for the hinge loss.
     best_scale_, scaled_objective_ : float
         t >= 0 that minimises f(t coef), and the minimum: what the direction is worth.
     lower_bound_ : float
@@ -122,8 +128,9 @@ class CompressedLinearSVM(BaseBinarySVM):
     about the direction alone. Where a few directions dominate the rows, as in uncentred pixels, "dual" can predict
     worse than "transpose"; refinements help there, too.
 
-    The seed fixes Lambda, which is that of `GaussianCompression` with the same arguments. Other chunks change the
-    compressed rows by rounding only (1e-12, relative), and the coefficients by about what the gap leaves open.
+    The seed fixes Lambda, which is that of `GaussianCompression` with the same seed, n_components and variance. Other
+    chunks change the compressed rows by rounding only (1e-12, relative), and the coefficients by about what the gap
+    leaves open.
 
     Examples
     --------
@@ -152,10 +159,11 @@ class CompressedLinearSVM(BaseBinarySVM):
         c: float = 1e-4,
         recovery: Literal["dual", "transpose"] = "dual",
         refinements: int = 0,
-        variance: Literal["1/m", "1/l"] = "1/m",
+        variance: Literal["1/m", "1/l"] = "1/l",
         tol: float = 1e-6,
         random_state: Any = None,
         store: bool | str = "auto",
+        loss: Literal["hinge", "logistic"] = "hinge",
     ) -> None:
         self.n_components = n_components
         self.c = c
@@ -165,6 +173,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         self.tol = tol
         self.random_state = random_state
         self.store = store
+        self.loss = loss
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on X of shape (n, m), dense or sparse, and labels y of shape (n,) with two distinct values."""
@@ -230,7 +239,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         if self.recovery == "transpose":
             found = by_transpose(solved, Z, signs, projection)
         elif self.refinements == 0:
-            found = by_dual(solved, signs, self.c, passes)
+            found = by_dual(solved, signs, self.c, passes, LOSSES[self.loss])
         else:
             limits: dict[str, Any] = {"steps": self.refinements, "tol": self.tol}
             limits["solve"] = lambda rows: self._solved(rows, signs)
@@ -239,9 +248,9 @@ class CompressedLinearSVM(BaseBinarySVM):
         self.n_passes_ = passes.count
         self.blocks_ = copy(projection)  # a copy leaves out what `store` keeps
 
-    def _solved(self, rows: NDArray[np.float64], signs: NDArray[np.float64]) -> HingeDual:
-        """Return the SVM on few features, with a warning where its gap stays open, and count its steps."""
-        solved = hinge_dual(rows, signs, self.c, tol=self.tol)
+    def _solved(self, rows: NDArray[np.float64], signs: NDArray[np.float64]) -> PrimalDual:
+        """Return the solution on few features, with a warning where its gap stays open, and count its steps."""
+        solved = LOSSES[self.loss].solve(rows, signs, self.c, tol=self.tol)
         self.n_iter_ += solved.n_iter
         if not solved.converged:
             warnings.warn(
@@ -256,8 +265,9 @@ class CompressedLinearSVM(BaseBinarySVM):
         square = float(found.coef @ found.coef)
         self.coef_, self.intercept_ = found.coef[None, :], np.zeros(1)
         self.dual_coef_ = signs * found.alpha
-        self.objective_ = float(np.maximum(0.0, 1.0 - found.scores).mean() + self.c * square)
-        self.best_scale_, self.scaled_objective_ = best_scale(found.scores, square, self.c)
+        loss = LOSSES[self.loss]
+        self.objective_ = float(loss.of_scores(found.scores).mean() + self.c * square)
+        self.best_scale_, self.scaled_objective_ = loss.best_scale(found.scores, square, self.c)
         self.lower_bound_ = found.lower
         # rounding, where both are the optimum
         self.original_gap_ = float(np.maximum(self.scaled_objective_ - found.lower, 0.0) / self.scaled_objective_)
@@ -280,6 +290,8 @@ class CompressedLinearSVM(BaseBinarySVM):
             raise ValueError(
                 f'{name}: expected refinements=0 with recovery="{self.recovery}", got {steps}; use recovery="dual".'
             )
+        if steps and self.loss != "hinge":
+            raise ValueError(f'{name}: expected refinements=0 with loss="{self.loss}", got {steps}; use loss="hinge".')
         return int(size)
 
     @contextmanager

@@ -44,7 +44,8 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     n_components : int, default=None
         l; None does not compress. Lambda is kept in memory during the fit, 8 l m bytes.
     variance : {"1/m", "1/l"}, default="1/m"
-        Of the entries of Lambda; the first is printed. Without effect on what is not compressed.
+        Of the entries of Lambda; the first is printed, and keeps the length of Lambda^T w_bar, the one recovery here.
+        Without effect on what is not compressed.
     n_starts : int, default=3
         Where the problem is not convex: mu = 1, then the solution of the convex form unless compressed, then
         uniformly random mu. The best end is taken, or w = 0 if that is better than all.
