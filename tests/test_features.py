@@ -49,6 +49,10 @@ def trials_with(selections, *, n_features=D, **columns):
             ),
             "n_selected": [n_features if each is None else len(each) for each in selections],
             "n_features": n_features,
+            "repeat": 0,
+            "fold": range(len(selections)),
+            "n_train": 90,
+            "n_test": 10,
             "feature_names": pd.Series(columns.get("feature_names", [None] * len(selections)), dtype=object),
             "coefficients": pd.Series(columns.get("coefficients", [None] * len(selections)), dtype=object),
         }
@@ -92,7 +96,7 @@ def test_counts_places_and_weights_are_those_of_a_count_by_hand(chosen):
     order = [(-n, median(places[k]) if places[k] else np.inf, k) for k, n in times.items()]
     assert found.frame["index"].tolist() == [k for *_, k in sorted(order)]
     if 0 < sum(map(len, sets)) < len(sets) * D:
-        expected = stability([np.isin(range(D), [*each]) for each in sets], D)
+        expected = stability([np.isin(range(D), [*each]) for each in sets], D, overlap=1 / 9)
         assert found.index == pytest.approx(expected.index)
         assert found.interval == pytest.approx(expected.interval(), nan_ok=True)
 
@@ -201,15 +205,19 @@ def test_explain_names_the_most_frequent_features_of_a_number(tmp_path, capsys):
     capsys.readouterr()
     assert main([*explain, "Lvg"]) == 0
     text = capsys.readouterr().out
-    records = TrialStore(tmp_path / "store").query(columns=["cell", "features"]).to_pandas()
+    columns = ["cell", "repeat", "fold", "n_train", "n_test", "features"]
+    records = TrialStore(tmp_path / "store").query(columns=columns).to_pandas()
     [cell] = re.findall(r"^  cell +([0-9a-f]{64})$", text, re.M)
-    lists = records.loc[records["cell"] == cell, "features"].tolist()
+    own = records[records["cell"] == cell]
+    lists = own["features"].tolist()
     found = re.findall(r"^│ (\d+) +│ ([\d.]+)% ", text, re.M)
     times = Counter(np.concatenate(lists).tolist())
     assert len(found) == 10
     assert [float(share) for _, share in found] == [round(100 * n / 6, 1) for _, n in times.most_common(10)]
     assert all(float(share) == round(100 * times[int(name) - 1] / 6, 1) for name, share in found)
-    low, high = stability(lists, 120).interval()
+    pairs = list(zip(own["repeat"], own["fold"], strict=True))
+    overlap = own["n_test"].mean() / own["n_train"].mean()
+    low, high = stability(lists, 120, samples=pairs, overlap=overlap).interval()
     assert "6 selections of " in text
     assert (
         f"of 120 features; stability {stability(lists, 120).index:.3f}, 95 % interval {low:.3f} to {high:.3f}" in text

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.datasets import load_digits
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
@@ -46,15 +48,96 @@ def plain(selections, d):
 @pytest.mark.parametrize(
     ("m", "d", "sizes"), [(3, 7, [2]), (10, 40, [5]), (25, 12, [0, 3, 9, 12]), (60, 200, [1, 150])]
 )
-def test_index_variance_interval_are_the_papers(m, d, sizes):
+def test_index_and_variance_are_the_papers(m, d, sizes):
     selections = draws(np.random.default_rng(m), m, d, sizes)
-    found, (index, variance) = stability(selections, d), plain(selections, d)
-    assert found.index == pytest.approx(index, rel=1e-12, abs=1e-14)
-    assert found.variance == pytest.approx(variance, rel=1e-10)
-    low, high = found.interval(0.9)
-    assert (low, high) == pytest.approx(stats.norm.interval(0.9, index, math.sqrt(variance)))
-    assert found.sizes == tuple(map(len, selections))
-    assert found.frequencies == pytest.approx([np.mean([f in chosen for chosen in selections]) for f in range(d)])
+    report, (index, variance) = stability(selections, d), plain(selections, d)
+    assert report.index == pytest.approx(index, rel=1e-12, abs=1e-14)
+    assert report.variance == pytest.approx(variance, rel=1e-10)
+    assert report.sizes == tuple(map(len, selections))
+    assert report.frequencies == pytest.approx([np.mean([f in chosen for chosen in selections]) for f in range(d)])
+
+
+def jackknife(selections, d):
+    """Variance of the index by leaving out one selection after the other."""
+    m = len(selections)
+    without = [plain(selections[:k] + selections[k + 1 :], d)[0] for k in range(m)]
+    return (m - 1) / m * sum((index - np.mean(without)) ** 2 for index in without)
+
+
+@pytest.mark.parametrize(("m", "d", "size"), [(4, 7, 2), (5, 40, 5), (12, 30, 25)])
+def test_the_interval_is_students_with_the_variance_of_the_jackknife(m, d, size):
+    """It has the variance that one selection with another feature adds to equal ones as well."""
+    selections = draws(np.random.default_rng(m), m, d, [size])
+    odd = [list(range(size))] * (m - 1) + [[*range(size - 1), size]]
+    report = stability(selections, d)
+    variance = jackknife(selections, d) + jackknife(odd, d)
+    assert report.standard_error == pytest.approx(math.sqrt(variance))
+    low, high = stats.t.interval(0.9, m - 1, report.index, math.sqrt(variance))
+    assert report.interval(0.9) == pytest.approx((max(low, -1 / (m - 1)), min(high, 1)))
+
+
+def test_folds_are_correlated_selections():
+    """By the formulas of the docstring: ten folds, twice, with two draws on each; as folds, and as they are not."""
+    d, size, n_samples, n_groups = 30, 6, 20, 10
+    selections = draws(np.random.default_rng(9), 2 * n_samples, d, [size])
+    samples = [f"fold {k // 2}" for k in range(2 * n_samples)]
+    Z = np.array([np.isin(range(d), chosen) for chosen in selections], float)
+    agreement = (Z @ Z.mean(axis=0)).reshape(n_samples, 2).mean(axis=1) / (size * (1 - size / d))
+    swap = 1 / (size * (1 - size / d))
+    one_changed = ((n_groups - 2) / (n_groups - 1) * swap) ** 2 / n_groups
+    spread = (n_samples / (n_samples - 1)) ** 2 * np.var(agreement, ddof=1) + one_changed
+    report = stability(selections, d, samples=samples, overlap=1 / 9)
+    assert report.degrees_of_freedom == pytest.approx(n_groups - 1)
+    assert report.standard_error**2 == pytest.approx(4 * spread * ((19 / 18) ** 2 / 20 + 0.4 / 0.6))
+    assert stability(selections, d, samples=samples).degrees_of_freedom == n_samples - 1
+    assert stability(selections, d, overlap=9).degrees_of_freedom == 2 * n_samples - 1  # disjoint training rows
+
+
+def test_intervals_hold_the_stability():
+    """Five selections: noisy scores of which the largest are taken. Negative control: the paper's interval."""
+    rng, d, size = np.random.default_rng(5), 30, 6
+    signal = np.linspace(3, 0, d)
+
+    def selected(m):
+        return np.argsort(-(signal + rng.standard_normal((m, d))))[:, :size]
+
+    true = stability(selected(4000), d).index
+    reports = [stability(selected(5), d) for _ in range(400)]
+    assert holds(true, [report.interval() for report in reports]) >= 0.95
+    normal = [stats.norm.interval(0.95, report.index, math.sqrt(report.variance)) for report in reports]
+    assert holds(true, normal) <= 0.85
+
+
+def test_intervals_of_folds_hold_the_stability_on_other_rows():
+    """The F-test on ten folds of 60 rows, twenty weak columns of 40. Negative control: as if folds were independent."""
+    rng, n, d, size = np.random.default_rng(6), 60, 40, 5
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    reports = {overlap: [] for overlap in (1 / 9, 0.0)}
+    for _ in range(300):
+        XY = (rng.standard_normal((n, d)) + y[:, None] * np.linspace(0.6, 0, d)) * y[:, None]
+        without = XY.sum(axis=0) - XY[rng.permutation(n)].reshape(10, 6, d).sum(axis=1)
+        selections = np.argsort(-np.abs(without))[:, :size]
+        for overlap, stored in reports.items():
+            stored.append(stability(selections, d, overlap=overlap))
+    true = np.mean([report.index for report in reports[0.0]])
+    assert holds(true, [report.interval() for report in reports[1 / 9]]) >= 0.95
+    assert holds(true, [report.interval() for report in reports[0.0]]) <= 0.93
+
+
+def holds(true, intervals):
+    return np.mean([low <= true <= high for low, high in intervals])
+
+
+@given(data=st.data(), overlap=st.sampled_from([0.0, 1 / 9, 0.25, 0.5, 1.0, 9.0]))
+def test_no_interval_is_a_point(data, overlap):
+    d = data.draw(st.integers(2, 9))
+    masks = data.draw(st.lists(st.lists(st.booleans(), min_size=d, max_size=d), min_size=3, max_size=8))
+    Z = np.array(masks)
+    assume(0 < Z.sum() < Z.size)
+    report = stability(Z, d, overlap=overlap)
+    low, high = report.interval()
+    assert low < high
+    assert low <= report.index <= high <= 1
 
 
 def test_the_variance_is_that_of_repeated_samples():
@@ -72,7 +155,9 @@ def test_the_variance_is_that_of_repeated_samples():
 
 def test_the_extremes():
     same = stability([[3, 1], [1, 3], np.array([False, True, False, True, False])], 5)
-    assert (same.index, same.variance, same.interval()) == (1.0, 0.0, (1.0, 1.0))
+    assert (same.index, same.variance, same.interval()[1]) == (1.0, 0.0, 1.0)
+    assert same.interval()[0] < 0.5  # three equal selections say little
+    assert stability([[3, 1]] * 100, 5).interval()[0] > 0.9
     assert stability([[0], [1], [2], [3]], 4).index == pytest.approx(-1 / 3)  # the least there is: -1 / (M - 1)
     two = stability([[0, 1], [1, 2]], 6)
     assert np.isnan(two.variance)
@@ -84,10 +169,12 @@ def test_two_stabilities_are_compared():
     rng = np.random.default_rng(3)
     first, second = (stability(rng.random((40, 30)) < share, 30) for share in (np.linspace(0, 1, 30), np.full(30, 0.5)))
     found = first.compare(second)
-    statistic = (first.index - second.index) / math.sqrt(first.variance + second.variance)
+    spread = math.hypot(first.standard_error, second.standard_error)
+    df = spread**4 / (first.standard_error**4 / 39 + second.standard_error**4 / 39)
+    statistic = (first.index - second.index) / spread
     assert found.difference == first.index - second.index
     assert found.statistic == pytest.approx(statistic)
-    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(statistic)))
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(statistic), df))
     assert found.p_value < 1e-6
     assert second.compare(first).statistic == -found.statistic
     assert first.compare(first) == (0.0, 0.0, 1.0)
@@ -100,10 +187,10 @@ X, y = load_digits(return_X_y=True)
 
 def test_of_a_selector_over_folds():
     report = StabilityReport.of(SelectKBest(f_classif, k=12), X, y, cv=4)
-    sets = [
-        np.argsort(-np.nan_to_num(f_classif(X[train], y[train])[0]))[:12] for train, _ in StratifiedKFold(4).split(X, y)
-    ]
-    assert report == stability(sets, 64)
+    folds = [train for train, _ in StratifiedKFold(4).split(X, y)]
+    sets = [np.argsort(-np.nan_to_num(f_classif(X[train], y[train])[0]))[:12] for train in folds]
+    assert report == stability(sets, 64, overlap=X.shape[0] / np.mean([len(rows) for rows in folds]) - 1)
+    assert report.degrees_of_freedom == pytest.approx(3)
     assert StabilityReport.of(RRQRSelector(12), X, cv=ShuffleSplit(3, random_state=0)).sizes == (12, 12, 12)
 
 
@@ -174,6 +261,10 @@ def test_bad_arguments():
         StabilityReport.of(k_best, X, y, n_resamples=1)
     with pytest.raises(ValueError, match="expected 4 feature names, one a feature, got 2"):
         stability([[0], [1]], 4, feature_names="ab")
+    with pytest.raises(ValueError, match="expected 2 samples, one a selection, got 3"):
+        stability([[0], [1]], 4, samples="abc")
+    with pytest.raises(ValueError, match=r"expected an overlap of at least 0, n_test / n_train of folds, got -0.1"):
+        stability([[0], [1]], 4, overlap=-0.1)
     report = stability([[0], [1], [1]], 4)
     with pytest.raises(ValueError, match="expected a level between 0 and 1, got 95"):
         report.interval(95)

@@ -206,9 +206,9 @@ def compare(
         Index: the names. Columns: the measure (error in percent, r2 or a scorer), its mean over folds; sd; low and
         high, the 95 % interval of the mean; n_selected; cpu, mean seconds of a selection with what it shares;
         difference to the first, with p, two-sided, by the corrected t-test, of each method alone: of many methods some
-        are below 5 % by chance; stability of the selected features, from stability_low to stability_high, as if folds
-        were independent; trials; and further measures. The attribute `features` names what each method selected, and
-        `draw_features` shows how often.
+        are below 5 % by chance; stability of the selected features, and its 95 % interval for new rows, from
+        stability_low to stability_high; trials; and further measures. The attribute `features` names what each method
+        selected, and `draw_features` shows how often.
 
     Raises
     ------

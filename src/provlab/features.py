@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.frames import Planned, planned_trials
+from provlab.frames import FOLD_SIZES, Planned, planned_trials
 from provlab.identity.keys import canonical_json
 from provlab.plan import feature_names_of, identity_of
 from provlab.store import LARGE, TrialReader
@@ -21,7 +21,7 @@ from provsel.stability import stability
 COLUMNS = ["feature", "index", "frequency", "times", "place", "weight", "weight_sd"]
 """Columns of the frame of `selected_features`."""
 
-READ = [*LARGE, "n_features", "n_selected"]
+READ = [*LARGE, *FOLD_SIZES, "n_features", "n_selected"]
 """Columns of the records that `selected_features` reads."""
 
 AT_ONCE = 10_000_000
@@ -138,7 +138,8 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     elif len(lists) < 2:
         problem = SINGLE
     else:
-        report = stability(lists, n_features)
+        samples, overlap = _samples(trials)
+        report = stability(lists, n_features, samples=samples, overlap=overlap)
         stable = report.index, report.interval()
     notes, ends = "; ".join(filter(None, (problem, note))), (int(sizes.min()), int(sizes.max()))
     return SelectedFeatures(found, len(lists), n_features, ends, notes, *stable)
@@ -199,6 +200,15 @@ def _selections(trials: pd.DataFrame) -> tuple[list[Any], NDArray[np.bool_], pd.
             else:
                 lists.append(np.arange(int(n_features)) if every else features)
     return lists, np.array(keeps_all, bool), trials[np.array(has, bool)]
+
+
+def _samples(trials: pd.DataFrame) -> tuple[list[tuple[int, int]] | None, float]:
+    """Return the repeat and fold of each trial, and test rows per training row; None and 0 of draws on one fold."""
+    folds = list(zip(trials["repeat"], trials["fold"], strict=True))
+    if len(set(folds)) == 1:
+        return None, 0.0
+    n_train, n_test = (trials[name].astype(float).mean() for name in FOLD_SIZES)
+    return folds, float(n_test / n_train) if n_test > 0 and n_train > 0 else 0.0  # seeds have no test rows
 
 
 def _places(

@@ -21,8 +21,11 @@ from provsel.sparse_input import check_sparse
 
 def selected_on_samples(
     selector: Any, X: Any, y: Any, *, cv: Any, n_resamples: int, random_state: Any
-) -> list[NDArray[np.int64]]:
-    """Return what copies of a selector keep of each sample; see `StabilityReport.of`."""
+) -> tuple[list[NDArray[np.int64]], float]:
+    """Return what copies of a selector keep of each sample, and the rows left out of a fold per row in it.
+
+    The latter is 0 for bootstrap samples, which are independent given the rows; see `StabilityReport.of`.
+    """
     if not hasattr(selector, "get_support"):
         raise ValueError(
             f"StabilityReport: expected a selector with get_support, got {type(selector).__name__}; of a pipeline, "
@@ -36,11 +39,14 @@ def selected_on_samples(
             f"StabilityReport: expected X with two dimensions and as many labels as rows, got X of shape {X.shape} "
             f"and {'no' if labels is None else len(labels)} labels."
         )
-    found = []
+    selections = []
+    n_used = []
     for rows in _samples(X, labels, cv, n_resamples, random_state):
         fitted = clone(selector).fit(X.iloc[rows] if hasattr(X, "iloc") else X[rows], *_of_rows(labels, rows))
-        found.append(np.flatnonzero(selected_mask(fitted)))
-    return found
+        selections.append(np.flatnonzero(selected_mask(fitted)))
+        n_used.append(len(np.arange(X.shape[0])[rows]))
+    overlap = 0.0 if cv is None or not n_used else X.shape[0] / float(np.mean(n_used)) - 1
+    return selections, overlap
 
 
 def _samples(X: Any, y: Any, cv: Any, n_resamples: int, random_state: Any) -> Iterator[NDArray[np.int64]]:

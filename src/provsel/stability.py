@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import stdtr, stdtrit
 
 from provsel.checks import check_integer
 from provsel.resampling import selected_on_samples
@@ -19,6 +20,9 @@ __all__ = ["StabilityReport", "StabilityTest", "stability"]
 TOP = 10
 """Features that a printed report names."""
 
+FOLD_CORRELATION = 0.4
+"""Of selections of folds, in the interval of their stability: experiments/benchmarks/stability_intervals.py."""
+
 
 class StabilityTest(NamedTuple):
     """The test that two stabilities are the same.
@@ -28,15 +32,16 @@ class StabilityTest(NamedTuple):
     difference : float
         The index of the first less that of the second.
     statistic : float
-        The difference over its standard error, standard normal where the stabilities are the same.
+        The difference over its standard error; Student's t, with Welch's degrees of freedom, where the stabilities are
+        the same.
     p_value : float
         Two-sided.
 
     Examples
     --------
     >>> from provsel.stability import stability
-    >>> steady = stability([[0, 1], [0, 1], [0, 2], [0, 1]], 9)
-    >>> erratic = stability([[0, 1], [2, 3], [4, 5], [0, 6]], 9)
+    >>> steady = stability([[0, 1]] * 9 + [[0, 2]], 9)
+    >>> erratic = stability([[k, k + 1] for k in range(8)], 9)
     >>> steady.compare(erratic).p_value < 0.05
     True
     """
@@ -62,26 +67,36 @@ class StabilityReport(ValuesWithNaN):
 
         phi_i = ((1/d) sum_f z_if p_f - k_i k/d^2 + (index/2) (2 k_i k/d^2 - k_i/d - k/d + 1)) / ((k/d) (1 - k/d)).
 
-    Interval and test are for selections from independent samples. Bootstrap samples are that given the rows; folds
-    share rows, so that selections of folds resemble each other more than those of new data would.
+    With few selections that variance is too small. Interval and test use the jackknife's, with S the variance of the
+    M phi_i / (M-1) over the samples of rows:
+
+        4 S (((M-1)/(M-2))^2 / M + c / (1 - c)),
+
+    c = 0 for independent samples; bootstrap samples are that, given the rows. Selections of folds, which share training
+    rows, resemble each other more than those of new data would: there c = 0.4, by simulation. Student's t has G - 1
+    degrees of freedom, for G = M samples, or the G = 1 + n_train/n_test folds of a repeat. S also has the variance that
+    one changed feature in one of G selections would give, so that no interval is a point.
 
     Attributes
     ----------
     index : float
     variance : float
-        Of the index; NaN for two selections, which tell nothing about it.
+        Of the index, by the formula above; NaN for two selections, which tell nothing about it.
     frequencies : tuple of float
         Share of the selections that have each feature, one number a feature.
     sizes : tuple of int
         Number of features of each selection.
     feature_names : tuple of str
         Empty where there are none.
+    standard_error, degrees_of_freedom : float
+        Of the index, for interval and test; NaN for two selections.
 
     References
     ----------
     Nogueira, Sechidis and Brown, "On the stability of feature selection algorithms", JMLR 18 (174), 2018: Definition 4
-    for the index; variance, interval and test are theirs too. That its mean is below 0 by chance where sizes differ is
-    elementary: the sample variance of z_f counts the spread of the sizes as well.
+    for the index, and its variance. That its mean is below 0 by chance where sizes differ is elementary: the sample
+    variance of z_f counts the spread of the sizes as well. Arvesen, "Jackknifing U-statistics", Annals of Mathematical
+    Statistics 40, 1969: S of the jackknife.
 
     Examples
     --------
@@ -89,12 +104,12 @@ class StabilityReport(ValuesWithNaN):
     >>> from provsel.selectors import RRQRSelector
     >>> from provsel.stability import StabilityReport
     >>> X, y = load_digits(return_X_y=True)
-    >>> report = StabilityReport.of(RRQRSelector(10), X, y, cv=5)
+    >>> report = StabilityReport.of(RRQRSelector(10), X, y, n_resamples=20, random_state=0)
     >>> print(str(report).partition("\n    ")[0])
-    stability 0.407, 95 % interval [0.213, 0.602]
-    5 selections of 10 of 64 features: 1 always, 43 never
+    stability 0.428, 95 % interval [0.333, 0.523]
+    20 selections of 10 of 64 features: 0 always, 41 never
     >>> report.most_frequent(2)
-    [(37, 1.0), (21, 0.8)]
+    [(37, 0.95), (21, 0.85)]
     """
 
     index: float
@@ -102,6 +117,8 @@ class StabilityReport(ValuesWithNaN):
     frequencies: tuple[float, ...]
     sizes: tuple[int, ...]
     feature_names: tuple[str, ...] = ()
+    standard_error: float = np.nan
+    degrees_of_freedom: float = np.nan
 
     @classmethod
     def of(
@@ -135,12 +152,18 @@ class StabilityReport(ValuesWithNaN):
         ValueError
             No `get_support`, another number of labels than of rows, or less than two samples.
         """
-        found = selected_on_samples(selector, X, y, cv=cv, n_resamples=n_resamples, random_state=random_state)
+        selections, overlap = selected_on_samples(
+            selector, X, y, cv=cv, n_resamples=n_resamples, random_state=random_state
+        )
         names = tuple(map(str, X.columns)) if hasattr(X, "columns") else ()
-        return stability(found, np.shape(X)[1], feature_names=names)
+        return stability(selections, np.shape(X)[1], feature_names=names, overlap=overlap)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the confidence interval of the index, the normal one: its ends can be above 1.
+        """Return the confidence interval of the stability, from the least that an index of M selections can be to 1.
+
+        Its lower end is also at most the stability at which no change would be seen in G selections with a probability
+        of (1 - level) / 2, where changes are of one feature and rare. Rare changes of the whole selection are not
+        covered: five selections that are all the same say little about them.
 
         Parameters
         ----------
@@ -150,15 +173,22 @@ class StabilityReport(ValuesWithNaN):
         Returns
         -------
         tuple of float
-            NaN where the variance is.
+            NaN for two selections.
         """
         if not 0 < level < 1:
             raise ValueError(f"StabilityReport.interval: expected a level between 0 and 1, got {level!r}.")
-        half = float(ndtri((1 + level) / 2)) * self.variance**0.5
-        return self.index - half, self.index + half
+        if np.isnan(self.standard_error):
+            return np.nan, np.nan
+        half = float(stdtrit(self.degrees_of_freedom, (1 + level) / 2)) * self.standard_error
+        n_groups = self.degrees_of_freedom + 1
+        unseen = -math.log((1 - level) / 2) / n_groups
+        lower = min(
+            self.index - half, 1 - 2 * unseen * _lost_by_a_swap(np.mean(self.frequencies), len(self.frequencies))
+        )
+        return max(lower, -1 / (len(self.sizes) - 1)), min(self.index + half, 1.0)
 
     def compare(self, other: StabilityReport) -> StabilityTest:
-        """Test whether two stabilities are the same; the two are to be of different samples.
+        """Test whether two stabilities are the same, by Welch's t; the two are to be of different samples.
 
         Parameters
         ----------
@@ -168,11 +198,13 @@ class StabilityReport(ValuesWithNaN):
         -------
         StabilityTest
         """
-        difference, spread = self.index - other.index, (self.variance + other.variance) ** 0.5
-        if np.isnan(spread):
+        difference = self.index - other.index
+        first, second = self.standard_error**2, other.standard_error**2
+        if np.isnan(first + second):
             return StabilityTest(difference, np.nan, np.nan)
-        statistic = difference / spread if spread > 0 else np.copysign(np.inf, difference) if difference else 0.0
-        return StabilityTest(difference, float(statistic), float(2 * ndtr(-abs(statistic))))
+        statistic = difference / math.sqrt(first + second)
+        df = (first + second) ** 2 / (first**2 / self.degrees_of_freedom + second**2 / other.degrees_of_freedom)
+        return StabilityTest(difference, statistic, float(2 * stdtr(df, -abs(statistic))))
 
     def most_frequent(self, top: int = TOP) -> list[tuple[int | str, float]]:
         """Return the features that were selected most often, with their frequencies.
@@ -206,7 +238,12 @@ class StabilityReport(ValuesWithNaN):
 
 
 def stability(
-    selections: Iterable[Any], n_features: int, *, feature_names: Iterable[str] | None = None
+    selections: Iterable[Any],
+    n_features: int,
+    *,
+    feature_names: Iterable[str] | None = None,
+    samples: Iterable[Any] | None = None,
+    overlap: float = 0.0,
 ) -> StabilityReport:
     """Return the stability of selections that are there already, such as those of the folds of a cross-validation.
 
@@ -218,6 +255,12 @@ def stability(
         Number d of features that there were to select from.
     feature_names : iterable of str, optional
         d of them, for printing.
+    samples : iterable of int or str, optional
+        Which sample of the rows each selection is of, where a selector draws more than once on each; by default all
+        samples differ.
+    overlap : float, default=0
+        n_test / n_train of folds, 1/4 for five; 0 for independent samples. From 1 on, samples are at most half of the
+        rows, and count as independent.
 
     Returns
     -------
@@ -226,17 +269,17 @@ def stability(
     Raises
     ------
     ValueError
-        Less than two selections, no index of a feature, one that is there twice, or selections that are all empty or
-        all of everything, which have no stability.
+        Less than two selections, another number of samples, a negative overlap, no index of a feature, one that is
+        there twice, or selections that are all empty or all of everything, which have no stability.
 
     Examples
     --------
     >>> from provsel.stability import stability
     >>> stability([[0, 1, 2], [0, 1, 2], [2, 1, 0]], 10).index
     1.0
-    >>> report = stability([[0, 1, 2], [0, 1, 3], [0, 1, 2], [0, 4, 5]], 10)
+    >>> report = stability([[0, 1, 2], [0, 1, 3], [0, 1, 2], [0, 1, 2], [0, 1, 5], [0, 1, 2]], 10)
     >>> round(report.index, 3), [round(end, 2) for end in report.interval()]
-    (0.365, [0.08, 0.65])
+    (0.714, [0.15, 1.0])
     """
     check_integer("stability", "n_features", n_features, minimum=1)
     d = int(n_features)
@@ -254,6 +297,8 @@ def stability(
         )
     features, places = np.concatenate(chosen), np.repeat(np.arange(m), sizes)
     _check(chosen, features, places, d)
+    if not 0 <= overlap < np.inf:
+        raise ValueError(f"stability: expected an overlap of at least 0, n_test / n_train of folds, got {overlap!r}.")
     p = np.bincount(features, minlength=d) / m
     mean = sizes.mean() / d
     scale = mean * (1 - mean)
@@ -262,7 +307,40 @@ def stability(
     agreement = np.bincount(places, p[features], minlength=m) / d  # (1/d) sum_f z_if p_f
     phi = (agreement - shares * mean + index / 2 * (2 * shares * mean - shares - mean + 1)) / scale
     variance = float(4 / m**2 * np.sum((phi - phi.mean()) ** 2)) if m > 2 else np.nan
-    return StabilityReport(index, variance, tuple(p.tolist()), tuple(sizes.tolist()), names)
+    error = _standard_error(_of_samples(phi, samples), overlap, _lost_by_a_swap(mean, d))
+    return StabilityReport(index, variance, tuple(p.tolist()), tuple(sizes.tolist()), names, *error)
+
+
+def _of_samples(phi: NDArray[np.float64], samples: Iterable[Any] | None) -> NDArray[np.float64]:
+    """Return the mean of phi over the selections of each sample of rows."""
+    if samples is None:
+        return phi
+    labels = list(samples)
+    if len(labels) != phi.size:
+        raise ValueError(f"stability: expected {phi.size} samples, one a selection, got {len(labels)}.")
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    groups = np.array([numbers[label] for label in labels])
+    return np.bincount(groups, phi) / np.bincount(groups)
+
+
+def _standard_error(phi: NDArray[np.float64], overlap: float, lost: float) -> tuple[float, float]:
+    """Return standard error and degrees of freedom of the index; see `StabilityReport`."""
+    m = phi.size
+    if m < 3:
+        return np.nan, np.nan
+    overlap = overlap if overlap < 1 else 0.0
+    n_groups = min(m, 1 + 1 / overlap) if overlap else float(m)
+    spread = (m / (m - 1)) ** 2 * float(np.var(phi, ddof=1))
+    one_changed = ((n_groups - 2) / (n_groups - 1) * lost) ** 2 / n_groups
+    factor = ((m - 1) / (m - 2)) ** 2 / m
+    if overlap:
+        factor += FOLD_CORRELATION / (1 - FOLD_CORRELATION)
+    return math.sqrt(4 * factor * (spread + one_changed)), n_groups - 1
+
+
+def _lost_by_a_swap(mean: float, d: int) -> float:
+    """Return how much less similar two selections of a share `mean` of d features are where they differ in one."""
+    return 1 / (d * mean * (1 - mean))
 
 
 def _indices(selection: Any, d: int, place: int) -> NDArray[np.int64]:
