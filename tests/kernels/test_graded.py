@@ -1,5 +1,6 @@
 """Bases and certificates from condition 1 to 1e14, against an SVD in extended precision: no false "held"."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -8,13 +9,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import LinAlgWarning
+from sklearn.base import clone
 
 import ill_conditioned as known
-from provsel.certificates import HELD, UNDECIDED, VIOLATED, SubsetApproximation, certify, certify_subset
+from provsel.certificates import HELD, UNDECIDED, VIOLATED, SubsetApproximation, SubsetPromise, certify, certify_subset
 from provsel.kernels.graded import equilibrating_exponents, scale_exponent, scaled, shifted
+from provsel.kernels.relative_svd import relative_svd
 from provsel.kernels.spectral import accurate_basis, spectral_basis
 from provsel.models import LibsvmSVM
-from provsel.selectors import BSSSelector, LeverageScoreSelector, SingleSVDSelector, SpectralSelectionSelector
+from provsel.selectors import (
+    BSSSelector,
+    LeverageScoreSelector,
+    RandomlyPivotedQRSelector,
+    RRQRSelector,
+    Selection,
+    SingleSVDSelector,
+    SpectralSelectionSelector,
+    StrongRRQRSelector,
+)
+from small_runs import REPO, load_script
+
+sys.path.append(str(REPO / "experiments" / "benchmarks"))  # the script finds its helpers by its own folder
+graded = load_script(REPO / "experiments" / "benchmarks" / "graded.py")
 
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
 CASES = [
@@ -78,6 +94,8 @@ def test_no_selector_and_no_certificate_says_more_than_is_so(name, condition):
             assert np.isfinite(values).all(), label
         if label == "approximate BSS":  # a sketch mixes the scales of the rows, and its rank is its own
             assert not warned or condition >= 1e13
+        elif warned and label in ("random pivots", "pivoted QR", "strong RRQR"):
+            assert selector.rank_ < rank, label
         elif warned:
             assert condition > 1e13
         elif label not in ("dual set", "random pivots", "pivoted QR", "strong RRQR", "ridge"):
@@ -129,8 +147,106 @@ def test_a_rank_that_is_not_certain_is_said_once_and_held_by_no_certificate():
     with pytest.warns(LinAlgWarning, match="rank of X is not certain"):
         found = certify(selector, X, also=[SubsetApproximation])
     assert {found.spectral.state, found.radius.state, found.approximation.state} == {UNDECIDED}
+    assert np.isnan([found.approximation.frobenius_ratio, found.approximation.sigma_min]).all()
     assert not found.held
     assert found.good_for == ()
+
+
+def random_scales(rng, shape, smallest):
+    """Return a Gaussian matrix with random scales of rows and columns, down to `smallest` on both sides."""
+    decades = np.log10(smallest)
+    rows, columns = (10 ** rng.uniform(decades, 0, length) for length in shape)
+    return rows[:, None] * rng.standard_normal(shape) * columns
+
+
+RELATIVE = [make for make, _ in graded.FAMILY if make is not graded.spread_values] + [random_scales]
+
+
+@pytest.mark.parametrize("shape", [(5, 9), (9, 5), (6, 6), (1, 4)])
+@pytest.mark.parametrize("make", RELATIVE)
+def test_relative_errors_of_singular_values_are_below_their_bound(make, shape):
+    if shape[0] > shape[1] and make in (graded.dependent_rows, graded.kahan):
+        shape = shape[::-1]
+    if shape[0] == 1 and make is graded.kahan:
+        return
+    X = make(np.random.default_rng(5), shape, 1e-35)
+    for form in FORMS.values():
+        solution = relative_svd(form(X))
+        errors = np.abs(graded.exact(solution.singular_values) / graded.true_values(X) - 1).astype(float)
+        assert errors.max() <= solution.error < 1e-6
+        np.testing.assert_allclose(solution.V.T @ solution.V, np.eye(min(shape)), atol=1e-13)
+
+
+def test_singular_values_that_rounding_decides_have_no_small_bound():
+    X = graded.spread_values(np.random.default_rng(5), (6, 9), 1e-16)
+    solution = relative_svd(X)
+    assert np.abs(graded.exact(solution.singular_values) / graded.true_values(X) - 1).max() > 1e-4
+    assert solution.error > 1
+    assert relative_svd(X[[0, 1, 2, 0]]) is None  # no full rank
+    assert relative_svd(np.diag([1.0, 1e-140])) is None  # squares underflow
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("scale", [1.0, 2.0**-300, 2.0**300])
+@pytest.mark.parametrize(("make", "smallest"), [*graded.FAMILY, (random_scales, 1e-35)])
+def test_ratios_of_graded_rows_are_true_or_not_shown(make, smallest, scale, form):
+    """Rows from 1 to 1e-16 gave "rank undecided" with ratio 1; from 1 to 1e-14 "held" with ratio 1, where it is 1.5."""
+    X = make(np.random.default_rng(4), (7, 12), smallest)
+    values = graded.true_values(X)
+    for label, selector in graded.SELECTORS.items():
+        selector = clone(selector).set_params(n_features_to_select=6)
+        if label == "dual set":
+            selector.set_params(rank=3)
+        known.quiet(selector.fit, FORMS[form](X * scale))
+        certificate = known.quiet(certify_subset, selector, FORMS[form](X * scale))
+        assert np.unique(selector.indices_).size == selector.indices_.size, label
+        ratio = float(graded.true_error(X, selector.indices_) / (values[int(certificate.k) :] ** 2).sum())
+        if certificate.state == UNDECIDED:
+            assert make is graded.spread_values or ratio > 1e9, label  # columns that miss almost all
+            assert np.isnan([certificate.frobenius_ratio, certificate.spectral_ratio, certificate.sigma_min]).all()
+            continue
+        assert certificate.state != VIOLATED, label
+        assert certificate.frobenius_ratio == pytest.approx(ratio, rel=1e-6, abs=1e-12), label
+        assert certificate.state != HELD or ratio <= certificate.frobenius_bound, label
+
+
+class PromisedTwo(StrongRRQRSelector):
+    """Some columns, with a promise that does not hold of dependent ones."""
+
+    columns = ()
+
+    def _select(self, view, rng):
+        return Selection.unweighted(np.array(self.columns))
+
+    def subset_promise(self, spectrum, rank):
+        return SubsetPromise(len(self.columns), frobenius=2.0)
+
+
+def test_dependent_columns_of_graded_rows_hold_no_promise():
+    """Two of six columns are equal, so that they leave the shortest of six rows: nothing of rank 6 should."""
+    X = graded.scaled_rows(np.random.default_rng(4), (6, 12), 1e-16)
+    X[:, 1] = X[:, 0]
+    selector = PromisedTwo(6)
+    selector.columns = range(6)
+    certificate = certify_subset(selector.fit(X), X)
+    assert certificate.state == UNDECIDED
+    assert np.isnan(certificate.frobenius_ratio)
+    selector.columns = range(1, 7)
+    assert certify_subset(selector.fit(X), X).state == HELD
+
+
+@pytest.mark.parametrize("make", [StrongRRQRSelector, RRQRSelector, RandomlyPivotedQRSelector])
+def test_pivots_that_end_early_for_the_scales_of_rows_are_warned_of(make):
+    X = graded.scaled_rows(np.random.default_rng(4), (6, 12), 1e-40)
+    with pytest.warns(
+        LinAlgWarning, match=f"{make.__name__}: expected 6 independent columns, got [23]: rows or columns"
+    ):
+        selector = make(7).fit(X)
+    assert selector.rank_ < 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make(2).fit(X)
+        make(7).fit(np.round(X))  # of rank 1, in whole numbers
 
 
 @pytest.mark.parametrize("make", [LeverageScoreSelector, BSSSelector])

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from provsel.kernels.graded import rounding_levels
+from provsel.kernels.graded import largest_size, rounding_levels, scaled
+from provsel.kernels.relative_svd import relative_svd
 from provsel.kernels.spectral import SpectralBasis, is_elongated, spectral_basis
 from provsel.kernels.subset_bounds import Spectrum, SubsetPromise
 from provsel.kernels.subset_errors import (
     ProjectionError,
     error_by_products,
     error_from_basis,
+    error_of_graded_rows,
     spectrum_by_products,
 )
-from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, truncated_basis
+from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, needs_truncation, truncated_basis
 from provsel.training_view import TrainingView
+
+RELIABLE = 1e-2
+"""Relative error up to which a ratio is shown as it is; beyond, `relative_parts` are tried."""
 
 
 class BestApproximation(NamedTuple):
@@ -76,6 +82,69 @@ def spectrum_of(view: TrainingView, m: int, truncated: bool) -> tuple[Spectrum, 
     return spectrum_by_products(view.X, leading), min(leading.rank, m)
 
 
+class SubsetParts(NamedTuple):
+    """What a certificate of a selection is measured of.
+
+    Attributes
+    ----------
+    spectrum : Spectrum
+    rank : int
+        Of X, as far as it is known.
+    error : ProjectionError
+        Of the projection on the selected columns.
+    best : callable
+        Returns the best approximation of rank k.
+    is_truncated : bool
+        Whether only leading vectors of large sparse X are known.
+    """
+
+    spectrum: Spectrum
+    rank: int
+    error: ProjectionError
+    best: Callable[[int], BestApproximation]
+    is_truncated: bool = False
+
+
+def usual_parts(view: TrainingView, columns: NDArray[np.int64], k: int | None) -> SubsetParts:
+    """Return what all selectors share, with errors relative to the largest singular value; or raise when X is zero."""
+    m = columns.size if k is None else max(k, columns.size)
+    truncated = needs_truncation(view.X, m + 1)
+    spectrum, rank = spectrum_of(view, m, truncated)
+    if rank == 0:
+        raise ValueError(
+            f"SubsetApproximation: expected rows with a non-zero value, got all zeros ({view.n_samples} rows, "
+            f"{view.n_features} columns); nothing approximates them better than nothing."
+        )
+    error = error_by_products(view.X, columns) if truncated else error_from_basis(_complete(view), columns)
+    leading = m if truncated else None
+    return SubsetParts(spectrum, rank, error, lambda target: best_approximation(view, target, leading), truncated)
+
+
+def relative_parts(view: TrainingView, columns: NDArray[np.int64]) -> SubsetParts | None:
+    """Return parts with errors relative to each singular value, or None where the scales of X are not all that is bad.
+
+    The selector saw other vectors than these, so that nothing is said of what it promises of V: the angle is 1.
+    """
+    exponent = -int(np.frexp(largest_size(view.X))[1])  # for the longest range of squares
+    solution = view.shared("relative svd", lambda: relative_svd(scaled(view.X, exponent)))
+    if solution is None:
+        return None
+    error, amplification = error_of_graded_rows(solution.singular_values, solution.V, columns)
+    # of the ratio's square root: of the tail, of what is left of rounded X, and of the factorisation that finds it
+    share = 4 * solution.error * (1 + amplification)
+    if not share <= RELIABLE:
+        return None
+    basis = SpectralBasis(solution.V, solution.singular_values)
+    spectrum = Spectrum(basis.singular_values)
+
+    def best(k: int) -> BestApproximation:
+        rounding = share * np.sqrt(spectrum.tail(k))
+        zero = float(np.finfo(np.float64).tiny)
+        return BestApproximation(basis.truncated(k), SpectralTail(basis, k), zero, rounding, True, 1.0)
+
+    return SubsetParts(spectrum, basis.rank, error, best)
+
+
 def best_approximation(view: TrainingView, k: int, m: int | None) -> BestApproximation:
     """Return the best approximation of rank k, of large sparse X from m + 1 leading vectors."""
     eps = max(view.X.shape) * np.finfo(np.float64).eps
@@ -96,13 +165,6 @@ def best_approximation(view: TrainingView, k: int, m: int | None) -> BestApproxi
 def _angle(values: NDArray[np.float64], k: int, error: float) -> float:
     gap = values[k - 1] - values[k] if k < values.size else values[k - 1]
     return float(min(error / gap, 1.0)) if gap > 0 else 1.0
-
-
-def error_of(view: TrainingView, columns: Any, truncated: bool) -> ProjectionError:
-    """Return the error of the projection on some columns."""
-    if truncated:
-        return error_by_products(view.X, columns)
-    return error_from_basis(_complete(view), columns)
 
 
 def promise_of(selector: Any, spectrum: Spectrum, rank: int) -> SubsetPromise:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provsel.certificates.certifying import measured_trial
 from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, UNDECIDED, VIOLATED, MeasuredTrial, Theorem
+
+if TYPE_CHECKING:
+    from provsel.certificates._subset_parts import SubsetParts
+    from provsel.kernels.subset_bounds import SubsetPromise
+    from provsel.training_view import TrainingView
 
 TWICE = 2.0
 """Ratio up to which columns count as good for an approximation: what `DualSetSelector` tends to with more columns."""
@@ -24,7 +31,7 @@ class SubsetApproximation(Theorem):
     spectral, and the Frobenius one is at most `oblique_bound`, which is smaller where the columns are unweighted:
     bounds that a method without a theorem has too. What a method promises comes from its `subset_promise`. The state is
     about both; "no bound" where the method promises nothing, "in expectation" where it promises a mean only, "rank
-    undecided" where rounding may have made the tail's singular values.
+    undecided" where rounding may have made the tail's singular values: then nothing that was measured is shown.
 
     Attributes
     ----------
@@ -61,7 +68,7 @@ class SubsetApproximation(Theorem):
     question = "rank-k approximation"
     source = "Column subset selection: the method's own bound"
     prefix = "subset_"
-    algorithm_version = 1  # of keys, where a protocol measures it
+    algorithm_version = 2  # of keys, where a protocol measures it
 
     k: float = np.nan
     frobenius_ratio: float = np.nan
@@ -81,16 +88,8 @@ class SubsetApproximation(Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial, k: int | None = None) -> Self:
         """Return the ratios of any selection, without an n x d residual; `k` as in `certify_subset`."""
-        from provsel.certificates._subset_parts import (
-            best_approximation,
-            error_of,
-            promise_of,
-            spectrum_of,
-            spectrum_value,
-        )
-        from provsel.kernels.subset_bounds import oblique_bound
-        from provsel.kernels.subset_errors import error_ratio, is_rounding
-        from provsel.kernels.tails import needs_truncation
+        from provsel.certificates._subset_parts import RELIABLE, relative_parts, usual_parts
+        from provsel.kernels.spectral import is_graded
         from provsel.reducers import kept_features
 
         selector, view = trial.reducer, trial.rows
@@ -101,72 +100,99 @@ class SubsetApproximation(Theorem):
                 f"{selector!r:.80}, which {'has neither' if columns is None else 'keeps none'}; of a pipeline, pass "
                 f"the step that selects."
             )
-        weights = getattr(selector, "weights_", np.ones(columns.size))
-        m = columns.size if k is None else max(k, columns.size)
-        truncated = needs_truncation(view.X, m + 1)
-        spectrum, rank = spectrum_of(view, m, truncated)
-        if rank == 0:
-            raise ValueError(
-                f"SubsetApproximation: expected rows with a non-zero value, got all zeros ({view.n_samples} rows, "
-                f"{view.n_features} columns); nothing approximates them better than nothing."
-            )
+        usual = usual_parts(view, columns, k)
+        record, unsure = cls._of(usual, selector, columns, view, k)
+        is_doubtful = record.state == UNDECIDED or unsure > RELIABLE
+        if is_doubtful and not usual.is_truncated and is_graded(view.X):
+            accurate = relative_parts(view, columns)
+            if accurate is not None:
+                record, _ = cls._of(accurate, selector, columns, view, k)
+        return record._without_numbers() if record.state == UNDECIDED else record
+
+    @classmethod
+    def _of(
+        cls, parts: SubsetParts, selector: Any, columns: NDArray[np.int64], view: TrainingView, k: int | None
+    ) -> tuple[Self, float]:
+        """Return the record that these parts give, and a bound of the relative error of its ratios."""
+        from provsel.certificates._subset_parts import promise_of, spectrum_value
+        from provsel.kernels.subset_bounds import oblique_bound
+        from provsel.kernels.subset_errors import error_ratio, is_rounding
+
+        spectrum, rank = parts.spectrum, parts.rank
         promise = promise_of(selector, spectrum, min(columns.size, rank, k or rank))
         target = min(promise.rank if k is None else k, rank)
         promise = promise.against(target, spectrum)
-        facts = best_approximation(view, target, m if truncated else None)
-        error = error_of(view, columns, truncated)
-        scales = np.asarray(getattr(selector, "dual_weights_", weights), dtype=np.float64)
-        used = scales > 0  # those that only fill a dual set up
+        facts = parts.best(target)
         V_S = facts.basis.V[columns]
         least = float(np.linalg.svd(V_S, compute_uv=False)[target - 1]) if columns.size >= target else 0.0
         basis_bound = 1.0 / least**2 if least > max(V_S.shape) * np.finfo(np.float64).eps else np.inf
         tail, top = spectrum.tail(target), spectrum_value(spectrum, target) ** 2
-        if tail <= facts.zero and truncated and not is_rounding(view.X, columns):
+        if tail <= facts.zero and parts.is_truncated and not is_rounding(view.X, columns):
             # squares have no digits left there, and rank k is not the reason
-            return cls(k=float(target), sigma_min=least, basis_bound=basis_bound)
-        frobenius = error_ratio(error.frobenius, tail, facts.zero)
-        spectral = error_ratio(error.spectral, top, facts.zero)
-        oblique = oblique_bound(V_S[used], facts.tail, columns[used], scales[used])
-        slack = SLACK + facts.zero / max(tail, facts.zero)
-        forced = [(frobenius, oblique), (frobenius, basis_bound), (spectral, basis_bound)]  # by mathematics
-        promised = [
-            (frobenius, promise.frobenius),
-            (spectral, promise.spectral),
-        ]
-        if facts.angle <= SLACK * least:  # else the selection may have seen other vectors of nearly equal values
-            promised += [(oblique, promise.oblique), (basis_bound, promise.basis)]
-        unsure = facts.relative_error(tail)
-        state = HELD
-        if unsure == np.inf or any(found > bound * (1 + slack) * (1 + unsure) for found, bound in forced):
-            state = UNDECIDED
-        elif all(np.isnan(bound) for _, bound in promised):
-            state = NO_BOUND
-        elif promise.expectation:
-            state = IN_EXPECTATION
-        elif any(found > bound * (1 + slack) * (1 + unsure) for found, bound in promised):
-            state = VIOLATED
-        elif any(found * (1 + unsure) > bound * (1 + slack) for found, bound in promised):
-            state = UNDECIDED
-        return cls(
+            return cls(k=float(target), sigma_min=least, basis_bound=basis_bound), np.inf
+        weights = getattr(selector, "weights_", np.ones(columns.size))
+        scales = np.asarray(getattr(selector, "dual_weights_", weights), dtype=np.float64)
+        used = scales > 0  # those that only fill a dual set up
+        record = cls(
             k=float(target),
-            frobenius_ratio=frobenius,
-            spectral_ratio=spectral,
+            frobenius_ratio=error_ratio(parts.error.frobenius, tail, facts.zero),
+            spectral_ratio=error_ratio(parts.error.spectral, top, facts.zero),
             sigma_min=least,
-            oblique_bound=oblique,
+            oblique_bound=oblique_bound(V_S[used], facts.tail, columns[used], scales[used]),
             basis_bound=basis_bound,
             frobenius_bound=promise.frobenius,
             spectral_bound=promise.spectral,
             promised_by=promise.source,
-            state=state,
+        )
+        unsure = facts.relative_error(tail)
+        # dependent columns leave something, however small, of a rank that they are too few for
+        lost = tail > 0 or (basis_bound == np.inf and record.frobenius_ratio == 1)
+        if lost and tail <= facts.zero and not parts.is_truncated:
+            unsure = np.inf
+        slack = SLACK + facts.zero / max(tail, facts.zero)
+        state = record._state(promise, facts.angle, slack, unsure)
+        return replace(record, state=state), facts.relative_error(min(tail, parts.error.frobenius))
+
+    def _state(self, promise: SubsetPromise, angle: float, slack: float, unsure: float) -> str:
+        """Return what the numbers, with a relative error of `unsure`, say of the promise."""
+        forced = [  # by mathematics
+            (self.frobenius_ratio, self.oblique_bound),
+            (self.frobenius_ratio, self.basis_bound),
+            (self.spectral_ratio, self.basis_bound),
+        ]
+        promised = [(self.frobenius_ratio, promise.frobenius), (self.spectral_ratio, promise.spectral)]
+        if angle <= SLACK * self.sigma_min:  # else the selection may have seen other vectors of nearly equal values
+            promised += [(self.oblique_bound, promise.oblique), (self.basis_bound, promise.basis)]
+        if unsure == np.inf or any(ratio > bound * (1 + slack) * (1 + unsure) for ratio, bound in forced):
+            return UNDECIDED
+        if all(np.isnan(bound) for _, bound in promised):
+            return NO_BOUND
+        if promise.expectation:
+            return IN_EXPECTATION
+        if any(ratio > bound * (1 + slack) * (1 + unsure) for ratio, bound in promised):
+            return VIOLATED
+        if any(ratio * (1 + unsure) > bound * (1 + slack) for ratio, bound in promised):
+            return UNDECIDED
+        return HELD
+
+    def _without_numbers(self) -> Self:
+        """Return the record without what was measured, none of which is certain; what is promised stays."""
+        return type(self)(
+            k=self.k,
+            frobenius_bound=self.frobenius_bound,
+            spectral_bound=self.spectral_bound,
+            promised_by=self.promised_by,
+            state=self.state,
         )
 
 
 def certify_subset(selector: Any, X: Any, k: int | None = None) -> SubsetApproximation:
     """Measure how well the selected columns approximate X, beside what their method promises.
 
-    Costs the complete basis, and tails down to 1e-15 of X count. Large sparse X costs its leading singular vectors by
-    Lanczos and O(r nnz + n r^2) operations: what is below 1e-6 of X is "not measured" there, and the spectral ratio is
-    from below where Lanczos has not converged.
+    Costs the complete basis, and tails down to 1e-15 of X count. Where scales of rows or columns make smaller ones,
+    these cost an LU factorisation with complete pivoting. Large sparse X costs its leading singular vectors by Lanczos
+    and O(r nnz + n r^2) operations: what is below 1e-6 of X is "not measured" there, and the spectral ratio is from
+    below where Lanczos has not converged.
 
     Parameters
     ----------

@@ -161,6 +161,8 @@ def _accepted(block: Array, at_start: Array, chances: Array, most: int) -> NDArr
     chances : ndarray of shape (b,)
         Uniform numbers.
     """
+    exponent = -int(np.frexp(at_start.max())[1]) // 2  # products of squares underflow else, of small values
+    block, at_start = np.ldexp(block, exponent), np.ldexp(at_start, 2 * exponent)
     gram = block.T @ block
     accepted: list[int] = []
     for i in range(at_start.size):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import qr, svd
+from scipy.linalg import qr, solve_triangular, svd
 from scipy.sparse.linalg import LinearOperator, svds
 
 from provsel.kernels.column_span import dense_columns
@@ -58,6 +58,30 @@ def error_from_basis(basis: SpectralBasis, columns: Columns) -> ProjectionError:
         rest = rest - Q @ (Q.T @ rest)
     top = svd(rest, compute_uv=False, check_finite=False)[0]
     return ProjectionError(float((rest**2).sum()), float(top) ** 2)
+
+
+def error_of_graded_rows(sigma: Array, V: Array, columns: Columns) -> tuple[ProjectionError, float]:
+    """Return the error, relatively accurate, and ||C^+ X||_2: by how much it enlarges relative errors of X.
+
+    A QR factorisation of the rows of Sigma V^T, which decrease, is stable row by row where its columns are pivoted.
+
+    Parameters
+    ----------
+    sigma : ndarray of shape (rank,)
+        Decreasing, each relatively accurate.
+    V : ndarray of shape (d, rank)
+    columns : ndarray of shape (r,), int64
+    """
+    C = V[columns].T * sigma[:, None]
+    order = qr(C, mode="r", pivoting=True, check_finite=False)[1][: sigma.size]
+    r = order.size
+    R = qr(np.hstack([C[:, order], np.diag(sigma)]), mode="r", check_finite=False)[0]
+    if (np.diagonal(R)[:r] == 0).any():
+        return ProjectionError(np.nan, np.nan), np.inf
+    coefficients = solve_triangular(R[:r, :r], R[:r, r:], check_finite=False)
+    rest = R[r:, r:]
+    top = svd(rest, compute_uv=False, check_finite=False)[0] if rest.size else 0.0
+    return ProjectionError(float((rest**2).sum()), float(top) ** 2), float(np.linalg.norm(coefficients, 2))
 
 
 def error_by_products(X: Any, columns: Columns) -> ProjectionError:

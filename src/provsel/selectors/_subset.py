@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
 
 from provsel.kernels.pivoted_qr import remaining_by_norm
-from provsel.kernels.spectral import SpectralBasis
+from provsel.kernels.spectral import SpectralBasis, is_graded
 from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, column_squares, needs_truncation, truncated_basis
 from provsel.selectors._base import Selection, all_zeros
 from provsel.training_view import TrainingView
@@ -45,6 +47,19 @@ def completed(view: TrainingView, chosen: NDArray[np.int64], r: int, **attribute
         rest = remaining_by_norm(np.sqrt(column_squares(view.X)), chosen)[:missing]
         chosen = np.concatenate([chosen, rest])
     return Selection.unweighted(chosen, **{"rank": r - missing, "n_completed": missing, **attributes})
+
+
+def warn_of_hidden_columns(selector: Any, view: TrainingView, n_pivots: int, r: int) -> None:
+    """Warn where pivots end early and the scales of X are a reason: what is left of columns is rounding beside them."""
+    most = min(r, *view.X.shape)
+    if n_pivots < most and is_graded(view.X):
+        warnings.warn(
+            f"{type(selector).__name__}: expected {most} independent columns, got {n_pivots}: rows or columns of X "
+            f"differ in length by more than 1e9, and beside the long ones the rest is rounding. `rank_` is "
+            f"{n_pivots}, and nothing is promised about a higher rank; bring rows and columns to like lengths.",
+            LinAlgWarning,
+            stacklevel=2,
+        )
 
 
 def checked_target(selector: Any, r: int, most: int, default: int) -> int:

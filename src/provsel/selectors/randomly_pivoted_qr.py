@@ -11,7 +11,7 @@ from provsel.kernels.pivoted_qr import prepared_columns
 from provsel.kernels.randomized_pivoting import randomly_pivoted_columns
 from provsel.kernels.subset_bounds import Spectrum, SubsetPromise, random_pivots_expectation
 from provsel.selectors._base import BaseSelector, Selection, all_zeros, check_budget, checked_count
-from provsel.selectors._subset import completed
+from provsel.selectors._subset import completed, warn_of_hidden_columns
 from provsel.training_view import TrainingView
 
 
@@ -92,6 +92,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
         chosen = randomly_pivoted_columns(X, r, int(block), rng)
         if chosen.size == 0:
             raise all_zeros(self, view)
+        warn_of_hidden_columns(self, view, chosen.size, r)
         return completed(view, chosen, r)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:

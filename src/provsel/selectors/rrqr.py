@@ -9,6 +9,7 @@ import numpy as np
 
 from provsel.kernels.pivoted_qr import PivotedQR
 from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
+from provsel.selectors._subset import warn_of_hidden_columns
 from provsel.training_view import TrainingView
 
 COMPLETIONS = ("lapack", "norm")
@@ -87,6 +88,7 @@ class RRQRSelector(BaseSelector):
         if pivots.size == 0:
             raise all_zeros(self, view)
         if pivots.size < r:
+            warn_of_hidden_columns(self, view, pivots.size, r)
             rest = state.rest_of_swaps() if self.completion == "lapack" else state.rest_by_norm()
             chosen = np.concatenate([pivots, rest[: r - pivots.size]])
         else:

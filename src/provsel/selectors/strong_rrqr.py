@@ -12,7 +12,7 @@ from provsel.kernels.pivoted_qr import prepared_columns
 from provsel.kernels.strong_rrqr import exchanged_columns
 from provsel.kernels.subset_bounds import Spectrum, SubsetPromise
 from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
-from provsel.selectors._subset import completed
+from provsel.selectors._subset import completed, warn_of_hidden_columns
 from provsel.selectors.rrqr import shared_pivots
 from provsel.training_view import TrainingView
 
@@ -76,6 +76,7 @@ class StrongRRQRSelector(BaseSelector):
         pivots = shared_pivots(view, r).pivots[:r]
         if pivots.size == 0:
             raise all_zeros(self, view)
+        warn_of_hidden_columns(self, view, pivots.size, r)
         X: Any = view.shared("prepared columns", lambda: prepared_columns(view.X))
         found = exchanged_columns(X, pivots, float(f))
         return completed(view, found.columns, r, n_exchanges=found.n_exchanges, largest_factor=found.largest_factor)
