@@ -1,6 +1,6 @@
 """The contents of a paper: each of its algorithms, theorems, tables and statements, with where it is in the project.
 
-`experiments/PAPER/contents.yaml` names code, artefacts and claims. Verdicts come from the reference run, so a page says
+`docs/papers/PAPER_contents.yaml` names code, artefacts and claims. Verdicts come from the reference run, so a page says
 "replicated" only where a verdict does.
 
 ```yaml
@@ -10,7 +10,7 @@ contents:
     kind: theorem
     says: The margin shrinks by a factor of at most 1 - eps.
     code: provsel.certificates.MarginPreservation      # the name that users import
-    artefact: [certificates]
+    artefact: [smith2020/certificates]
     claims: ["smith2020.theorem1.*"]                   # ids, or patterns of ids
   - item: Section 6.4
     where: page 9
@@ -24,15 +24,18 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
+from provlab.claims.rules import NOT_RUN, ONE_READING
 from provlab.claims.schema import Claim
 from provlab.documents import Line, read_record
-from provlab.project import papers
 from provlab.readings.robustness import Robustness, counted
+
+PAGES = Path(__file__).resolve().parents[1] / "papers"
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Contents:
 
 def contents_path(paper: str) -> Path:
     """Return where the contents of a paper stand."""
-    return papers()[paper].folder / "contents.yaml"
+    return PAGES / f"{paper}_contents.yaml"
 
 
 def read_contents(path: Path) -> tuple[Item, ...]:
@@ -70,7 +73,7 @@ def read_contents(path: Path) -> tuple[Item, ...]:
     return read_record(path, Contents).contents
 
 
-def claims_of_item(item: Item, claims: list[Claim]) -> list[Claim]:
+def claims_of_item(item: Item, claims: Iterable[Claim]) -> list[Claim]:
     """Return the claims that an item names, each once.
 
     Raises
@@ -109,11 +112,16 @@ def place_of(item: Item) -> str:
     return ", ".join(places)
 
 
-def said_of(item: Item, claims: list[Claim], verdicts: dict[str, dict[str, str]], asked: dict[str, Robustness]) -> str:
+def said_of(
+    item: Item, claims: Iterable[Claim], verdicts: dict[str, dict[str, str]], asked: dict[str, Robustness]
+) -> str:
     """Return how many claims about an item count as which verdict, by kind of claim, and why something is left out."""
     counts: dict[str, Counter[str]] = {}
     for claim in claims_of_item(item, claims):
-        verdict = counted(claim.id, verdicts[claim.id]["verdict"], asked)
+        stated = verdicts[claim.id]["verdict"] if claim.id in verdicts else NOT_RUN
+        verdict = counted(claim.id, stated, asked)
+        if verdict == ONE_READING:
+            verdict = f"{stated} ({ONE_READING})"
         counts.setdefault(claim.kind, Counter())[verdict] += 1
     parts = []
     for kind, of_kind in counts.items():

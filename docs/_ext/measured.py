@@ -36,7 +36,7 @@ from provlab.benchmark.ranking import (
 from provlab.benchmark.stored import read_panel
 from provlab.claims import table
 from provlab.claims.rules import VERDICTS
-from provlab.claims.schema import Claim, all_claim_files
+from provlab.claims.schema import Claim, all_claim_files, claim_files
 from provlab.project import papers
 from provlab.readings import schema
 from provlab.readings.robustness import count_text, stored_robustness
@@ -158,7 +158,7 @@ def claims_of_paper(paper: str) -> tuple[list[str], list[Path]]:
 
 def contents_of_paper(paper: str) -> tuple[list[str], list[Path]]:
     """Return a line for each thing that a paper states, and the files that say where it is."""
-    own = [claim for claim in claims() if claim.paper == paper]
+    [own] = [file.claims for file in claim_files(paper)]
     asked, path = stored_robustness(REFERENCE), contents_path(paper)
     rows = []
     for item in read_contents(path):
