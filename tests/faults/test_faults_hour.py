@@ -15,7 +15,7 @@ COMMAND = ["reproduce", "paul2016/table1", *SMALL, "executor=serial"]
 def test_a_round_ends_as_without_faults(tmp_path):
     # this process keeps its mounts
     counts, rounds, n_trials = hour.disturb(COMMAND, tmp_path, seed=1, rounds=1, n_faults=1, mount=lambda *_: False)
-    assert (rounds, n_trials) == (1, 84)
+    assert (rounds, n_trials) == (1, 114)
     assert counts[hour.NOTHING, "went through"] >= 2
     assert hour.table(counts).count("\n") == 1 + len({fault for fault, _ in counts})
 

@@ -17,7 +17,7 @@ def composed(kind):
 def test_keys_and_seeds(others):
     native, *found = map(composed, ("native", *others))
     counts = {name: len(cells) for name, cells in native["cells"].items()}
-    assert counts["paul2016/table1"] == 28
+    assert counts["paul2016/table1"] == 36
     assert [n for name, n in counts.items() if name.startswith("techtc")] == [80] * 4
     assert len({key for cells in native["cells"].values() for _, _, key, _ in cells}) >= 600
     for each in found:

@@ -230,7 +230,8 @@ def test_detective_work_finds_the_universe_that_was_printed(project, study, caps
 def test_times_are_not_compared_with_the_print():
     """Whose numbers are another machine's."""
     assert printed_rows("wang2018/ofs-table3") == []
-    assert printed_rows("paul2016/table1_nearest") == printed_rows("paul2016/table1")  # which it stands beside
+    beside = [row for row in printed_rows("paul2016/table1") if row not in ("Random", "Full")]
+    assert printed_rows("paul2016/table1_nearest") == beside
     assert printed_rows("paul2016/table4") == ["BSS (t=128)", "BSS (t=256)", "RRQR", "RFE", "LPSVM", "Full"]
 
 
