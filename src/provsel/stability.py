@@ -180,12 +180,11 @@ class StabilityReport(ValuesWithNaN):
         if np.isnan(self.standard_error):
             return np.nan, np.nan
         half = float(stdtrit(self.degrees_of_freedom, (1 + level) / 2)) * self.standard_error
-        n_groups = self.degrees_of_freedom + 1
-        unseen = -math.log((1 - level) / 2) / n_groups
-        lower = min(
-            self.index - half, 1 - 2 * unseen * _lost_by_a_swap(np.mean(self.frequencies), len(self.frequencies))
-        )
-        return max(lower, -1 / (len(self.sizes) - 1)), min(self.index + half, 1.0)
+        swap = _lost_by_a_swap(float(np.mean(self.frequencies)), len(self.frequencies))
+        unseen = -math.log((1 - level) / 2) / (self.degrees_of_freedom + 1)
+        low = min(self.index - half, 1 - 2 * unseen * swap)
+        least = min(self.index, -1 / (len(self.sizes) - 1))  # below it by rounding
+        return max(low, least), min(self.index + half, 1.0)
 
     def compare(self, other: StabilityReport) -> StabilityTest:
         """Test whether two stabilities are the same, by Welch's t; the two are to be of different samples.
