@@ -27,7 +27,7 @@ from provlab.figures.style import only_formats
 from provlab.frames import COLUMNS, NO_TRIALS, ORIGIN, planned_trials
 from provlab.identity.cell import Cell
 from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, compose_artefact, state_of, unique_cells
-from provlab.plan.artefact import artefact_title
+from provlab.plan.artefact import artefact_difference, artefact_title
 from provlab.project import reproduce_command, tool
 from provlab.readings.prints import printed_effect
 from provlab.readings.robustness import Robustness
@@ -182,6 +182,7 @@ def write_artefact(
     printed = numbers[numbers["printed"] != ""]
     site.write(
         page.href, "artefact.html", page.title, page.paper, page.short, page=page, readings=readings, labels=FILES,
+        differs=artefact_difference(name),
         reference=reference, compared=_state_of_reference(site, artefact, page),
         counts=sum_certificates([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
         plots=content["plot"] is not None,
