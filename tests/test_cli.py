@@ -288,7 +288,9 @@ def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):
     frame = verdicts(*SMALL)
     assert set(frame["verdict"]) == set(frame["state"]) == {"not run"}
     assert frame.loc["made2000.zero", "detail"].startswith("r=30: not run (nothing stored for BSS)")
-    assert "4 claims: 4 not run" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "4 claims: 4 not run" in out
+    assert "made2000.zero" not in out
     compute()
     capsys.readouterr()
     frame = verdicts("--detail", "--paper", "made2000", *SMALL)
@@ -303,9 +305,15 @@ def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):
     assert "1 replicated, 1 not contradicted" in out
     assert "decided and not tested under readings" in out
     assert re.search(r"replicated +│ made2000\.zero +│ \d", out)
+    assert re.search(r"not run +│ made2000\.text", out)
     assert "made2000/table, r=30" in out
     assert "made2000.zero: BSS makes no errors. [Table 1]" in out
     assert re.search(r"^    r=40: replicated, ", out, flags=re.MULTILINE)
+    verdicts(*SMALL)
+    out = capsys.readouterr().out
+    assert re.search(r"replicated +│ made2000\.zero +│ \d", out)
+    assert "made2000.text" not in out
+    assert "1 claim not run, as nothing is stored for it; --detail lists it." in out
     assert drawn == []
     frame = verdicts("--figures", *SMALL, "protocol.repeats=2")
     assert frame.loc["made2000.bound", "state"].startswith("partial (6 of 12), with protocol.repeats=1 ")

@@ -164,5 +164,8 @@ def test_the_claims_of_this_project(path: Path):
         assert claim.where
         assert claim.text.endswith(".")
         assert "{" not in claim.rule.meaning
+        if limit := getattr(claim.rule, "margin", getattr(claim.rule, "most", None)):
+            unit = "percentage points" if not getattr(claim.rule, "quantity", "") else f"in {claim.rule.quantity}"
+            assert f"{limit:g} {unit}" in claim.rule.meaning
         assert all(name in claim.rule.meaning for name in claim.rule.row_names[:1])
         assert bool(claim.margin) == hasattr(claim.rule, "margin")  # each with its reason

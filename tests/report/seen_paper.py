@@ -14,6 +14,7 @@ dataset: {n_samples: 60, n_features: 600, n_relevant: 20}
 protocol: {repeats: 1, n_splits: 3, draws: 1, certify: true}
 artefact:
   title: Seen on eight data sets
+  differs: The print rounds.
   rows: {Lvg: [selector=leverage], Random: [selector=uniform], Full: [selector=full]}
   columns: {"10": [selector.n_features_to_select=10], "30": [selector.n_features_to_select=30]}
   datasets: {sets}

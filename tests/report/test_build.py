@@ -13,6 +13,7 @@ from made_paper import made_paper
 from provlab.cli import main
 from provlab.report.artefact import ArtefactPage
 from provlab.report.build import build_report
+from provlab.report.templating import trace_href
 from provlab.store import SCHEMA, TrialStore
 from small_runs import SMALL
 
@@ -220,11 +221,19 @@ def test_explain_of_nothing_stored_and_of_places(capsys):
     assert "Exp_10341_10755" in capsys.readouterr().out  # without its data
 
 
-def test_the_reference_stands_beside_what_is_stored(computed, results):
+def test_the_reference_stands_beside_what_is_stored(computed, results, capsys):
     """A stranger's clone has the reference and nothing stored: its numbers, verdicts and figures are there, marked."""
     assert main(["reference", "--artefact", "made2000/table", *SETTINGS]) == 0
     verdicts = pd.read_csv(results / "reference" / "verdicts.csv").set_index("id")["verdict"]
     own = pages(results, "artefacts/table.html", overrides=[*SETTINGS, "protocol.repeats=2"])[0]
+    capsys.readouterr()
+    assert main(["explain", "table", "--row", "Lvg", "--column", "r=30", *SETTINGS]) == 0
+    head, _, line = capsys.readouterr().out.splitlines()[2:5]
+    assert "reference" in head
+    assert len(set(re.findall(r"\d+\.\d\d", line))) < len(re.findall(r"\d+\.\d\d", line))  # ours twice
+    [trace] = pages(results, trace_href("made2000/table", "Lvg", "r=30"), overrides=SETTINGS)
+    assert "Printed Reference" in trace
+    assert ", reference " in trace
     shutil.rmtree(results / "store")
     index, table, text, claim = pages(
         results, "index.html", "artefacts/table.html", "artefacts/text.html", "claims/made2000.zero.html", overrides=()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from provlab.claims.evidence import AbstractEvidence, Place
+from provlab.claims.evidence import POINTS, AbstractEvidence, Place
 from provlab.claims.location import AbstractLocation, near
 from provlab.claims.rules import (
     ALPHA,
@@ -106,8 +106,8 @@ class AbstractComparison(AbstractLocation):
     @property
     def measure_words(self) -> dict[str, str]:
         """See the base class: the measure, and which side of another value is its better and its worse one."""
-        in_measure = f" in {self.quantity}" if self.quantity else ""
-        return {"measure": self.measured, "in_measure": in_measure, **(LESS if self.sign == 1 else MORE)}
+        unit = f"in {self.quantity}" if self.quantity else POINTS
+        return {"measure": self.measured, "unit": unit, **(LESS if self.sign == 1 else MORE)}
 
     @property
     @abstractmethod
@@ -164,7 +164,7 @@ class Better(AbstractWithMargin):
 
     words = """{row} has a {better} {measure} than {than}. Replicated: significantly {better}, two-sided, in every
         column. Contradicted: significantly {worse} in one. No difference: in one shown to be the same within the margin
-        of {margin} (TOST), where it is neither."""
+        of {margin} {unit} (TOST), where it is neither."""
 
     @property
     def of_error(self) -> Criteria:
@@ -180,8 +180,8 @@ class BetterSomewhere(AbstractWithMargin):
     """`row` has a lower error than `than` in at least one column."""
 
     words = """{row} has a {better} {measure} than {than} in at least one column. Replicated: significantly {better} in
-        one, one-sided. No difference: shown to be the same within the margin of {margin} in every column (TOST).
-        Contradicted: in every column shown to be {better} by less than the margin, if at all."""
+        one, one-sided. No difference: shown to be the same within the margin of {margin} {unit} in every column
+        (TOST). Contradicted: in every column shown to be {better} by less than the margin, if at all."""
 
     @property
     def of_error(self) -> Criteria:
@@ -215,7 +215,7 @@ class BetterSomewhere(AbstractWithMargin):
 class Comparable(AbstractWithMargin):
     """`row` and `than` differ by less than a margin."""
 
-    words = """{row} and {than} differ by less than {margin}{in_measure}. Replicated: shown to be the same within this
+    words = """{row} and {than} differ by less than {margin} {unit}. Replicated: shown to be the same within this
         margin in every column (TOST). Contradicted: shown to differ by more in one, which is where the interval lies
         wholly outside."""
 
@@ -243,9 +243,9 @@ class AllComparable(AbstractRule):
     alpha: float = ALPHA
     dependence: str = ""
 
-    words = """Each of {rows} and {than} differ by less than {margin}. Replicated: each is shown to be the same as
-        {than} within this margin in every column (TOST). Contradicted: one is shown to differ by more in one. Both are
-        corrected as if each of the rows were a claim (Holm)."""
+    words = """Each of {rows} and {than} differ by less than {margin} percentage points. Replicated: each is shown to be
+        the same as {than} within this margin in every column (TOST). Contradicted: one is shown to differ by more in
+        one. Both are corrected as if each of the rows were a claim (Holm)."""
 
     def __post_init__(self) -> None:
         self.members()  # which check what they share
@@ -268,8 +268,8 @@ class AllComparable(AbstractRule):
 class NotWorse(AbstractWithMargin):
     """The error of `row` is less than a margin above that of `than`."""
 
-    words = """The {measure} of {row} is less than {margin} {bad} that of {than}. Replicated: shown to be so in every
-        column. Contradicted: shown to be more {bad} in one."""
+    words = """The {measure} of {row} is less than {margin} {unit} {bad} that of {than}. Replicated: shown to be so in
+        every column. Contradicted: shown to be more {bad} in one."""
 
     @property
     def of_error(self) -> Criteria:
@@ -292,7 +292,7 @@ class SlightlyWorse(AbstractComparison):
 
     most: float
 
-    words = """{row} has a {worse} {measure} than {than}, by less than {most}. Replicated: significantly {bad} 0,
+    words = """{row} has a {worse} {measure} than {than}, by less than {most} {unit}. Replicated: significantly {bad} 0,
         two-sided, and significantly {good} {minus}{most} in every column. Contradicted: significantly {good} 0, or
         significantly {bad} {minus}{most}, two-sided, in one."""
 

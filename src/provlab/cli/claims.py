@@ -72,7 +72,13 @@ def call_verify(options: argparse.Namespace) -> int:
         print_json({name: frame.to_dict("records") for name, frame in frames.items()})
         return exit_status(verdicts) if on_table else 0
     console = PlainConsole()
-    console.print(table([_line(made, asked) for made in verdicts]))
+    shown = verdicts if on_table or options.detail else _with_trials(verdicts)
+    if shown:
+        console.print(table([_line(made, asked) for made in shown]))
+    if len(shown) < len(verdicts):
+        n = len(verdicts) - len(shown)
+        subject, them = ("1 claim", "it") if n == 1 else (f"{n} claims", "them")
+        console.print(f"{subject} not run, as nothing is stored for {them}; --detail lists {them}.")
     if options.detail:
         for made in verdicts:
             console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]")
@@ -84,6 +90,13 @@ def call_verify(options: argparse.Namespace) -> int:
     settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
     console.print(_totals(verdicts, None if on_table else asked) + settings)
     return exit_status(verdicts) if on_table else 0
+
+
+def _with_trials(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts on claims that something is stored for."""
+    from provlab.claims.rules import NOT_RUN
+
+    return [made for made in verdicts if made.verdict != NOT_RUN]
 
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:

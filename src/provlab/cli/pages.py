@@ -59,9 +59,9 @@ def call_explain(options: argparse.Namespace) -> int:
     """Print the trace of a row and column, or what rows and columns there are."""
     from provlab.features import cells_features
     from provlab.plan import compose_artefact, unique_cells
-    from provlab.project import full_name
+    from provlab.project import current_project, full_name
     from provlab.recipe import load_recipe
-    from provlab.report.trace import trace_numbers
+    from provlab.report.trace import beside_reference, reference_numbers, trace_numbers
     from provlab.store import TrialStore
 
     name, console = full_name(options.artefact), PlainConsole()
@@ -77,9 +77,9 @@ def call_explain(options: argparse.Namespace) -> int:
         console.print("Name one: --row ... --column ... [--dataset ...]")
         return 0
     store, recipe = TrialStore(Path(options.results) / "store"), load_recipe(name)
-    [trace] = trace_numbers(
-        chosen, recipe.frame(chosen, store), store, recipe.columns, max_listed=math.inf if options.trials else 0
-    )
+    tables = current_project().root / "results" / "reference" / "tables"
+    frame = beside_reference(recipe.frame(chosen, store), reference_numbers(tables / f"{name}.csv"))
+    [trace] = trace_numbers(chosen, frame, store, recipe.columns, max_listed=math.inf if options.trials else 0)
     if options.json:
         print_json(_values_of(trace, options.results))
         return 0
@@ -121,6 +121,8 @@ def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures
 
     yield Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")
     names = {"number": "column", "data set": "dataset", "ours": "value", "sd": "sd", "printed": "printed_value"}
+    if any(line["reference"] for line in trace.numbers):
+        names["reference"] = "reference"
     yield table([{shown: value_text(line[name]) for shown, name in names.items()} for line in trace.numbers])
     for cell in trace.cells:
         yield from _cell(cell, results, selected.get(cell.entry.cell.id))

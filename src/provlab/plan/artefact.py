@@ -115,6 +115,11 @@ def artefact_title(name: str) -> str:
     return str(stated or artefact_part(name)["title"])
 
 
+def artefact_difference(name: str) -> str:
+    """Return why an artefact differs from the print, as its file says in `differs`; "" where it does not."""
+    return str(read_config("", artefact_file(name)).get("artefact", {}).get("differs", ""))
+
+
 def compose_artefact(
     name: str, overrides: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
 ) -> Artefact:

@@ -27,7 +27,7 @@ from provlab.figures.style import only_formats
 from provlab.frames import COLUMNS, NO_TRIALS, ORIGIN, planned_trials
 from provlab.identity.cell import Cell
 from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, compose_artefact, state_of, unique_cells
-from provlab.plan.artefact import artefact_title
+from provlab.plan.artefact import artefact_difference, artefact_title
 from provlab.project import reproduce_command, tool
 from provlab.readings.prints import printed_effect
 from provlab.readings.robustness import Robustness
@@ -36,9 +36,9 @@ from provlab.recipe import load_recipe
 from provlab.reference import STATES, changes_since
 from provlab.report.features import FeaturesLine, FeaturesPart, write_features
 from provlab.report.plots import numbers_plot, strip
-from provlab.report.reference import PLACE, ProjectReference, ReferencePart
+from provlab.report.reference import ProjectReference, ReferencePart
 from provlab.report.templating import Site, number, trace_href
-from provlab.report.trace import PERCENT, Trace, trace_numbers
+from provlab.report.trace import PERCENT, Trace, beside_reference, trace_numbers
 from provlab.snapshot import StoreSnapshot
 from provlab.tables import value_text
 
@@ -178,10 +178,11 @@ def write_artefact(
         write_claim(site, page, verdict, readings.get(verdict.claim.id), reference)
     numbers = content.pop("numbers")
     if page.reference:
-        numbers = numbers.merge(page.reference.numbers.drop_duplicates(PLACE), "left", PLACE)
+        numbers = beside_reference(numbers, page.reference.numbers)
     printed = numbers[numbers["printed"] != ""]
     site.write(
         page.href, "artefact.html", page.title, page.paper, page.short, page=page, readings=readings, labels=FILES,
+        differs=artefact_difference(name),
         reference=reference, compared=_state_of_reference(site, artefact, page),
         counts=sum_certificates([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
         plots=content["plot"] is not None,
@@ -238,7 +239,8 @@ def _write_numbers(
     columns = dict.fromkeys(entry.column for entry in artefact.entries)
     files = sorted(stem.parent.glob("*"), key=lambda path: (list(FILES).index(path.suffix), path.name))
     features = _features(site, store, artefact, page)
-    for trace in trace_numbers(artefact, frame, store, recipe.columns):
+    compared = beside_reference(frame, page.reference.numbers) if page.reference else frame
+    for trace in trace_numbers(artefact, compared, store, recipe.columns):
         _write_trace(site, page, trace, audited, features)
     return {
         "numbers": numbers, "unit": recipe.unit, "plot": numbers_plot(numbers[:MAX_NUMBERS], columns, recipe.unit),

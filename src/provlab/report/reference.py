@@ -17,9 +17,7 @@ from provlab.project import current_project
 from provlab.readings.robustness import tallied
 from provlab.reference import FOLDER, Reference
 from provlab.report.templating import render_notes
-from provlab.tables import value_text
-
-PLACE = ["row", "column", "dataset"]
+from provlab.report.trace import reference_numbers
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
             _own(line for line in claims.values() if about[line["id"]] == name),
             [_formatted(path) for path in paths if path.suffix == ".md"],
             [path.name for path in paths if path.suffix == ".svg"],
-            _numbers(folder / "tables" / f"{name}.csv"),
+            reference_numbers(folder / "tables" / f"{name}.csv"),
         )
     return ProjectReference(parts, claims, int(found.cost()["trials"]))
 
@@ -102,13 +100,3 @@ def _formatted(path: Path) -> Markup:
     title, end, table = text.removeprefix("**").partition("**\n\n")
     html = render_notes(table, title, of="reference") if end else render_notes(text, of="reference")
     return Markup(html.replace('"scroll"', '"scroll tall"').replace("<table>", '<table class="formatted">'))
-
-
-def _numbers(path: Path) -> pd.DataFrame:
-    """Return the values of a table of numbers as text, by their place."""
-    if not path.is_file():
-        return pd.DataFrame(columns=[*PLACE, "reference"], dtype=str)
-    table = pd.read_csv(path, dtype=dict.fromkeys([*PLACE, "value"], str), keep_default_na=False)
-    is_count = table["value"].str.fullmatch(r"-?\d+")  # shown as it is, as ours
-    shown = pd.to_numeric(table["value"], errors="coerce").mask(is_count)
-    return table[PLACE].assign(reference=shown.astype(object).where(shown.notna(), table["value"]).map(value_text))

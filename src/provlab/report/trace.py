@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from provlab.project import tool
 from provlab.protocols import protocol_named
 from provlab.store import SCHEMA, TIMING, TrialReader
 from provlab.summaries import value_counts, versions
+from provlab.tables import value_text
 
 MAX_VALUES = 200
 """Values of a measured column that are kept for a drawing; its statistics are of all."""
@@ -29,6 +31,8 @@ ALWAYS = ["seed", "split_seed", "n_train", "environment", "git_revision"]
 """What every record of the present schema says."""
 
 PLACE = ["entry", "repeat", "fold", "draw"]
+NUMBER = ["row", "column", "dataset"]
+"""Place of a number in an artefact."""
 
 QUARTILES = {"minimum": 0.0, "lower": 0.25, "median": 0.5, "upper": 0.75, "maximum": 1.0}
 
@@ -78,7 +82,7 @@ class Trace:
     ----------
     artefact, row, column : str
     numbers : list of dict
-        The lines of the artefact's frame that come from these cells.
+        The lines of the artefact's frame that come from these cells, those of `beside_reference` with `reference`.
     cells : list of TracedCell
     environments : list of (versions, number of trials)
         Versions of Python, packages and BLAS, and the kind of machine; {} for records that do not say.
@@ -149,6 +153,22 @@ def trace_numbers(
         environments = [(versions(text), n) for text, n in value_counts(found["environment"])]
         silent = [name for name in ALWAYS if found[name].isna().any()]
         yield Trace(artefact.name, *place, own, cells, environments, value_counts(found["git_revision"]), silent)
+
+
+def reference_numbers(path: Path) -> pd.DataFrame:
+    """Return the numbers of a table of the reference as text, `reference`, by their place; none without the table."""
+    if not path.is_file():
+        return pd.DataFrame(columns=[*NUMBER, "reference"], dtype=str)
+    table = pd.read_csv(path, dtype=dict.fromkeys([*NUMBER, "value"], str), keep_default_na=False)
+    is_count = table["value"].str.fullmatch(r"-?\d+")  # shown as it is, as ours
+    shown = pd.to_numeric(table["value"], errors="coerce").mask(is_count)
+    texts = shown.astype(object).where(shown.notna(), table["value"]).map(value_text)
+    return table[NUMBER].assign(reference=texts).drop_duplicates(NUMBER)
+
+
+def beside_reference(frame: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers of an artefact with `reference`, see `reference_numbers`; "" where it has none."""
+    return frame.merge(numbers, "left", NUMBER).fillna({"reference": ""})
 
 
 def measures_of(columns: Iterable[str]) -> list[str]:
