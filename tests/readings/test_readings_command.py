@@ -17,7 +17,7 @@ from provlab.identity.cell import ID_DIGITS
 from provlab.readings.letter import write_letter
 from provlab.readings.prints import printed_rows
 from provlab.readings.schema import Part
-from provlab.readings.study import asked, readings_changes, stored_outcome, write_outcome
+from provlab.readings.study import asked, columns_to_read, readings_changes, stored_outcome, write_outcome
 from provlab.recipe import load_recipe
 from provlab.store import TrialStore
 from provlab.tables import write_frame
@@ -465,3 +465,10 @@ def test_what_is_left_out_of_the_data_is_not_waited_for(tmp_path, monkeypatch):
         assert main(["reference", "--readings"]) == 0
         text = (tmp_path / "results" / "reference" / "README.md").read_text()
         assert (f"so far {sum(~full)} verdicts of {len(lines)}" in text) == waits
+
+
+def test_what_only_claims_without_readings_are_about_is_not_packed():
+    """The ratio of radius to margin is asked of an artefact that no reading touches: each packed trial would have it."""
+    columns = columns_to_read(asked("paul2016", artefacts=["table4"]))
+    assert "certificate_radius" in columns
+    assert "certificate_radius_ratio" not in columns
