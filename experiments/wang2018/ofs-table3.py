@@ -36,8 +36,8 @@ def _seconds(made, lines):
         made.tables,
         ["data set", *methods, "its search", "features kept"],
         rows,
-        caption=f"Table 3. {made.artefact.title}: median CPU seconds of {made.artefact.config.protocol.repeats} runs, one "
-        "BLAS thread, and in brackets the printed seconds.",
+        caption=f"Table 3. {made.artefact.title}: median CPU seconds of {made.artefact.config.protocol.repeats} runs, "
+        "one BLAS thread, and in brackets the printed seconds.",
         note=f"{made.note} OFS is one pass at the sampling rate that keeps the wanted number of features: 150 of USPS, "
         "260 of the others (the paper does not say how many). The search for that rate is beside. The paper prints 2 "
         "and 3 minutes where 120 and 180 stand.".strip(),
