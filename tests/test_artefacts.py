@@ -12,6 +12,7 @@ from provlab.cli.artefacts import executor_note
 from provlab.datasets import MissingDataError, load_dataset
 from provlab.figures.style import only_formats
 from provlab.plan import compose_artefact
+from provlab.project import papers
 
 
 def instead(*choose, columns=(), name="Made"):
@@ -52,6 +53,7 @@ CASES = {
     "wang2018/ofs-certificates": ["protocol.repeats=2", "dataset=gaussian_clusters", "artefact.only=[disjoint rows]",
                                   "dataset.n_samples=8", "dataset.n_features=3000"],
     "giesen2013/theorem5": [*rows("10", "160"), "protocol.draws=3"],
+    "giesen2013/theorem5-growth": ['artefact.only=["m = 100","m = 316"]', "protocol.draws=2"],
     "giesen2013/theorem7": [*rows("10", "40"), "protocol.draws=1"],
     "giesen2013/compression-gap": [*rows("10", "100"), "protocol.draws=2"],
     "giesen2013/feature-selective": few_rows(),
@@ -61,6 +63,7 @@ CASES = {
 DRAWN = {
     "wang2018/ofs-figure1": ["number of selected features", "clustering accuracy", "Made", "LevS", "k-means"],
     "giesen2013/theorem5": ["smallest delta", "Lemma 1", "Lemma 4", "Made", "w = 0", "dual, 1/l"],
+    "giesen2013/theorem5-growth": ["delta = 0.1", "like log m"],
     "giesen2013/compression-gap": ["test error", "objective / optimum", "at the best length", "Made", "refined"],
     "giesen2013/feature-selective": ["kernel weights, compressed", "c1 / c1 that drops everything", "1e-3", "Made"],
     "giesen2013/feature-selective-peers": ["number of selected features"],
@@ -196,6 +199,37 @@ def test_alpha_investing_ends_where_its_constants_say(run):
     accepted = values_of(frame).xs("accepted", level="column")
     assert accepted["wealth 0.5, increment 0.5"] > accepted["wealth 0.5, increment 0.05"] >= 1
     assert accepted["wealth 0.5, increment 0.5, chi2"] >= accepted["wealth 0.5, increment 0.5"]
+
+
+@pytest.mark.parametrize(
+    ("needed", "expected"),
+    [
+        (lambda m: m**0.7, [0.7] * 9),
+        (lambda m: 40 * np.log(m), [0.131] * 3 + [0.111] * 3 + [0.097] * 3),
+    ],
+    ids=["power", "logarithm"],
+)
+def test_the_exponent_of_a_known_growth_is_found(needed, expected):
+    """delta falls with l like 0.2 (l / l(0.2))^-1/2, up to noise of 1 %, on the grid of the artefact."""
+    growth = papers()["giesen2013"].module("theorem5-growth")
+    rng = np.random.default_rng(0)
+    lines = []
+    for m in (100, 1000, 10_000, 100_000):
+        for size in (1.25 ** np.arange(0, 55)).round():
+            noise = 1 + 0.01 * rng.standard_normal(10)
+            lines += [(m, size, 0.2 * (size / needed(m)) ** -0.5 * factor) for factor in noise]
+    trials = pd.DataFrame(lines, columns=["n_features", "l", "certificate_delta"])
+    found = growth.fitted_exponents(*growth.combinations_needed(trials))
+    np.testing.assert_allclose(found["exponent"], expected, atol=0.02)
+    assert (found["low"] <= found["exponent"] + 1e-9).all()
+    assert (found["exponent"] <= found["high"] + 1e-9).all()
+    assert (found["high"] - found["low"]).max() < 0.05
+    np.testing.assert_allclose(found["of_log_m"], [0.131] * 3 + [0.111] * 3 + [0.097] * 3, atol=1e-3)
+    shuffled = trials.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(growth.fitted_exponents(*growth.combinations_needed(shuffled)), found)
+    small = trials[trials["l"] < 2 * needed(trials["n_features"])]  # from delta = 0.14 on: 0.1 is not reached
+    partly = growth.fitted_exponents(*growth.combinations_needed(small))
+    assert partly["exponent"].isna().tolist() == [False, False, True] * 3
 
 
 def test_compression_asks_for_less_at_a_larger_delta(run):
