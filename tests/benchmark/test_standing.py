@@ -188,7 +188,7 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     assert not page.problems
     assert page.text.index("F-test") < page.text.index("random")
     assert "Rank in the benchmark" in page.text
-    assert size_words(2, 3) in page.text
+    assert size_words(1, 3) in page.text
     assert [path.parent.parent.name for path in (results / "runs").glob("*/run.json")] == ["runs"]
 
 
