@@ -24,6 +24,7 @@ from provsel.certificates import (
     SubsetApproximation,
     SubsetPromise,
 )
+from provsel.stability import StabilityReport
 from provsel.values import ValuesWithNaN
 
 
@@ -45,6 +46,7 @@ MADE = {
     **{theorem: theorem for theorem in (*THEOREMS, *OTHERS)},
     Finding: lambda: Finding("r=300", "not run", sample=(("Exp_1_2", nan()),), margins=(nan(), 1.0)),
     SubsetPromise: lambda: SubsetPromise(3),
+    StabilityReport: lambda: StabilityReport(0.5, nan(), (0.5, 0.5), (1, 1)),
 }
 """A record of each kind, with other NaN objects each time."""
 

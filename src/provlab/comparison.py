@@ -19,7 +19,7 @@ from rich.console import Console
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from provlab.claims.paired_tests import CorrectedT
+from provlab.claims.paired_tests import CorrectedT, size_words
 from provlab.datasets.own_columns import known_labels
 from provlab.frames import ERROR, Headline, headline_of, planned_trials
 from provlab.identity.keys import digest
@@ -45,10 +45,13 @@ class Comparison(pd.DataFrame):
     features : DataFrame
         One line for each method and feature that it selected: `method`, and the columns of
         `provlab.features.selected_features`.
+    folds : tuple of int
+        Repeats, and folds of each.
     """
 
-    _metadata: ClassVar = ["headline", "features"]
+    _metadata: ClassVar = ["headline", "features", "folds"]
     headline: Headline = ERROR
+    folds: tuple[int, int] = (1, 1)
     features: pd.DataFrame = pd.DataFrame()
 
     @property
@@ -117,7 +120,8 @@ def _note(comparison: Comparison) -> str:
     further = [name for name in comparison.select_dtypes("number") if name not in printed]
     first = visible_line(str(comparison.index[0]))
     lines = [
-        f"difference: to {first}, fold by fold, with p of each method alone. Further columns: {', '.join(further)}."
+        f"difference: to {first}, fold by fold, with p of each method alone. Further columns: {', '.join(further)}.",
+        f"p: {size_words(*comparison.folds)}.",
     ]
     reasons = comparison["reason"].dropna() if "reason" in comparison else pd.Series(dtype=object)
     for name, reason in reasons.items():
@@ -205,10 +209,11 @@ def compare(
     Comparison
         Index: the names. Columns: the measure (error in percent, r2 or a scorer), its mean over folds; sd; low and
         high, the 95 % interval of the mean; n_selected; cpu, mean seconds of a selection with what it shares;
-        difference to the first, with p, two-sided, by the corrected t-test, of each method alone: of many methods some
-        are below 5 % by chance; stability of the selected features, and its 95 % interval for new rows, from
-        stability_low to stability_high; trials; and further measures. The attribute `features` names what each method
-        selected, and `draw_features` shows how often.
+        difference to the first, from difference_low to difference_high, its 95 % interval, with p, two-sided, both by
+        the corrected t-test, of each method alone: of many methods some are below 5 % by chance, and what is printed
+        says how often one is; stability of the selected features, from stability_low to stability_high, its 95 %
+        interval for new rows; trials; and further measures. The attribute `features` names what each method selected,
+        and `draw_features` shows how often.
 
     Raises
     ------
@@ -366,14 +371,17 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, "n_train", "n_test"]].mean()
     found = table.frame.set_index("method").rename_axis(None)
     found = found.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
-    found[["difference", "p"]] = np.nan
+    found[["difference", "difference_low", "difference_high", "p"]] = np.nan
     for place, name in enumerate(found.index):
         if found[headline.column].iloc[[0, place]].isna().any():  # one of the two failed
             continue
         differences = headline.factor * (folds.loc[place, headline.column] - folds.loc[0, headline.column])
         ratio = float((folds.loc[place, "n_test"] / folds.loc[place, "n_train"]).mean())
         found.loc[name, "difference"] = differences.mean()
-        found.loc[name, "p"] = CorrectedT(differences.to_numpy(), ratio=ratio).p_value() if place else np.nan
+        if place:
+            test = CorrectedT(differences.to_numpy(), ratio=ratio)
+            found.loc[name, ["difference_low", "difference_high"]] = test.interval(0.95)
+            found.loc[name, "p"] = test.p_value()
     asked = pd.to_numeric(found["features"], errors="coerce")
     if (found["n_selected"] < asked).any():
         found["asked"] = asked
@@ -386,6 +394,8 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
         "asked",
         "cpu",
         "difference",
+        "difference_low",
+        "difference_high",
         "p",
         *STABILITY,
         "trials",
@@ -395,4 +405,5 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     comparison = Comparison(found[[*first, *further]])
     comparison.headline = headline
     comparison.features = table.features.drop(columns=["features", "dataset"])
+    comparison.folds = run.cells[0].repeats, run.cells[0].n_splits
     return comparison

@@ -27,7 +27,7 @@ from provlab.benchmark.panel import (
 )
 from provlab.benchmark.ranking import ALL, Scores, leaderboard, pairs_of, sets_of
 from provlab.benchmark.stored import read_panel
-from provlab.claims.paired_tests import CorrectedT
+from provlab.claims.paired_tests import CorrectedT, size_words
 from provlab.frames import planned_trials
 from provlab.identity.cell import Cell
 from provlab.messages import in_file_name, optional_figures, to_install, visible_line
@@ -324,7 +324,7 @@ class OnData(NamedTuple):
         """Write the page of a data set below a results folder, and return it."""
         return _pages(results, name, self.scores.lines, lambda site: site.write(
             "index.html", "benchmark_data.html", f"Selectors on {name}", "index", found=self, command_line=command,
-            name=name, all=ALL, hrefs={}, mine=(),
+            name=name, all=ALL, hrefs={}, mine=(), size=size_words(*self.cells[0].cell.counts[:2]),
         ))  # fmt: skip
 
 

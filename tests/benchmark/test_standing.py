@@ -19,6 +19,7 @@ from provlab import standing
 from provlab.benchmark import panel as panels
 from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import PanelDataset, panel_cells
+from provlab.claims.paired_tests import size_words
 from provlab.cli import main
 from provlab.plan import compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
@@ -187,6 +188,7 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     assert not page.problems
     assert page.text.index("F-test") < page.text.index("random")
     assert "Rank in the benchmark" in page.text
+    assert size_words(1, 3) in page.text
     assert [path.parent.parent.name for path in (results / "runs").glob("*/run.json")] == ["runs"]
 
 

@@ -14,14 +14,17 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from provlab.claims.location import near
 from provlab.claims.paired_tests import (
+    MEASURED_SIZES,
     CorrectedT,
     DisjointT,
     DyadicT,
     SignedRank,
     holm,
     observations_needed,
+    size_words,
 )
 from provlab.claims.ranking import rank_methods
+from small_runs import REPO
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -131,6 +134,17 @@ def test_two_classifiers_of_the_same_error_by_inverse_cross_validation():
         plain += CorrectedT(differences, ratio=0.0).p_value() < 0.05
     assert found / 400 <= 0.05
     assert plain / 400 >= 0.3
+
+
+def test_the_stated_sizes_are_those_of_the_measured_table():
+    table = pd.read_csv(REPO / "docs" / "measured" / "compare_rules.csv")
+    simulated = table[~table["what"].str.contains(":")]
+    for (repeats, n_folds), stated in MEASURED_SIZES.items():
+        shares = simulated[simulated["folds"] == f"{repeats} x {n_folds}"].groupby("what")["compare"].mean()
+        assert stated == (round(100 * shares.min()), round(100 * shares.max()))
+        assert f"{stated[0]} to {stated[1]} %" in size_words(repeats, n_folds)
+    assert size_words(1, 24) == size_words(1, 10)
+    assert size_words(3, 4) == size_words(2, 5)
 
 
 @pytest.mark.parametrize("value", [0.0, 2.0])

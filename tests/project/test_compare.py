@@ -37,6 +37,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from provlab import compare
+from provlab.claims.paired_tests import size_words
 from provlab.cli import main
 from provlab.preparation import TablePreparation
 from provlab.project.components import build
@@ -172,6 +173,9 @@ def test_measures_and_the_test_of_their_difference_are_those_by_hand(table, case
     error = np.sqrt((1 / len(folds) + ratio) * differences.var(ddof=1))
     p_value = 2 * student.sf(abs(differences.mean()) / error, len(folds) - 1)
     assert found["p"].tolist() == pytest.approx([np.nan, p_value], rel=0.02, nan_ok=True)
+    ends = student.interval(0.95, len(folds) - 1, differences.mean(), error)
+    assert found.loc["first", ["difference_low", "difference_high"]].tolist() == pytest.approx(ends, rel=1e-3)
+    assert (p_value < 0.05) == (not ends[0] <= 0 <= ends[1])
     assert set(found.features["feature"]) <= {*numbers, "town_Lima", "town_Oslo", "town_Rome"}
 
 
@@ -192,7 +196,7 @@ def test_a_comparison_is_a_page_and_a_notebook_s_figure(outside):
 @pytest.mark.parametrize("scoring", [(), ("roc_auc", "accuracy")], ids=["error", "scorers"])
 def test_what_decides_is_printed_in_80_columns_and_shown_in_a_notebook(scoring, outside):
     found = quietly(X, y, {"chi2": SelectKBest(chi2, k=12), "first of all": FirstFeatures(12)}, scoring=scoring)
-    header, *lines, note = str(found).splitlines()
+    header, *lines, note, size = str(found).splitlines()
     assert max(map(len, (header, *lines))) <= 80
     headline = found.headline
     order = [headline.in_units(headline.name), "95 % interval", "difference", "p", "selected", "stability"]
@@ -206,6 +210,7 @@ def test_what_decides_is_printed_in_80_columns_and_shown_in_a_notebook(scoring, 
     assert len(second) - len(first) == 1  # the first has no p
     assert note.startswith("difference: to chi2, fold by fold")
     assert ("accuracy" in note) == bool(scoring)
+    assert size == f"p: {size_words(*found.folds)}."
     assert repr(found) == str(found)
     html = found._repr_html_()
     assert all(f"<th>{name}</th>" in html for name in order)
