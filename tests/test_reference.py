@@ -20,6 +20,7 @@ from provlab.claims.schema import all_claim_files, claims_about
 from provlab.cli import main
 from provlab.plan import compose_artefact, trials_of, unique_cells
 from provlab.project import current_project
+from provlab.readings.schema import paper_readings
 from provlab.reference import (
     FOLDER,
     MAX_BYTES,
@@ -269,6 +270,12 @@ def test_every_claim_has_its_verdict_or_waits_in_the_readme(contents, changes):
     assert not known & (waiting | absent)
     text = (REFERENCE / README).read_text(encoding="utf-8")
     assert all(name in text for name in (*waiting, *contents.absent()))
+
+
+def test_a_claim_with_one_reading_says_why(contents):
+    claims = contents.claims()
+    for line in claims[(claims["kind"] == "paper") & (claims["counted"] == "one reading")].to_dict("records"):
+        assert paper_readings(line["paper"]).why_one_reading(line["id"]), line["id"]
 
 
 def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys, contents, planned):

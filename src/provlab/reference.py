@@ -33,7 +33,13 @@ from provlab.frames import planned_trials
 from provlab.plan import Artefact, compose_artefact, counted_state, unique_cells
 from provlab.project import artefact_names, full_name
 from provlab.readings.letter import write_letter
-from provlab.readings.robustness import counted, stored_robustness, tallied, under_readings
+from provlab.readings.robustness import (
+    counted,
+    stored_robustness,
+    stored_subsamples,
+    tallied,
+    under_readings,
+)
 from provlab.readings.schema import paper_readings
 from provlab.readings.study import (
     copy_readings,
@@ -136,10 +142,13 @@ class Reference:
         return {str(paper): dict(tallied(verdicts)) for paper, verdicts in papers}
 
     def claims(self) -> pd.DataFrame:
-        """Return the verdicts, what each is `counted` as, and in words those under `readings`."""
+        """Return the verdicts, what each is `counted` as, and in words those under `readings` and of `subsamples`."""
         asked, ids = stored_robustness(self.folder), self.verdicts["id"]
+        of_subsamples = stored_subsamples(self.folder)
         counts = [counted(*claim, asked) for claim in zip(ids, self.verdicts["verdict"], strict=True)]
-        return self.verdicts.assign(counted=counts, readings=[under_readings(claim, asked) for claim in ids])
+        readings = [under_readings(claim, asked) for claim in ids]
+        subsamples = [of_subsamples.get(claim, "") for claim in ids]
+        return self.verdicts.assign(counted=counts, readings=readings, subsamples=subsamples)
 
     def changes(self) -> dict[str, list[str]]:
         """Return for each artefact what has changed in the code since its part was written, in words."""

@@ -178,6 +178,16 @@ def stored_robustness(results: Path) -> dict[str, Robustness]:
     return found
 
 
+def stored_subsamples(results: Path) -> dict[str, str]:
+    """Return, where a paper has it, the verdicts of each claim on subsamples of the default as large as a universe."""
+    found = {}
+    for path in sorted(results.glob("readings/*/subsamples.csv")):
+        for line in pd.read_csv(path, dtype=str).to_dict("records"):
+            shares = (share.rpartition(" ") for share in line["shares"].split("; "))
+            found[line["claim"]] = ", ".join(f"{float(share):.0%} {verdict}" for verdict, _, share in shares)
+    return found
+
+
 def counted(claim: str, verdict: str, asked: Mapping[str, Robustness]) -> str:
     """Return what a verdict on a claim counts as, see the module; itself where no claim of its paper was asked."""
     if claim in asked:
