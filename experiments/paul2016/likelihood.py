@@ -52,9 +52,7 @@ def readings():
     """Return {row: options}: a row is a method, and the option that is no default, or all that are."""
     places = [place for place in paper_readings("paul2016").places if place.id not in NOT_VARIED]
     found = {}
-    printed = RECIPE.printed()
-    with_a_list = printed.loc[~printed["column"].str.endswith("error (%)"), "row"]
-    for method in dict.fromkeys(with_a_list):
+    for method in dict.fromkeys(RECIPE.printed()["row"]):
         touching = [place for place in places if place.touches_row(RECIPE.name, method)]
         defaults = [place.options[0] for place in touching]
         shown = [place.options[0].name for place in touching if place.id != "table1-ties"]
