@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from provlab.plan import compose_artefact
+from provlab.project import papers
 from provlab.readings.schema import paper_readings
 from provlab.recipe import Rendering, load_recipe
 from provlab.store import TrialStore
@@ -231,3 +233,17 @@ def test_table1_states_only_the_error_of_random_and_full_features(run):
     assert float(values["Random", "r=30, k=40, error (%)"]) > 2
     [line] = [line for line in printed.splitlines() if line.startswith("| Random")]
     assert "mean error (%)" in line
+
+
+def test_a_subsample_has_one_repeat_and_one_draw_of_each_fold():
+    lines = [("Lvg", repeat, draw) for repeat in (0, 1) for draw in range(3)]
+    lines += [("BSS", repeat, 0) for repeat in (0, 1)]
+    cells, repeats, draws = zip(*lines, strict=True)
+    columns = {"cell": pa.array(cells).dictionary_encode(), "repeat": pa.array(repeats), "draw": pa.array(draws)}
+    chosen = papers()["paul2016"].module("subsamples").trials_of_one_repeat(Columns(columns), 1, 2)
+    assert [line for line, is_chosen in zip(lines, chosen, strict=True) if is_chosen] == [("Lvg", 1, 2), ("BSS", 1, 0)]
+
+
+class Columns(dict):
+    def column(self, name):
+        return pa.chunked_array([self[name]])

@@ -31,10 +31,7 @@ class SubsampleEvidence(Evidence):
     def __init__(self, store, datasets, repeat, draw):
         super().__init__(store)
         self.datasets = datasets
-        repeats = store.column("repeat").to_numpy()
-        draws = store.column("draw").to_numpy()
-        has_draws = _rows_of_random_methods(store)
-        self.chosen = (repeats == repeat) & ((draws == draw) | ~has_draws)
+        self.chosen = trials_of_one_repeat(store, repeat, draw)
 
     def results(self, artefact, column):
         """Return row, data set and results of each number in a column, of the subsample alone."""
@@ -42,13 +39,14 @@ class SubsampleEvidence(Evidence):
         return [(row, name, found[self.chosen[found]]) for row, name, found in whole if name in self.datasets]
 
 
-def _rows_of_random_methods(store):
-    """Return which trials are of a cell with several draws."""
+def trials_of_one_repeat(store, repeat, draw):
+    """Return which trials of a store are of one repeat and one draw; of methods without chance, of their only draw."""
     cells = store.column("cell").combine_chunks().indices.to_numpy()
     draws = store.column("draw").to_numpy()
-    largest = np.zeros(cells.max() + 1, dtype=int)
-    np.maximum.at(largest, cells, draws)
-    return largest[cells] > 0
+    last_draw = np.zeros(cells.max() + 1, dtype=int)
+    np.maximum.at(last_draw, cells, draws)
+    has_chance = last_draw[cells] > 0
+    return (store.column("repeat").to_numpy() == repeat) & ((draws == draw) | ~has_chance)
 
 
 def subsampled(multiverse, name, store, n_samples):
