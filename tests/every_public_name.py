@@ -120,6 +120,8 @@ print(
 print(certificates.SubsetPromise, certificates.Spectrum)
 print(certificates.certify_subset(selectors.SingleSVDSelector(3).fit(X), X, 2).frobenius_ratio)
 certificates.certify_compression(models.CompressedLinearSVM(3).fit(X, y), X, y)
+growth: NDArray[np.float64] = certificates.radius_margin_bound([0.0, 0.25])
+MEMORY: type[certificates.Measure] = certificates.StreamMemory
 print(list(column_blocks(X, block_size=3)), list(row_chunks(X, y=y)), Cost.now(), Meter())
 steady: StabilityReport = StabilityReport.of(selectors.RRQRSelector(3), X, y, cv=3)
 test: StabilityTest = steady.compare(stability([[0, 1], [0, 2], [1, 2]], 10))

@@ -262,7 +262,7 @@ def test_all_data_sets_of_a_collection_or_some():
             ["dataset.n_relevant=30"],
             r"expected settings that some entry takes.*sets dataset\.n_relevant itself",
         ),
-        (TABLE1, ["selector=uniform"], "expected settings that some entry takes.*sets selector itself"),
+        (TABLE1, ["selector=single_svd"], "expected settings that some entry takes.*sets selector itself"),
         (
             "giesen2013/compression-gap",
             ["artefact.only=[CCAT]", "+artefact.datasets.CCAT.colums=['1']"],

@@ -11,7 +11,12 @@ from provlab.project import artefact_names
 from small_runs import DATASET, UNIFORM, small_cell
 
 SYNTHETIC = {"name": "synthetic", "n_samples": 200, "n_features": 1000, "n_relevant": 50, "seed": 0}
-LATER = ("paul2016/theorems", "wang2018/ofs-growth", "wang2018/ofs-section3")
+LATER = (
+    "paul2016/theorems",
+    "wang2018/ofs-growth",
+    "wang2018/ofs-section3",
+    "giesen2013/theorem5-growth",
+)
 """Artefacts that came after the first release and have data sets of their own, which are seeded by their keys."""
 
 CONTENT = "c775e5c6c6d7ad16736e699c10454031761295b578095b6528b7c82d92a8e657"

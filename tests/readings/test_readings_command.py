@@ -147,7 +147,7 @@ def test_the_letter_and_the_curves_are_of_the_outcome(project, study, tmp_path):
     assert main([*COMMAND, "--render", "--letter", "--figures"]) == 0
     letter = plain((study / "letter.md").read_text())
     assert letter.startswith("# To the authors of known2000 ")
-    assert "4 open places, 2 of your claims, 8 verdicts in all. *Nearly all*: at least half" in letter
+    assert "4 open places, 2 of your claims, 8 verdicts in all. *Nearly all*: half of the readings" in letter
     assert "with method=a coin it is" in letter
     asking = letter.partition("What we would ask you.")[2]
     assert "What is RFE?" in asking

@@ -238,6 +238,8 @@ def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
 def share_first(ranks_of_places: pd.DataFrame) -> pd.Series:
     """Return the share of resamples in which the mean rank of each method is the smallest, `ALL` left out."""
     selectors = ranks_of_places.drop(columns=ALL, errors="ignore")
+    if selectors.empty:
+        return pd.Series(dtype=float)
     first = np.argmin(resampled(selectors), axis=1)
     counts = np.bincount(first, minlength=selectors.shape[1])
     return pd.Series(counts / RESAMPLES, index=selectors.columns)
