@@ -105,10 +105,10 @@ def check_code(item: Item) -> None:
 
 
 def place_of(item: Item) -> str:
-    """Return where an item is in the project."""
-    places = [f"`make reproduce-{name.rpartition('/')[2]}`" for name in item.artefact]
+    """Return where an item is in the project: artefacts, and a public name without its package."""
+    places = [name.rpartition("/")[2] for name in item.artefact]
     if item.code:
-        places.append(f"`{item.code}`")
+        places.append(f"`{item.code.rpartition('.')[2]}`")
     return ", ".join(places)
 
 
