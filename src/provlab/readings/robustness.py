@@ -170,11 +170,9 @@ def stored_robustness(results: Path) -> dict[str, Robustness]:
     for path in sorted(results.glob("readings/*/robustness.csv")):
         frame = pd.read_csv(path, keep_default_na=False, na_values={name: [""] for name in ("turns", "variance")})
         for line in frame[frame["run"] > 0].to_dict("records"):
-            shares = (share.rpartition(" ") for share in line["shares"].split("; "))
             turns, variance = ({line[name]: line[n]} if line[name] else {} for name, n in LARGEST.items())
             numbers = line["claim"], line["universes"], line["run"], line["default"]
-            shared = {verdict: float(share) for verdict, _, share in shares}
-            found[str(line["claim"])] = Robustness(*numbers, shared, turns, variance, [])
+            found[str(line["claim"])] = Robustness(*numbers, _read_shares(line["shares"]), turns, variance, [])
     return found
 
 
@@ -183,8 +181,7 @@ def stored_subsamples(results: Path) -> dict[str, str]:
     found = {}
     for path in sorted(results.glob("readings/*/subsamples.csv")):
         for line in pd.read_csv(path, dtype=str).to_dict("records"):
-            shares = (share.rpartition(" ") for share in line["shares"].split("; "))
-            found[line["claim"]] = ", ".join(f"{float(share):.0%} {verdict}" for verdict, _, share in shares)
+            found[line["claim"]] = _percentages(_read_shares(line["shares"]))
     return found
 
 
@@ -210,9 +207,18 @@ def under_readings(claim: str, asked: Mapping[str, Robustness]) -> str:
         return "not asked"
     if found.n_universes == 1:
         return "one reading"
-    shares = ", ".join(f"{share:.0%} {verdict}" for verdict, share in found.shares.items())
     turned = f"; turned by {found.turned_by}" if found.turned_by else ""
-    return f"{shares} of {count_text(found.n_run, found.n_universes)}{turned}"
+    return f"{_percentages(found.shares)} of {count_text(found.n_run, found.n_universes)}{turned}"
+
+
+def _read_shares(text: str) -> dict[str, float]:
+    """Return the share of each verdict, as robustness.csv and subsamples.csv have it."""
+    parts = (part.rpartition(" ") for part in text.split("; "))
+    return {verdict: float(share) for verdict, _, share in parts}
+
+
+def _percentages(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{share:.0%} {verdict}" for verdict, share in shares.items())
 
 
 def _turning(run: pd.DataFrame, others: list[str]) -> float:
