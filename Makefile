@@ -64,7 +64,7 @@ $(RUN): requirements.lock pyproject.toml
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(PIP) uninstall --yes setuptools
 	find $(VENV)/lib \( $(UNUSED) \) -prune -exec rm -r {} +
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.cli.artefacts, provlab.cli.run, provlab.run.runner, provlab.recipe'
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.cli.artefacts, provlab.cli.run, provlab.run.runner, provlab.core.recipe'
 	@touch $@
 
 # A fourth of what the wheels bring is not read by any run: the packages' own tests, C headers, Arrow's network services;
@@ -74,7 +74,7 @@ UNUSED := -path '*/site-packages/*/tests' -o -path '*/pyarrow/include' -o -path 
 
 $(REPORT): requirements-report.lock $(RUN)
 	$(call INSTALL,requirements-report.lock)
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.figures.style, provlab.report'
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.report.figures.style, provlab.report'
 	@touch $@
 
 $(DEV): requirements-dev.lock $(RUN)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from provlab.datasets.r_data import read_r_data
+from provlab.data.r_data import read_r_data
 
 N_DOCUMENTS, N_TERMS = 6000, 47236
 

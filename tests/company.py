@@ -2,11 +2,12 @@
 
 from sklearn.linear_model import LogisticRegression
 
-from provlab.benchmark.methods import panel_methods
-from provlab.plan import cells_of, compose_config, make_tasks
-from provlab.protocols.scoring import usable_scorers
+from provlab.bench.methods import panel_methods
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of, make_tasks
+from provlab.core.protocols.scoring import usable_scorers
+from provlab.core.store import SCHEMA, VOLATILE
 from provlab.run.executors import execute
-from provlab.store import SCHEMA, VOLATILE
 
 STABLE = [name for name in SCHEMA.names if name not in (*VOLATILE, "git_revision")]
 """Columns that company must not change; a commit while minutes of tests run is no company."""

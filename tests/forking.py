@@ -15,8 +15,9 @@ from pathlib import Path
 
 PROGRAM = """
 import json, os, runpy, signal, sys
-import provlab.audit, provlab.claims.verdicts, provlab.cli.artefacts, provlab.cli.run, provlab.recipe
-import provlab.report.build, provlab.run.runner, provsel.certificates, provsel.models, provsel.selectors
+import provlab.custody.audit, provlab.verdicts.claims.verdicts, provlab.cli.artefacts, provlab.cli.run
+import provlab.core.recipe
+import provlab.custody.site, provlab.run.runner, provsel.certificates, provsel.models, provsel.selectors
 import sklearn.feature_selection, sklearn.pipeline, sklearn.svm
 for line in sys.stdin:
     arguments, environment, folder, *files = json.loads(line)

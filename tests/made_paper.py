@@ -1,6 +1,6 @@
 """A paper of its own in a project of its own, for the tests of commands that look at all artefacts and claims."""
 
-from provlab.claims.stored import artefact_layout
+from provlab.verdicts.claims.stored import artefact_layout
 
 CLAIMS = """
 paper: made2000
@@ -44,9 +44,9 @@ artefact:
 """
 
 SCRIPT = """
-from provlab.figures.curves import draw_curves
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import cell_text, write_tables
+from provlab.report.figures.curves import draw_curves
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import cell_text, write_tables
 
 
 def render(made: Rendering) -> str:

@@ -14,12 +14,12 @@ import pyarrow as pa
 from rich.console import Console
 
 from provlab.cli import main
-from provlab.figures.style import only_formats
-from provlab.identity.cell import Cell
-from provlab.plan import identity_of, make_tasks
+from provlab.core.cell import Cell
+from provlab.core.plan import identity_of, make_tasks
+from provlab.core.store import SCHEMA, VOLATILE, TrialStore
+from provlab.report.figures.style import only_formats
 from provlab.run.runner import run_cells
 from provlab.run.task import run_task
-from provlab.store import SCHEMA, VOLATILE, TrialStore
 
 REPO = Path(__file__).resolve().parents[1]
 PROVSEL = ("-m", "provlab.cli")

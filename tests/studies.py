@@ -15,8 +15,8 @@ artefact:
 """
 
 SCRIPT = """
-from provlab.frames import error_summary
-from provlab.recipe import Recipe
+from provlab.core.frames import error_summary
+from provlab.core.recipe import Recipe
 
 def summarise(entry, trials, *, scale):
     assert set(trials["n_features"]) == {300}  # no claim reads this column

@@ -9,10 +9,10 @@ import pytest
 
 from provlab.cli import main
 from provlab.cli.artefacts import executor_note
-from provlab.datasets import MissingDataError, load_dataset
-from provlab.figures.style import only_formats
-from provlab.plan import compose_artefact
+from provlab.core.artefact import compose_artefact
+from provlab.data import MissingDataError, load_dataset
 from provlab.project import papers
+from provlab.report.figures.style import only_formats
 
 
 def instead(*choose, columns=(), name="Made"):

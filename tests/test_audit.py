@@ -12,15 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, differences, outcomes
-from provlab.audit import CELLS_AT_ONCE, run_audit
-from provlab.audit_runs import read_audits
 from provlab.cli import INTERRUPTED, main
-from provlab.identity.keys import canonical_json, digest, trial_key
-from provlab.plan import identity_of
+from provlab.core.keys import trial_key
+from provlab.core.plan import identity_of
+from provlab.core.store import SCHEMA, TrialStore
+from provlab.custody.agreement import CLOSE, DIFFERENT, IDENTICAL, differences, outcomes
+from provlab.custody.audit import CELLS_AT_ONCE, run_audit
+from provlab.custody.audit_runs import read_audits
+from provlab.project.documents import canonical_json, digest
 from provlab.run import task as trial
 from provlab.run.task import ClusterError
-from provlab.store import SCHEMA, TrialStore
 from provsel.selectors import LeverageScoreSelector
 from small_runs import BSS, FULL, LEVERAGE, UNIFORM, run_quietly, small_cell
 

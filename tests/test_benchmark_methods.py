@@ -18,9 +18,10 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import minmax_scale, scale
 from sklearn.svm import LinearSVC, l1_min_c
 
-from provlab.benchmark import selectors
-from provlab.benchmark.methods import panel_methods
-from provlab.plan import cells_of, compose_config
+from provlab.bench import selectors
+from provlab.bench.methods import panel_methods
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of
 from provlab.project.components import component_class
 from provsel.reducers import is_random, seed
 from provsel.training_view import TrainingView
@@ -313,9 +314,9 @@ def test_another_version_has_another_key_and_is_no_failure_of_the_method():
     ],
 )
 def test_configs_may_name_the_selectors_of_the_benchmark_and_nothing_else_of_it(kind, target):
-    assert component_class("selector", {"_target_": "provlab.benchmark.selectors.FTest"}) is selectors.FTest
+    assert component_class("selector", {"_target_": "provlab.bench.selectors.FTest"}) is selectors.FTest
     with pytest.raises(ValueError, match=rf"config of the {kind}: expected .* got 'provlab\.benchmark\.{target}'"):
-        component_class(kind, {"_target_": f"provlab.benchmark.{target}"})
+        component_class(kind, {"_target_": f"provlab.bench.{target}"})
 
 
 def test_a_size_of_its_own_is_refused_where_a_method_has_none():

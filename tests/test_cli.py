@@ -18,9 +18,9 @@ from scipy.stats import t
 from made_paper import CLAIMS, made_paper
 from provlab.cli import main
 from provlab.cli.commands import COMMANDS
-from provlab.frames import COLUMNS
-from provlab.messages import did_you_mean, nearest
-from provlab.store import TrialStore
+from provlab.core.frames import COLUMNS
+from provlab.core.store import TrialStore
+from provlab.project.messages import did_you_mean, nearest
 from provsel import __version__
 from small_runs import REPO, SMALL, run_python
 
@@ -118,7 +118,8 @@ def test_the_help_of_each_command_has_an_example_that_fits(name, call, monkeypat
     place, _, example = COMMANDS[name]
     module = importlib.import_module(f"provlab.cli.{place}")
     called = []
-    monkeypatch.setattr(module, f"call_{name}", lambda options: called.append(options) or 0)
+    add_arguments, _ = module.COMMANDS[name]
+    monkeypatch.setitem(module.COMMANDS, name, (add_arguments, lambda options: called.append(options) or 0))
     assert call(name, *shlex.split(example))[0] == 0
     assert len(called) == 1
     status, printed, _ = call(name, "--help")
@@ -284,7 +285,7 @@ def verdicts(*argv):
 
 def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):
     drawn = []
-    monkeypatch.setattr("provlab.claims.ranking.draw_rankings", lambda *found: drawn.append(found))
+    monkeypatch.setattr("provlab.report.verdict_figures.draw_rankings", lambda *found: drawn.append(found))
     frame = verdicts(*SMALL)
     assert set(frame["verdict"]) == set(frame["state"]) == {"not run"}
     assert frame.loc["made2000.zero", "detail"].startswith("r=30: not run (nothing stored for BSS)")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.datasets import load_dataset
-from provlab.plan import make_tasks
+from provlab.core.plan import make_tasks
+from provlab.data import load_dataset
 from provlab.run.task import run_task
 from provsel.certificates import HELD, NOT_MEASURED, VACUOUS, VIOLATED, MeasuredTrial, certify_compression
 from provsel.certificates.compression import certify_compressed_trial

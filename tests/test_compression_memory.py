@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provlab.figures.style import FORMATS
-from provlab.plan import Entry, compose_artefact
+from provlab.core.artefact import Entry, compose_artefact
 from provlab.project import papers
-from provlab.protocols import streamed, training_process
+from provlab.report.figures.style import FORMATS
+from provlab.run import streamed, training_process
 from small_runs import artefact_command, small_cell
 
 NAME = "giesen2013/compression-memory"

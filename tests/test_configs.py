@@ -10,9 +10,17 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from made_paper import ARTEFACT, made_paper
-from provlab.datasets import dataset_members
-from provlab.plan import cells_of, compose_artefact, compose_config, executor_settings, results_folder
-from provlab.plan.composition import _Loader, read_config, resolve_references
+from provlab.core.artefact import compose_artefact
+from provlab.core.composition import (
+    _Loader,
+    compose_config,
+    executor_settings,
+    read_config,
+    resolve_references,
+    results_folder,
+)
+from provlab.core.plan import cells_of
+from provlab.data import dataset_members
 from provlab.project import artefact_file, artefact_names, package_conf
 from small_runs import REPO, SMALL, run_python
 
@@ -209,7 +217,8 @@ def test_where_a_run_is_and_where_its_results_go(monkeypatch):
 
 def test_repeats_beside_a_split_that_has_one_get_a_word(tmp_path):
     """Once in a process."""
-    script = "from provlab.plan import cells_of, compose_config\nfor _ in range(2):\n    cells_of(compose_config({}))"
+    imports = "from provlab.core.composition import compose_config\nfrom provlab.core.plan import cells_of"
+    script = f"{imports}\nfor _ in range(2):\n    cells_of(compose_config({{}}))"
     done = run_python(["-c", script.format(["protocol=official_split", "protocol.repeats=3"])], tmp_path)
     assert done.stderr.count("protocol.repeats=3 does not apply to the split official, which has repeats = 1") == 1
 

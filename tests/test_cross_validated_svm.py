@@ -9,7 +9,8 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_pre
 from sklearn.svm import SVC
 
 import provsel.models.cross_validated_svm as module
-from provlab.plan import cells_of, compose_config
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of
 from provlab.project.components import build
 from provsel.models import CrossValidatedSVM, LiblinearSVM, LibsvmSVM
 from provsel.selectors import LeverageScoreSelector, OnSupportVectors

@@ -17,10 +17,10 @@ from sklearn.utils import estimator_html_repr
 
 import provsel
 from forking import run_forked, run_forked_text
-from provlab.benchmark.methods import panel_methods
-from provlab.claims.schema import claim_files
+from provlab.bench.methods import panel_methods
 from provlab.project import artefact_names
-from provlab.readings.robustness import Robustness
+from provlab.verdicts.claims.schema import claim_files
+from provlab.verdicts.readings.robustness import Robustness
 from provsel import models, selectors
 from provsel.certificates import THEOREMS
 from small_runs import PROVSEL, REPO, run_python

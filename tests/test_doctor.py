@@ -5,10 +5,10 @@ import json
 import pytest
 
 from provlab.cli import main
-from provlab.datasets import dataset_names, read_source, source_names
-from provlab.doctor import Check, examine
+from provlab.core.store import TrialStore
+from provlab.custody.doctor import Check, examine
+from provlab.data import dataset_names, read_source, source_names
 from provlab.run import environment as environment_module
-from provlab.store import TrialStore
 from small_runs import fake_records
 
 FORMS = {name: read_source(name).forms for name in ("cifar10", "rcv1_ccat")}

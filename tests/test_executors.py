@@ -13,11 +13,12 @@ import pytest
 from joblib.externals.loky import process_executor
 
 from provlab.cli import INTERRUPTED
-from provlab.plan import compose_artefact, make_tasks
+from provlab.core.artefact import compose_artefact
+from provlab.core.plan import make_tasks
+from provlab.core.store import TrialStore
 from provlab.run import executors
 from provlab.run.executors import execute
 from provlab.run.task import run_task
-from provlab.store import TrialStore
 from small_runs import SMALL, TABLE1, UNIFORM, outcome, reproduce_table1, run_quietly, small_cell, start_script
 
 NAME = "paul2016/table1"

@@ -18,7 +18,13 @@ from sklearn.svm import SVC
 
 from provlab import compare
 from provlab.cli import main
-from provlab.features import (
+from provlab.core.composition import compose_config
+from provlab.core.frames import planned_trials
+from provlab.core.plan import cells_of
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import TrialStore
+from provlab.project.documents import canonical_json
+from provlab.report.selected import (
     COLUMNS,
     KEEPS_ALL,
     KEEPS_NONE,
@@ -28,11 +34,6 @@ from provlab.features import (
     data_names,
     selected_features,
 )
-from provlab.frames import planned_trials
-from provlab.identity.keys import canonical_json
-from provlab.plan import cells_of, compose_config
-from provlab.snapshot import StoreSnapshot
-from provlab.store import TrialStore
 from provsel.selectors import UniformSelector
 from provsel.stability import stability
 from small_runs import LEVERAGE, SMALL, reproduce_table1, run_quietly, small_cell

@@ -10,12 +10,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from scipy import stats
 
-from provlab.figures.curves import draw_curves
-from provlab.figures.looks import PALETTE, looks
-from provlab.figures.specification import by_effect, specification_curve
-from provlab.figures.style import FORMATS, only_formats, save_figure
-from provlab.plan.artefact import artefact_part
+from provlab.core.artefact import artefact_part
 from provlab.project import current_project, papers
+from provlab.report.figures.curves import draw_curves
+from provlab.report.figures.looks import PALETTE, looks
+from provlab.report.figures.specification import by_effect, specification_curve
+from provlab.report.figures.style import FORMATS, only_formats, save_figure
 
 many = papers()["paul2016"].module("many_datasets")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.plan import make_tasks, trials_of
+from provlab.core.plan import make_tasks, trials_of
 from provlab.run.task import run_task
 from provsel.models import FeatureSelectiveSVM
 from provsel.selectors import FeatureSelectiveSelector

@@ -19,7 +19,7 @@ import provsel.certificates
 import provsel.models
 import provsel.selectors
 import provsel.streams
-from provlab.messages import to_install
+from provlab.project.messages import to_install
 from small_runs import REPO, SMALL, run_python
 
 HEAVY = (
@@ -61,19 +61,19 @@ def beside(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "module", ["provsel.selectors", "provsel.models", "provsel.certificates", "provsel.streams", "provlab.datasets"]
+    "module", ["provsel.selectors", "provsel.models", "provsel.certificates", "provsel.streams", "provlab.data"]
 )
 def test_scikit_learn_is_all_that_is_imported(module, beside, tmp_path):
     found = imported_by(f"import {module}", tmp_path)
     more = {name for name in found - beside - set(sys.stdlib_module_names) if not name.startswith("_")}
-    assert more == ({"provsel", "provlab", "yaml"} if module == "provlab.datasets" else {"provsel"})
+    assert more == ({"provsel", "provlab", "yaml"} if module == "provlab.data" else {"provsel"})
 
 
 @pytest.mark.parametrize(
     ("declared", "not_needed"),
     [
         ("from provsel.certificates import THEOREMS; assert all(each.columns() for each in THEOREMS)", ("scipy",)),
-        ("from provlab.plan import compose_config; from provlab.protocols import COLUMNS; assert COLUMNS", ()),
+        ("import provlab.core.composition; from provlab.core.protocols import COLUMNS; assert COLUMNS", ()),
     ],
     ids=["theorems", "protocols"],
 )
@@ -154,7 +154,7 @@ def test_help_waits_for_nothing(argv, tmp_path):
 def test_tables_and_verdicts_need_no_package_for_figures(tmp_path):
     script = f"""
 from provlab.cli import main
-from provlab.recipe import load_recipe
+from provlab.core.recipe import load_recipe
 from provlab.project import artefact_names
 for name in artefact_names():
     if name.split("/")[1].startswith("table"):

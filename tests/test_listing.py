@@ -5,8 +5,8 @@ import pytest
 import provsel.selectors
 from provlab.cli import main
 from provlab.cli.project import TITLES, listing
-from provlab.datasets import read_source, source_names
-from provlab.plan import compose_config
+from provlab.core.composition import compose_config
+from provlab.data import read_source, source_names
 from small_runs import REPO
 
 CONF = {name: f"conf/{name.removesuffix('s')}" for name in TITLES} | {"artefacts": "experiments"}

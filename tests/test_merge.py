@@ -13,12 +13,12 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from made_paper import made_paper
-from provlab.agreement import OUTCOMES
 from provlab.cli import main
-from provlab.export import write_trials
-from provlab.features import data_names
-from provlab.merge import compare_known, source_trials, with_source
-from provlab.store import SCHEMA, TrialStore
+from provlab.core.store import SCHEMA, TrialStore
+from provlab.custody.agreement import OUTCOMES
+from provlab.custody.export import write_trials
+from provlab.custody.merge import compare_known, source_trials, with_source
+from provlab.report.selected import data_names
 from small_runs import SMALL, fake_records
 
 

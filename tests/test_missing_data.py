@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from provlab.cli import main
-from provlab.datasets import MissingDataError
-from provlab.plan import cells_of, compose_config, identity_of, make_tasks
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of, identity_of, make_tasks
+from provlab.core.store import TrialStore
+from provlab.data import MissingDataError
 from provlab.run.runner import check_data, run_cells
-from provlab.store import TrialStore
 from small_runs import UNIFORM, small_cell
 
 SETS = ["Exp_10341_10755", "Exp_10341_14271"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.protocols.in_memory import cluster_rows
+from provlab.run.measuring import cluster_rows
 from provsel.certificates import (
     HELD,
     NO_BOUND,

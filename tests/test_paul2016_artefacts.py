@@ -10,11 +10,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from provlab.plan import compose_artefact
+from provlab.core.artefact import compose_artefact
+from provlab.core.recipe import Rendering, load_recipe
+from provlab.core.store import TrialStore
 from provlab.project import papers
-from provlab.readings.schema import paper_readings
-from provlab.recipe import Rendering, load_recipe
-from provlab.store import TrialStore
+from provlab.verdicts.readings.schema import paper_readings
 from small_runs import REPO, artefact_command, run_quietly
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]

@@ -9,9 +9,9 @@ from scipy.stats import beta
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from provlab.datasets import load_dataset
-from provlab.identity.keys import split_seed
-from provlab.plan import identity_of
+from provlab.core.keys import split_seed
+from provlab.core.plan import identity_of
+from provlab.data import load_dataset
 from provlab.project import paper_of
 
 likelihood = paper_of("paul2016/table1").module("likelihood")

@@ -14,28 +14,29 @@ import pandas as pd
 import pytest
 
 from made_paper import ARTEFACT, SCRIPT, made_paper
-from provlab.claims.provenance import Versions
-from provlab.claims.rules import RULES_VERSION, VERDICTS
-from provlab.claims.schema import all_claim_files, claims_about
 from provlab.cli import main
-from provlab.plan import compose_artefact, trials_of, unique_cells
-from provlab.project import current_project
-from provlab.readings.schema import paper_readings
-from provlab.reference import (
-    FOLDER,
+from provlab.core.artefact import compose_artefact
+from provlab.core.plan import trials_of, unique_cells
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import TrialStore
+from provlab.core.summaries import versions
+from provlab.custody.reference import (
     MAX_BYTES,
     MAX_TRIALS,
     README,
-    Reference,
+    readme,
     sample_records,
     whole_records,
     write_readings,
     write_reference,
 )
+from provlab.project import current_project
 from provlab.run.environment import environment
-from provlab.snapshot import StoreSnapshot
-from provlab.store import TrialStore
-from provlab.summaries import versions
+from provlab.verdicts.claims.provenance import Versions
+from provlab.verdicts.claims.rules import RULES_VERSION, VERDICTS
+from provlab.verdicts.claims.schema import all_claim_files, claims_about
+from provlab.verdicts.readings.schema import paper_readings
+from provlab.verdicts.reference import FOLDER, Reference
 from provsel.selectors import LeverageScoreSelector
 from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
@@ -236,7 +237,7 @@ def test_every_part_is_whole_small_and_names_no_place(contents):
 
 def test_the_readme_lists_what_is_older_than_the_code(contents):
     """An algorithm or rule that changes makes this fail until `provsel reference --texts` has said so."""
-    assert (REFERENCE / README).read_text(encoding="utf-8") == contents.readme(), "run: provsel reference --texts"
+    assert (REFERENCE / README).read_text(encoding="utf-8") == readme(contents), "run: provsel reference --texts"
 
 
 def test_a_change_of_the_code_is_noticed(contents, changes, monkeypatch):
@@ -253,11 +254,11 @@ def test_a_change_of_the_code_is_noticed(contents, changes, monkeypatch):
         older = {**part, "versions": part["versions"] | change}
         [found] = replace(one, artefacts={name: older}).changes()[name]
         assert found.startswith(said)
-    before = one.readme()
+    before = readme(one)
     monkeypatch.setattr(LeverageScoreSelector, "algorithm_version", 99)
     assert one.changes()[name] == [said := "LeverageScoreSelector of version 1, now 99"]
     assert said not in before
-    assert said in one.readme()
+    assert said in readme(one)
 
 
 def test_every_claim_has_its_verdict_or_waits_in_the_readme(contents, changes):

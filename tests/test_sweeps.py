@@ -10,7 +10,7 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from provlab.cli.run import jobs_of
-from provlab.store import TrialStore
+from provlab.core.store import TrialStore
 from small_runs import SMALL
 
 TWO = ["selector=uniform", "selector.n_features_to_select=20,30"]

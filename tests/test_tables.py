@@ -11,12 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from provlab.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, standard_error_scale
-from provlab.plan import Artefact, Entry
-from provlab.project import papers
-from provlab.store import TrialStore
-from provlab.summaries import in_every_selection, most_frequent, selections_of
-from provlab.tables import (
+from provlab.core.artefact import Artefact, Entry
+from provlab.core.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, standard_error_scale
+from provlab.core.store import TrialStore
+from provlab.core.summaries import in_every_selection, most_frequent, selections_of
+from provlab.core.tables import (
     Traced,
     cell_text,
     escape_latex,
@@ -25,6 +24,7 @@ from provlab.tables import (
     whole,
     write_tables,
 )
+from provlab.project import papers
 from small_runs import BSS, FULL, UNIFORM, run_quietly, small_cell
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import provlab
 import provsel
-from provlab.claims.rules import Finding
+from provlab.verdicts.claims.rules import Finding
 from provsel.certificates import (
     THEOREMS,
     Certificate,

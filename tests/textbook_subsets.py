@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from provlab.datasets import load_dataset
+from provlab.data import load_dataset
 
 MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
 

@@ -30,10 +30,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
-from provlab.claims.rules import NOT_RUN, ONE_READING
-from provlab.claims.schema import Claim
-from provlab.documents import Line, read_record
-from provlab.readings.robustness import Robustness, counted
+from provlab.project.documents import Line, read_record
+from provlab.verdicts.claims.rules import NOT_RUN, ONE_READING
+from provlab.verdicts.claims.schema import Claim
+from provlab.verdicts.readings.robustness import Robustness, counted
 
 PAGES = Path(__file__).resolve().parents[1] / "papers"
 

@@ -18,11 +18,19 @@ from numpydoc.docscrape import ClassDoc
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-import provlab.benchmark.methods
+import provlab.bench.methods
 import provsel.certificates
-from provlab.benchmark.methods import panel_methods
-from provlab.benchmark.panel import stored_folder
-from provlab.benchmark.ranking import (
+from provlab.bench.methods import panel_methods
+from provlab.bench.panel import stored_folder
+from provlab.bench.stored_panel import read_panel
+from provlab.custody.texts import first_in_words
+from provlab.project import papers
+from provlab.report.benchmark import VERDICTS as PAIR_VERDICTS
+from provlab.report.benchmark import size_text
+from provlab.verdicts.claims import table
+from provlab.verdicts.claims.rules import VERDICTS
+from provlab.verdicts.claims.schema import Claim, all_claim_files, claim_files
+from provlab.verdicts.panel_ranking import (
     ALL,
     EVERY_SET,
     EVERYWHERE,
@@ -33,17 +41,9 @@ from provlab.benchmark.ranking import (
     leaderboard,
     pairs_of,
 )
-from provlab.benchmark.stored import read_panel
-from provlab.claims import table
-from provlab.claims.rules import VERDICTS
-from provlab.claims.schema import Claim, all_claim_files, claim_files
-from provlab.project import papers
-from provlab.readings import schema
-from provlab.readings.robustness import count_text, stored_robustness
-from provlab.readings.study import texts
-from provlab.report.benchmark import VERDICTS as PAIR_VERDICTS
-from provlab.report.benchmark import size_text
-from provlab.texts import first_in_words
+from provlab.verdicts.readings import schema
+from provlab.verdicts.readings.robustness import count_text, stored_robustness
+from provlab.verdicts.readings.study import texts
 from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 
 REPO = Path(__file__).resolve().parents[2]
@@ -347,7 +347,7 @@ def panel_lines() -> tuple[list[str], list[Path]]:
         ]  # fmt: skip
         rows.append([cell.replace("|", "\\|") for cell in row])
     header = ["method", "kind", "source", "sizes", "labels", "classes", "guarantee", "what", "reference"]
-    return table_lines(header, rows), [Path(provlab.benchmark.methods.__file__).with_name("methods.yaml")]
+    return table_lines(header, rows), [Path(provlab.bench.methods.__file__).with_name("methods.yaml")]
 
 
 def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:

@@ -15,7 +15,7 @@ from scipy.linalg import svd
 from threadpoolctl import threadpool_limits
 from timing import bandwidth_seconds, case, gemm_seconds, in_turns, report, several
 
-from provlab.datasets import MissingDataError, load_dataset
+from provlab.data import MissingDataError, load_dataset
 from provsel.kernels.leverage import leverage_scores
 from provsel.kernels.spectral import spectral_basis
 from provsel.selectors import ApproximateBSSSelector, BSSSelector, LeverageScoreSelector

@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 from timing import bandwidth_seconds, case, cpu_seconds, report
 
-from provlab.datasets import dataset_members, load_dataset
+from provlab.data import dataset_members, load_dataset
 from provsel.kernels.bss import bss
 from provsel.kernels.bss_columns import OrderedColumns
 from provsel.kernels.spectral import spectral_basis

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from timing import case, report
 
-from provlab.datasets import data_dir
+from provlab.data import data_dir
 from report import make_store
 
 BENCH = {

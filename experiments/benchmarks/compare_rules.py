@@ -36,7 +36,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from timing import report, rules_table
 
-from provlab.claims.paired_tests import CorrectedT
+from provlab.verdicts.claims.paired_tests import CorrectedT
 from provsel.selectors import RRQRSelector, UniformSelector
 
 BENCH = {

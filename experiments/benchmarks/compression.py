@@ -26,7 +26,7 @@ from sklearn.random_projection import GaussianRandomProjection
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report, several
 
-from provlab.datasets import MissingDataError, load_dataset
+from provlab.data import MissingDataError, load_dataset
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.selectors import GaussianCompression, _compression_stream
 from provsel.streams import row_chunks

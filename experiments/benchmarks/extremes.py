@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report
 from timing.cases import folder
 
-from provlab.tables import write_text
+from provlab.core.tables import write_text
 from provsel import selectors
 
 BENCH = {

@@ -28,7 +28,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 from timing import bandwidth_seconds, case, cpu_seconds, gemm_seconds, in_turns, report, several
 
-from provlab.datasets import load_dataset
+from provlab.data import load_dataset
 from provsel.selectors import AlphaInvestingSelector, LaplacianScoreSelector
 
 try:

@@ -14,11 +14,13 @@ from dataclasses import replace
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report
 
-from provlab.datasets import dataset_members
-from provlab.identity.cell import trial_seed
-from provlab.plan import compose_artefact, load_from, make_tasks
+from provlab.core.artefact import compose_artefact
+from provlab.core.cell import trial_seed
+from provlab.core.plan import load_from, make_tasks
+from provlab.core.protocols import protocol_named
+from provlab.data import dataset_members
 from provlab.project.components import build
-from provlab.protocols import protocol_named
+from provlab.run.fold import make_fold
 from provlab.run.task import run_task
 from provsel.kernels.spectral import spectral_basis
 from provsel.reducers import reduced_rows
@@ -39,7 +41,7 @@ def stand_alone(task):
     """Fit every trial for itself, as a user without a shared fold would; return the errors by key."""
     data = load_from(task.dataset)
     numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
-    fold = protocol_named(task.protocol["split"]).fold(data, **numbers)
+    fold = make_fold(protocol_named(task.protocol["split"]), data, **numbers)
     X, y = fold.view.X, fold.view.y
     errors = {}
     for trial in task.trials:
@@ -88,7 +90,7 @@ def parts(task):
     """Do what all trials of the task share, without the trials."""
     data = load_from(task.dataset)
     numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
-    fold = protocol_named(task.protocol["split"]).fold(data, **numbers)
+    fold = make_fold(protocol_named(task.protocol["split"]), data, **numbers)
     build("model", task.cells[task.trials[0].cell].model).fit(fold.view.X, fold.view.y)
     spectral_basis(fold.view.X)
 

@@ -25,7 +25,7 @@ PROCESSES = {
     "import sklearn.svm": ["-c", "import sklearn.svm"],
     "import provsel.selectors": ["-c", "import provsel.selectors"],
     "import provsel.models": ["-c", "import provsel.models"],
-    "import provlab.datasets": ["-c", "import provlab.datasets"],
+    "import provlab.data": ["-c", "import provlab.data"],
     "import argparse": ["-c", "import argparse; argparse.ArgumentParser().parse_args([])"],
     "provsel --help": ["-m", "provlab.cli", "--help"],
     "provsel status --help": ["-m", "provlab.cli", "status", "--help"],
@@ -49,7 +49,7 @@ def main():
     svm, plain = seconds["import sklearn.svm"], seconds["import argparse"]
     cases = [
         case(name, seconds[name], limit=("import sklearn.svm", svm), goal=f"ratio_to_limit <= {SELECTORS_GOAL}")
-        for name in ("import provsel.selectors", "import provsel.models", "import provlab.datasets")
+        for name in ("import provsel.selectors", "import provsel.models", "import provlab.data")
     ]
     for name in ("provsel --help", "provsel status --help"):
         cases.append(case(name, seconds[name], limit=("import argparse", plain)))

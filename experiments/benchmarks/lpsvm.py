@@ -14,7 +14,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report
 
-from provlab.datasets import MissingDataError, dataset_members, load_dataset
+from provlab.data import MissingDataError, dataset_members, load_dataset
 from provsel.kernels.lpsvm import lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton

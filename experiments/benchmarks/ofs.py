@@ -19,7 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, gemm_seconds, report
 
-from provlab.datasets import load_dataset
+from provlab.data import load_dataset
 from provsel.selectors import (
     AlphaInvestingSelector,
     LaplacianScoreSelector,

@@ -59,7 +59,7 @@ class Pairs:
     """Products of random pairs of pixels of the training images, with some shifts, and of the test images."""
 
     def __init__(self, features, shifts, every):
-        from provlab.datasets import load_dataset
+        from provlab.data import load_dataset
 
         data = load_dataset("mnist", part="all", classes=[3, 8])
         X = data.X.toarray() if hasattr(data.X, "toarray") else data.X

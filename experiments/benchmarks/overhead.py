@@ -23,7 +23,9 @@ import psutil
 from distributed.protocol.pickle import dumps
 from timing import case, report
 
-from provlab.plan import cells_of, compose_artefact, compose_config, make_tasks
+from provlab.core.artefact import compose_artefact
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of, make_tasks
 from provlab.run.executors import execute
 
 BENCH = {

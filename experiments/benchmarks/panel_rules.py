@@ -16,8 +16,8 @@ import pandas as pd
 from scipy import stats
 from timing import report, rules_table
 
-from provlab.benchmark.ranking import ALL, MARGIN, interval, over_domains, pairs
-from provlab.claims.paired_tests import DyadicT, holm
+from provlab.verdicts.claims.paired_tests import DyadicT, holm
+from provlab.verdicts.panel_ranking import ALL, MARGIN, interval, over_domains, pairs
 
 BENCH = {
     "bench": ["--samples", "200"],

@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report
 from timing.cases import folder
 
-from provlab.datasets import MissingDataError, dataset_members, load_dataset
+from provlab.data import MissingDataError, dataset_members, load_dataset
 from provsel.selectors import (
     AlphaInvestingSelector,
     BSSSelector,

@@ -15,9 +15,9 @@ import pandas as pd
 from scipy.stats import rankdata
 from timing import report, rules_table
 
-from provlab.benchmark.panel import panel_protocol
-from provlab.benchmark.ranking import Scores, over_sets, ranks
-from provlab.benchmark.stored import read_panel
+from provlab.bench.panel import panel_protocol
+from provlab.bench.stored_panel import read_panel
+from provlab.verdicts.panel_ranking import Scores, over_sets, ranks
 
 BENCH = {"bench": [], "quick": ["--halves", "1"], "left_out": "19 of 20 halves", "seconds": 60}
 

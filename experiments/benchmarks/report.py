@@ -20,12 +20,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from timing import case, report
 
-from provlab.datasets import MissingDataError
-from provlab.identity.keys import canonical_json, seed_from, split_seed
-from provlab.plan import compose_artefact, trials_of, unique_cells
+from provlab.core.artefact import compose_artefact
+from provlab.core.keys import seed_from, split_seed
+from provlab.core.plan import trials_of, unique_cells
+from provlab.core.store import SCHEMA, TrialStore
+from provlab.data import MissingDataError
 from provlab.project import artefact_names
+from provlab.project.documents import canonical_json
 from provlab.run.environment import environment
-from provlab.store import SCHEMA, TrialStore
 
 BENCH = {
     "bench": ["--records", "100000"],

@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report
 
-from provlab.datasets import load_dataset
+from provlab.data import load_dataset
 from provsel.models import LibsvmSVM
 from provsel.selectors import SVMRFESelector
 from provsel.training_view import TrainingView

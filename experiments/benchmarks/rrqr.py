@@ -16,7 +16,7 @@ from scipy.linalg import qr
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report, several
 
-from provlab.datasets import load_dataset
+from provlab.data import load_dataset
 from provsel.selectors import RRQRSelector
 
 BENCH = {

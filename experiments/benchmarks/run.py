@@ -23,8 +23,8 @@ from timing.runs import StoredRunError, about, load_run, store_run, stored_name
 from timing.scripts import find_scripts, run_script
 from timing.table import run_table
 
+from provlab.core.tables import write_text
 from provlab.run.environment import environment
-from provlab.tables import write_text
 from provsel.files import replacing
 
 

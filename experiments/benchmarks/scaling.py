@@ -20,8 +20,8 @@ from timing.measure import median
 from timing.panels import draw_panels
 from timing.sweeps import PREPARE, SWEEPS
 
-from provlab.identity.cell import Cell
-from provlab.plan import identity_of, make_tasks
+from provlab.core.cell import Cell
+from provlab.core.plan import identity_of, make_tasks
 from provlab.run.executors import execute, usable_cores
 from provlab.run.task import run_task
 

@@ -22,13 +22,13 @@ import pandas as pd
 from scipy.special import bdtr
 from timing import report, rules_table
 
-from provlab.claims.bounds import NEARLY_ALL, runs_needed
-from provlab.claims.comparison import Better, Comparable, NotWorse
-from provlab.claims.evidence import AbstractEvidence
-from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
-from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, needed
-from provlab.claims.schema import RULES
-from provlab.claims.verdicts import verdict_of
+from provlab.verdicts.claims.bounds import NEARLY_ALL, runs_needed
+from provlab.verdicts.claims.comparison import Better, Comparable, NotWorse
+from provlab.verdicts.claims.evidence import AbstractEvidence
+from provlab.verdicts.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
+from provlab.verdicts.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, needed
+from provlab.verdicts.claims.schema import RULES
+from provlab.verdicts.claims.verdicts import verdict_of
 
 BENCH = {
     "bench": ["--samples", "400"],

@@ -11,8 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.figures.looks import Look, looks
-from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
+from provlab.report.figures.looks import Look, looks
+from provlab.report.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """make reproduce-compression-gap | provsel reproduce giesen2013/compression-gap [artefact.only=[DEXTER]]."""
 
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import Traced, like, write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import Traced, like, write_tables
 
 from .components import Panel, draw_against_components
 

@@ -1,7 +1,7 @@
 """make reproduce-compression-memory | provsel reproduce giesen2013/compression-memory [protocol.draws=3]."""
 
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import write_tables
 
 from .memory import COLUMNS, draw_memory, memory_points, memory_rows, memory_summary
 

@@ -1,8 +1,8 @@
 """make reproduce-feature-selective-peers | provsel reproduce giesen2013/feature-selective-peers [--render]."""
 
-from provlab.figures.curves import KEPT, draw_curves
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import Traced, write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import Traced, write_tables
+from provlab.report.figures.curves import KEPT, draw_curves
 
 
 def summarise(entry, trials):

@@ -1,8 +1,8 @@
 """make reproduce-feature-selective | provsel reproduce giesen2013/feature-selective [artefact.only=[colon]]."""
 
-from provlab.figures.curves import draw_curves
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import Traced, write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import Traced, write_tables
+from provlab.report.figures.curves import draw_curves
 
 FEATURES, OBJECTIVE = "features", "objective"
 PRICE = "c1 / c1 that drops everything"

@@ -11,10 +11,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.figures.looks import looks
-from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
-from provlab.plan import Entry
-from provlab.tables import Traced
+from provlab.core.artefact import Entry
+from provlab.core.tables import Traced
+from provlab.report.figures.looks import looks
+from provlab.report.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 from provsel.kernels.gaussian_blocks import is_kept
 
 LOG_FACTOR = 8

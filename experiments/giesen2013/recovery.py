@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from provlab.plan import Entry
-from provlab.tables import Traced, write_tables
+from provlab.core.artefact import Entry
+from provlab.core.tables import Traced, write_tables
 from provsel.certificates import VIOLATED
 
 from .components import Panel, draw_against_components

@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from provlab.figures.looks import looks
-from provlab.figures.style import ONE_COLUMN, legend_of, save_figure, style
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import write_frame, write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import write_frame, write_tables
+from provlab.report.figures.looks import looks
+from provlab.report.figures.style import ONE_COLUMN, legend_of, save_figure, style
 
 DELTAS = (0.3, 0.2, 0.1)
 RESAMPLES = 2000

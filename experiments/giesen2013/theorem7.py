@@ -1,6 +1,6 @@
 """make reproduce-theorem7 | provsel reproduce giesen2013/theorem7 [protocol.draws=3] [executor=serial]."""
 
-from provlab.recipe import Recipe, Rendering
+from provlab.core.recipe import Recipe, Rendering
 
 from .recovery import COLUMNS, summarise, write_recovery
 

@@ -11,8 +11,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
 from matplotlib.figure import Figure
 
-from provlab.figures.looks import Look, looks
-from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
+from provlab.report.figures.looks import Look, looks
+from provlab.report.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 
 CERTIFICATES = {"spectral": "Lemmas 1-2", "margin": "Theorems 1-4", "soft": "equation 11", "radius": "Theorem 5"}
 """Certificates in a record, and where the paper promises what they check."""

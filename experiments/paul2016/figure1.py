@@ -1,7 +1,7 @@
 """make reproduce-figure1 | provsel reproduce paul2016/figure1 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import write_tables
 
 from .many_datasets import TRIAL_COLUMNS, draw_error_bars, draw_forest, mean_over_datasets, paired_differences
 

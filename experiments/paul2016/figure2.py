@@ -1,6 +1,6 @@
 """make reproduce-figure2 | provsel reproduce paul2016/figure2 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-from provlab.recipe import Recipe
+from provlab.core.recipe import Recipe
 
 from .figure1 import render
 

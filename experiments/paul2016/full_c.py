@@ -1,7 +1,7 @@
 """make reproduce-full_c | provsel reproduce paul2016/full_c [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import write_tables
 
 from .many_datasets import mean_over_datasets
 

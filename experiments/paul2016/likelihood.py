@@ -17,10 +17,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from provlab.plan import compose_artefact, identity_of, make_tasks
-from provlab.readings.schema import paper_readings
+from provlab.core.artefact import compose_artefact
+from provlab.core.plan import identity_of, make_tasks
+from provlab.core.tables import write_frame
 from provlab.run.task import run_task
-from provlab.tables import write_frame
+from provlab.verdicts.readings.schema import paper_readings
 
 from .table1 import RECIPE, TOP, summarise
 
@@ -43,7 +44,7 @@ SHARES = [
 """Shares of the data sets with the printed list, and with the printed five in any order, and their exact intervals of
 95 %; means of how many of the five are printed, and relevant; shares of lists that count down from k (plain), and of
 others that have relevant features only (gaps); mean test error (%). Of Table 1's own data set, seed 0: how many of the
-two cells, list and error, are as printed, and how many features are, as provlab.readings.prints counts them."""
+two cells, list and error, are as printed, and how many features are, as `readings` counts them."""
 
 KEPT = ["cell", "repeat", "fold", "features", "error"]
 

@@ -13,10 +13,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.figures.looks import Look, looks
-from provlab.figures.style import TWO_COLUMNS, draw_bars, save_figure, style
-from provlab.frames import ERROR, mean_interval, standard_error_scale
-from provlab.tables import Traced
+from provlab.core.frames import ERROR, mean_interval, standard_error_scale
+from provlab.core.tables import Traced
+from provlab.report.figures.looks import Look, looks
+from provlab.report.figures.style import TWO_COLUMNS, draw_bars, save_figure, style
 
 TRIAL_COLUMNS = ["error", "n_train", "n_test"]
 """Columns of the records that `paired_differences` reads."""
@@ -43,7 +43,7 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str, *, baseline: st
     Parameters
     ----------
     frame : DataFrame
-        Long form, see `provlab.frames`; values in percent.
+        Long form, see `provlab.core.frames`; values in percent.
     stem : path
         Where the files go, without suffix.
     title : str

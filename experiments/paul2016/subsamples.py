@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from provlab.claims.schema import columns_read
-from provlab.claims.stored import Evidence
-from provlab.claims.verdicts import judge
-from provlab.plan import compose_artefact
-from provlab.readings.study import asked
-from provlab.snapshot import StoreSnapshot
-from provlab.store import TrialStore
-from provlab.tables import write_frame
+from provlab.core.artefact import compose_artefact
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import TrialStore
+from provlab.core.tables import write_frame
+from provlab.verdicts.claims.schema import columns_read
+from provlab.verdicts.claims.stored import Evidence
+from provlab.verdicts.claims.verdicts import judge
+from provlab.verdicts.readings.study import asked
 
 PAPER = "paul2016"
 OUTPUT = Path("results/reference/readings") / PAPER / "subsamples.csv"

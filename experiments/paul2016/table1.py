@@ -1,9 +1,9 @@
 """make reproduce-table1 | provsel reproduce paul2016/table1 [protocol.repeats=1] [executor=serial]."""
 
-from provlab.frames import error_summary
-from provlab.recipe import Recipe, Rendering
-from provlab.summaries import most_frequent
-from provlab.tables import cell_text, write_tables
+from provlab.core.frames import error_summary
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.summaries import most_frequent
+from provlab.core.tables import cell_text, write_tables
 
 TOP = 5
 TIED = {"higher_index": "feature of higher index", "earlier_place": "feature selected earlier on average"}

@@ -1,6 +1,6 @@
 """make reproduce-table1_nearest: Table 1 by the readings with most cells as printed (likelihood.py: probable ones)."""
 
-from provlab.recipe import Recipe
+from provlab.core.recipe import Recipe
 
 from .table1 import render, summarise
 

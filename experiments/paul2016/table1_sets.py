@@ -1,7 +1,7 @@
 """make reproduce-table1_sets: what the text says of Table 1, over ten data sets."""
 
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import cell_text, like, write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import cell_text, like, write_tables
 
 from .table1 import ERROR, summarise
 

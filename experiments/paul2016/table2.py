@@ -3,9 +3,9 @@
 import csv
 from pathlib import Path
 
-from provlab.frames import data_shape, error_summary
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import Traced, write_tables
+from provlab.core.frames import data_shape, error_summary
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import Traced, write_tables
 
 # From the table on the collection's page, see `homepage` in the source registry.
 with Path(__file__).with_name("techtc_categories.csv").open(encoding="utf-8", newline="") as file:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from provlab.plan import feature_names_of
-from provlab.recipe import Recipe, Rendering
-from provlab.summaries import in_every_selection, selections_of
-from provlab.tables import Traced, write_tables
+from provlab.core.plan import feature_names_of
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.summaries import in_every_selection, selections_of
+from provlab.core.tables import Traced, write_tables
 
 SHOWN = 10
 COUNTED = {"each": "every draw", "union": "some draw"}

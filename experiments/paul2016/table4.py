@@ -1,8 +1,8 @@
 """make reproduce-table4 | provsel reproduce paul2016/table4 [protocol.draws=1] [executor.n_jobs=1]."""
 
-from provlab.frames import error_summary
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import cell_text, like, whole, write_tables
+from provlab.core.frames import error_summary
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import cell_text, like, whole, write_tables
 
 SIZES = {"r=1024", "r=2048"}
 

@@ -1,8 +1,8 @@
 """make reproduce-theorems | provsel reproduce paul2016/theorems [protocol.repeats=1]."""
 
-from provlab.recipe import Recipe, Rendering
-from provlab.summaries import RADIUS_MARGIN_RATIO, count_states, with_radius_margin
-from provlab.tables import Traced, write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.summaries import RADIUS_MARGIN_RATIO, count_states, with_radius_margin
+from provlab.core.tables import Traced, write_tables
 
 from .certificate_figure import CERTIFICATES
 from .certificates import COMBINED, COMBINED_NOTE, MEASURES, STATES, state_headings, summarise, two_decimals

@@ -1,7 +1,7 @@
 """make reproduce-ofs-alpha | provsel reproduce wang2018/ofs-alpha "artefact.only=[ORL]"."""
 
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import cell_text, whole, write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import cell_text, whole, write_tables
 
 
 def summarise(entry, trials):

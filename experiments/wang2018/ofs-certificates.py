@@ -1,8 +1,8 @@
 """make reproduce-ofs-certificates | provsel reproduce wang2018/ofs-certificates [protocol.repeats=5]."""
 
-from provlab.recipe import Recipe, Rendering
-from provlab.summaries import count_states
-from provlab.tables import Traced, write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.summaries import count_states
+from provlab.core.tables import Traced, write_tables
 
 NUMBERS = {
     "n_selected": ("features kept, mean", "mean"),

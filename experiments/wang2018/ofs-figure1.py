@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from provlab.figures.curves import KEPT, draw_curves, with_kept
-from provlab.frames import seed_summary
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import Traced, write_tables
+from provlab.core.frames import seed_summary
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import Traced, write_tables
+from provlab.report.figures.curves import KEPT, draw_curves, with_kept
 
 
 def render(made: Rendering) -> str:

@@ -1,9 +1,9 @@
 """make reproduce-ofs-growth | provsel reproduce wang2018/ofs-growth [protocol.repeats=2]."""
 
-from provlab.frames import TIMES, selection_seconds
-from provlab.recipe import Recipe, Rendering
-from provlab.summaries import STATES
-from provlab.tables import Traced, write_tables
+from provlab.core.frames import TIMES, selection_seconds
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.summaries import STATES
+from provlab.core.tables import Traced, write_tables
 from provsel.certificates import OnlineFeatureCount
 
 BOUND, STATE = OnlineFeatureCount.column("bound"), OnlineFeatureCount.state_column()

@@ -1,8 +1,8 @@
 """make reproduce-ofs-options | provsel reproduce wang2018/ofs-options [protocol.repeats=1]."""
 
-from provlab.frames import seed_summary
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import cell_text, like, whole, write_tables
+from provlab.core.frames import seed_summary
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import cell_text, like, whole, write_tables
 
 
 def render(made: Rendering) -> str:

@@ -1,8 +1,8 @@
 """make reproduce-ofs-section3 | provsel reproduce wang2018/ofs-section3 "artefact.only=['n = 20',Gaussian]"."""
 
-from provlab.frames import TIMES, selection_seconds
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import Traced, write_tables
+from provlab.core.frames import TIMES, selection_seconds
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import Traced, write_tables
 from provsel.certificates import SpectralSparsification, StreamMemory
 
 PARTS = {"factor": "factor_bytes", "kept": "kept_bytes", "seen": "seen_bytes"}

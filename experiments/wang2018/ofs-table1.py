@@ -2,9 +2,9 @@
 
 import math
 
-from provlab.recipe import Recipe, Rendering
-from provlab.summaries import STATES
-from provlab.tables import Traced, write_tables
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.summaries import STATES
+from provlab.core.tables import Traced, write_tables
 from provsel.certificates import ClusteringRatio, OnlineFeatureCount
 
 RATIO, STATE = ClusteringRatio.column("achieved"), ClusteringRatio.state_column()

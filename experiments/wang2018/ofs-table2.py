@@ -1,8 +1,8 @@
 """make reproduce-ofs-table2 | provsel reproduce wang2018/ofs-table2 [~artefact.datasets.MNIST]."""
 
-from provlab.frames import data_shape
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import cell_text, like, write_tables
+from provlab.core.frames import data_shape
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import cell_text, like, write_tables
 
 COLUMNS = ["data points", "features", "classes"]
 

@@ -1,8 +1,8 @@
 """make reproduce-ofs-table3 | provsel reproduce wang2018/ofs-table3 [protocol.repeats=1]."""
 
-from provlab.frames import TIMES, selection_seconds
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import Traced, write_tables
+from provlab.core.frames import TIMES, selection_seconds
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import Traced, write_tables
 
 SEARCH, KEPT = "search", "features kept"
 

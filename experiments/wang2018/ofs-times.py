@@ -1,8 +1,8 @@
 """make reproduce-ofs-times | provsel reproduce wang2018/ofs-times "artefact.only=[USPS,ORL]"."""
 
-from provlab.frames import TIMES, selection_seconds
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import Traced, write_tables
+from provlab.core.frames import TIMES, selection_seconds
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import Traced, write_tables
 
 
 def summarise(entry, trials):

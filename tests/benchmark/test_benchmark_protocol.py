@@ -12,14 +12,17 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from provlab.benchmark.methods import panel_methods
-from provlab.benchmark.panel import PanelCell, PanelDataset, panel_cells, panel_datasets, panel_frame
-from provlab.plan import cells_of, compose_config, load_from, make_tasks, places_of_first
+from provlab.bench.methods import panel_methods
+from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, panel_datasets, panel_frame
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of, load_from, make_tasks, places_of_first
+from provlab.core.protocols import protocol_named
+from provlab.core.store import TrialStore
 from provlab.project.estimators import as_config, estimators_in_hand
-from provlab.protocols import Fold, protocol_named
-from provlab.protocols.measured_view import MeasuredView
+from provlab.run.fold import fold_of_rows
+from provlab.run.measured_view import MeasuredView
+from provlab.run.measuring import measure
 from provlab.run.task import run_task
-from provlab.store import TrialStore
 from provsel.selectors import BaseSelector, Selection, checked_count
 from small_runs import run_quietly
 
@@ -92,9 +95,9 @@ def fold_rows():
 
 def trial(cell, dataset, train, test):
     """Return the record of a trial on given rows."""
-    fold = Fold.of(dataset, train, test, cell.protocol["preparation"], 3)
+    fold = fold_of_rows(cell.measured, dataset, train, test, cell.protocol["preparation"], 3)
     fold = dataclasses.replace(fold, view=MeasuredView(fold.view.X, fold.view.y, fold.view.metadata))
-    return cell.measured.run(cell.method, fold, seed=1, split_seed=3)
+    return measure(cell.measured, cell.method, fold, seed=1, split_seed=3)
 
 
 TRAINED = ("n_rows", "n_selected", "features", "subset_ratio", "objective", "failure")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from provlab.benchmark.frame import as_panel
-from provlab.benchmark.ranking import (
+from provlab.verdicts.panel_frame import as_panel
+from provlab.verdicts.panel_ranking import (
     ALL,
     EVERY_SET,
     EVERYWHERE,

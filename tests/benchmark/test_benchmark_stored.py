@@ -9,13 +9,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from provlab.benchmark.methods import panel_methods
-from provlab.benchmark.panel import panel_cells, panel_datasets, panel_frame
-from provlab.benchmark.ranking import Scores, against_all, leaderboard
-from provlab.benchmark.stored import read_panel, read_table, write_table
+from provlab.bench.methods import panel_methods
+from provlab.bench.panel import panel_cells, panel_datasets, panel_frame
+from provlab.bench.stored_panel import read_panel, read_table, write_table
 from provlab.cli import main
-from provlab.plan import trials_of
-from provlab.store import TrialStore
+from provlab.core.plan import trials_of
+from provlab.core.store import TrialStore
+from provlab.verdicts.panel_ranking import Scores, against_all, leaderboard
 from small_runs import REPO
 
 NAMES = ("all features", "F-test", "random")

@@ -15,15 +15,15 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, chi2
 
 import provlab
-from provlab import standing
-from provlab.benchmark import panel as panels
-from provlab.benchmark.methods import panel_methods
-from provlab.benchmark.panel import PanelDataset, panel_cells
-from provlab.claims.paired_tests import size_words
+from provlab.bench import panel as panels
+from provlab.bench import rank as standing
+from provlab.bench.methods import panel_methods
+from provlab.bench.panel import PanelDataset, panel_cells
 from provlab.cli import main
-from provlab.plan import compose_config
+from provlab.core.composition import compose_config
+from provlab.core.store import TrialStore
 from provlab.project.estimators import as_config, estimators_in_hand
-from provlab.store import TrialStore
+from provlab.verdicts.claims.paired_tests import size_words
 from provsel.selectors import BaseSelector, RRQRSelector, Selection
 
 SETS = {
@@ -269,7 +269,7 @@ def test_the_command_line_says_what_it_takes(arguments, got, capsys):
 
 
 def test_more_rows_than_libsvm_ends_on_are_refused(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("provlab.plan.MANY_ROWS", 59)
+    monkeypatch.setattr("provlab.core.plan.MANY_ROWS", 59)
     data = written(tmp_path, pd.DataFrame(np.eye(60, 7)).add_prefix("c").assign(y=["a", "b"] * 30))
     assert main(["rank", *data, f"results={tmp_path}"]) == 2
     said = capsys.readouterr().err

@@ -4,10 +4,10 @@ from itertools import count
 
 import numpy as np
 
-from provlab.claims.stored import Evidence
-from provlab.plan import Artefact, Entry
-from provlab.snapshot import StoreSnapshot
-from provlab.store import TrialStore
+from provlab.core.artefact import Artefact, Entry
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import TrialStore
+from provlab.verdicts.claims.stored import Evidence
 from small_runs import UNIFORM, small_cell
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from made_trials import criteria
 
-from provlab.claims.comparison import Better, Comparable, NotWorse
-from provlab.claims.paired_tests import CorrectedT, SignedRank
-from provlab.claims.rules import (
+from provlab.verdicts.claims.comparison import Better, Comparable, NotWorse
+from provlab.verdicts.claims.paired_tests import CorrectedT, SignedRank
+from provlab.verdicts.claims.rules import (
     CONTRADICTED,
     INCONCLUSIVE,
     NO_DIFFERENCE,
@@ -18,7 +18,7 @@ from provlab.claims.rules import (
     Finding,
     decide,
 )
-from provlab.claims.verdicts import headline, verdict_of
+from provlab.verdicts.claims.verdicts import headline, verdict_of
 
 
 def differences(mean, spread=1.0, n=40):

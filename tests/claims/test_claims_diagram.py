@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import scikit_posthocs
 
-from provlab.claims.ranking import rank_methods
-from provlab.figures.ranks import draw_critical_difference, groups
+from provlab.report.figures.ranks import draw_critical_difference, groups
+from provlab.verdicts.claims.dataset_ranks import rank_methods
 from small_runs import run_python
 
 METHODS = ["BSS", "Lvg", "RFE", "LPSVM", "RRQR", "Random", "Full"]

@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_trials import criteria
 
-from provlab.claims.comparison import Better, Comparable, NotWorse
-from provlab.claims.paired_tests import CorrectedT, SignedRank
-from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, decide
-from provlab.claims.table import judge_table
+from provlab.verdicts.claims.comparison import Better, Comparable, NotWorse
+from provlab.verdicts.claims.paired_tests import CorrectedT, SignedRank
+from provlab.verdicts.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, decide
+from provlab.verdicts.claims.table import judge_table
 
 SWAPPED = {REPLICATED: CONTRADICTED, CONTRADICTED: REPLICATED}
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,9 +8,12 @@ import pytest
 from made_trials import MadeArtefacts
 from scipy.stats import binom, binomtest, ttest_ind
 
-from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
-from provlab.claims.ranking import draw_rankings, rank, ranked
-from provlab.claims.rules import (
+from provlab.core.summaries import RADIUS_MARGIN_READS
+from provlab.data import MissingDataError, load_dataset
+from provlab.report.verdict_figures import draw_rankings
+from provlab.verdicts.claims.dataset_ranks import rank, ranked
+from provlab.verdicts.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
+from provlab.verdicts.claims.rules import (
     CONTRADICTED,
     DEPENDS,
     INCONCLUSIVE,
@@ -21,10 +24,8 @@ from provlab.claims.rules import (
     REPLICATED,
     VACUOUS,
 )
-from provlab.claims.schema import RULES, Claim, RankingRequest
-from provlab.claims.verdicts import judge
-from provlab.datasets import MissingDataError, load_dataset
-from provlab.summaries import RADIUS_MARGIN_READS
+from provlab.verdicts.claims.schema import RULES, Claim, RankingRequest
+from provlab.verdicts.claims.verdicts import judge
 
 SETS = [f"set{k}" for k in range(20)]
 FIGURE, ONE, COLUMNS = "made/figure", "made/one", ["r=1", "r=2"]
@@ -515,7 +516,9 @@ def test_relevant_features_are_found_in_shuffled_columns(made, chosen, verdict):
 @pytest.fixture
 def words(monkeypatch):
     names = np.array(["opera", "music", "tickets", "navy"], dtype=object)
-    monkeypatch.setattr("provlab.claims.features.feature_names_of", lambda config: names)  # else the data are read
+    monkeypatch.setattr(
+        "provlab.verdicts.claims.feature_rules.feature_names_of", lambda config: names
+    )  # else the data are read
 
 
 def test_always_selected(made, words):
@@ -539,7 +542,7 @@ def test_names_of_data_that_are_not_here_leave_a_claim_untested(made, monkeypatc
     def absent(config):
         raise MissingDataError("techtc: the file is missing", dataset="techtc")
 
-    monkeypatch.setattr("provlab.claims.features.feature_names_of", absent)
+    monkeypatch.setattr("provlab.verdicts.claims.feature_rules.feature_names_of", absent)
     made.put("made/other", "A", "r=1", np.zeros(2), features=[[0, 1], [2, 0]], data="set3")
     parameters = {"row": "A", "dataset": "set3", "features": ["opera"], "columns": ["r=1"]}
     found = verdict_on(made, claim("always_selected", artefact="made/other", **parameters))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from provlab.claims.evidence import Layout
-from provlab.claims.schema import load_claims
+from provlab.verdicts.claims.evidence import Layout
+from provlab.verdicts.claims.schema import load_claims
 from small_runs import REPO
 
 LAYOUT = Layout(("BSS", "Lvg"), ("r=30", "r=40"), {})

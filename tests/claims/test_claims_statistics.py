@@ -12,8 +12,9 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
-from provlab.claims.location import near
-from provlab.claims.paired_tests import (
+from provlab.verdicts.claims.dataset_ranks import rank_methods
+from provlab.verdicts.claims.location import near
+from provlab.verdicts.claims.paired_tests import (
     MEASURED_SIZES,
     CorrectedT,
     DisjointT,
@@ -23,7 +24,6 @@ from provlab.claims.paired_tests import (
     observations_needed,
     size_words,
 )
-from provlab.claims.ranking import rank_methods
 from small_runs import REPO
 
 ALTERNATIVES = ("two-sided", "less", "greater")

@@ -13,10 +13,10 @@ import pytest
 import yaml
 from scipy.stats import PermutationMethod, t, wilcoxon
 
-from provlab.claims.schema import RULES
-from provlab.claims.table import TableEvidence, judge_table
 from provlab.cli import main
-from provlab.store import TrialStore
+from provlab.core.store import TrialStore
+from provlab.verdicts.claims.schema import RULES
+from provlab.verdicts.claims.table import TableEvidence, judge_table
 from small_runs import fake_records
 
 WIDE = """Name,Train,ED (w=0),DTW (learned_w),DTW (w=100)

@@ -12,10 +12,10 @@ import pytest
 from distributed import LocalCluster
 
 from cluster_processes import free_port, wait_until
-from provlab.audit_runs import read_audits
 from provlab.cli import INTERRUPTED, main
-from provlab.datasets import DataIntegrityError
-from provlab.plan import make_tasks
+from provlab.core.plan import make_tasks
+from provlab.custody.audit_runs import read_audits
+from provlab.data import DataIntegrityError
 from provlab.run.dask import run_on_worker
 from provlab.run.executors import execute
 from provlab.run.task import ClusterError, run_task

@@ -13,7 +13,7 @@ from distributed import LocalCluster
 from test_dask_executor import assert_clean
 
 from cluster_processes import LIMIT, LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
-from provlab.plan import identity_of, make_tasks
+from provlab.core.plan import identity_of, make_tasks
 from provlab.run.executors import execute
 from provlab.run.task import ClusterError
 from provsel import __version__

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from provlab.plan import compose_config, executor_settings, make_tasks
+from provlab.core.composition import compose_config, executor_settings
+from provlab.core.plan import make_tasks
 from provlab.run.dask import slurm_cluster
 from provlab.run.executors import execute
 from provlab.run.task import ClusterError, run_task

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.datasets import FetchError, read_source
-from provlab.datasets.download import converter
-from provlab.datasets.files import difference
-from provlab.datasets.r_data import read_r_data
+from provlab.data import FetchError, read_source
+from provlab.data.download import converter
+from provlab.data.files import difference
+from provlab.data.r_data import read_r_data
 
 RCV1 = converter("rcv1_subsets").__globals__  # a script of the checkout
 CODES, N_DOCUMENTS, Shift, repaired = (RCV1[name] for name in ("CODES", "N_DOCUMENTS", "Shift", "repaired"))
@@ -26,7 +26,7 @@ def test_plain_files_are_packed(name, unpack, tmp_path):
 
 
 def test_a_converter_of_a_checkout_is_none_of_the_package(monkeypatch, tmp_path):
-    monkeypatch.setattr("provlab.datasets.download.SCRIPTS", tmp_path)
+    monkeypatch.setattr("provlab.data.download.SCRIPTS", tmp_path)
     with pytest.raises(FetchError, match=r"converter data_scripts/rcv1_subsets\.py, .* without; fetch in a checkout"):
         converter("rcv1_subsets")
 

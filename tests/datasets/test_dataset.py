@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.datasets import load_dataset, make_dataset
+from provlab.data import load_dataset, make_dataset
 
 X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, -1.0]])
 Y = [1, -1]

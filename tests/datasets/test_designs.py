@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import kinds
-from provlab.datasets import load_dataset
-from provlab.datasets.loaders.design import DESIGNS
+from provlab.data import load_dataset
+from provlab.data.loaders.design import DESIGNS
 
 N, D, K = 12000, 12, 4
 
@@ -99,8 +99,8 @@ def test_designs_of_one_seed_have_the_same_bits_and_share_no_numbers(kind):
 
 
 CONTENTS = """
-from provlab.datasets import load_dataset
-from provlab.datasets.loaders.design import DESIGNS
+from provlab.data import load_dataset
+from provlab.data.loaders.design import DESIGNS
 print([load_dataset("design", kind=kind, n_samples=300, n_features=1000, seed=7).content for kind in DESIGNS])
 """
 

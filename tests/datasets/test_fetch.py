@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from provlab.cli import main
-from provlab.datasets import DataIntegrityError, FetchError, UnreachableError, fetch, locate, read_source, usable
+from provlab.data import DataIntegrityError, FetchError, UnreachableError, fetch, locate, read_source, usable
 
 GOOD = bytes(range(256)) * 500
 SHA = hashlib.sha256(GOOD).hexdigest()
@@ -92,7 +92,7 @@ def write(tmp_path, monkeypatch):
     """Return a function that writes an entry of a registry, which is then the one of the package."""
     folder = tmp_path / "registry"
     folder.mkdir()
-    monkeypatch.setattr("provlab.datasets.registry.SOURCES", folder)
+    monkeypatch.setattr("provlab.data.registry.SOURCES", folder)
 
     def entry(source, *files):
         (folder / f"{source}.yaml").write_text(yaml.safe_dump({**TEXTS, "name": source, "files": list(files)}))
@@ -194,8 +194,8 @@ def test_a_transfer_that_breaks_is_tried_again(write, server):
 
 
 def test_a_download_that_trickles_is_cut_off(write, server, data_folder, monkeypatch):
-    monkeypatch.setattr("provlab.datasets.download.PATIENCE", 0.3)
-    monkeypatch.setattr("provlab.datasets.download.SLOWEST", 1e9)
+    monkeypatch.setattr("provlab.data.download.PATIENCE", 0.3)
+    monkeypatch.setattr("provlab.data.download.SLOWEST", 1e9)
     write("thing", plain(server.url("/trickle"), server.url("/good")))
     begun = time.monotonic()
     assert run("thing", retries=2)[0].read_bytes() == GOOD
@@ -316,7 +316,7 @@ def test_two_fetches_at_once_do_no_harm(write, server, data_folder):
 
 KILLED = """
 from pathlib import Path
-from provlab.datasets import fetch, registry
+from provlab.data import fetch, registry
 registry.SOURCES = Path({!r})
 fetch(["thing"])
 """

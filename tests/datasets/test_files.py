@@ -10,7 +10,7 @@ import tarfile
 import numpy as np
 import pytest
 
-from provlab.datasets import (
+from provlab.data import (
     DataIntegrityError,
     MissingDataError,
     SourceFile,
@@ -18,9 +18,9 @@ from provlab.datasets import (
     read_source,
     source_names,
 )
-from provlab.datasets.download import converter
-from provlab.datasets.files import file_sha256
-from provlab.datasets.registry import RAW
+from provlab.data.download import converter
+from provlab.data.files import file_sha256
+from provlab.data.registry import RAW
 
 CONTENT = b"some content " * 1000
 PACKED = gzip.compress(CONTENT, mtime=0)

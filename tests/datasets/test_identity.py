@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from provlab.datasets import (
+from provlab.data import (
     MissingDataError,
     dataset_identity,
     dataset_members,
@@ -19,7 +19,7 @@ from provlab.datasets import (
     read_source,
     source_names,
 )
-from provlab.identity.keys import canonical_json, digest
+from provlab.project.documents import canonical_json, digest
 
 
 @pytest.mark.parametrize("name", dataset_names())

@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
 
-from provlab.datasets import load_dataset
-from provlab.plan import compose_config, load_from
+from provlab.core.composition import compose_config
+from provlab.core.plan import load_from
+from provlab.data import load_dataset
 from provsel.kernels.hinge_dual import hinge_dual
 
 

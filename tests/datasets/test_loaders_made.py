@@ -15,12 +15,12 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from provlab.datasets import DataIntegrityError, MissingDataError, load_dataset
-from provlab.datasets.loaders import techtc
-from provlab.datasets.loaders.cifar10 import read_binary, read_jpeg
-from provlab.datasets.loaders.dexter import read_data
-from provlab.datasets.loaders.mnist import read_idx
-from provlab.datasets.loaders.rcv1_ccat import read_official, read_stems
+from provlab.data import DataIntegrityError, MissingDataError, load_dataset
+from provlab.data.loaders import techtc
+from provlab.data.loaders.cifar10 import read_binary, read_jpeg
+from provlab.data.loaders.dexter import read_data
+from provlab.data.loaders.mnist import read_idx
+from provlab.data.loaders.rcv1_ccat import read_official, read_stems
 
 
 def entries(X):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.io
 
-from provlab.datasets import dataset_members, load_dataset, read_source
-from provlab.datasets.identity import checked_parameters, files_of
+from provlab.data import dataset_members, load_dataset, read_source
+from provlab.data.identity import checked_parameters, files_of
 
 REPO = Path(__file__).parents[2]
 

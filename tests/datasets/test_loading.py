@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.datasets import (
+from provlab.data import (
     DataIntegrityError,
     MissingDataError,
     dataset_identity,
@@ -121,7 +121,7 @@ def test_the_folder_is_the_registry():
 def test_what_contributing_says_of_a_data_set(tmp_path, monkeypatch):
     [code] = re.findall(r"```python\n(.*?)```", section("Add a data set"), re.S)
     (tmp_path / "wine.py").write_text(code, encoding="utf-8")
-    monkeypatch.setattr("provlab.datasets.loaders.__path__", [str(tmp_path)])
+    monkeypatch.setattr("provlab.data.loaders.__path__", [str(tmp_path)])
     monkeypatch.setattr(identity, "_names", lambda: ("wine",))
     data = load_dataset("wine")
     assert (data.name, data.X.shape, len(data.feature_names)) == ("wine", (178, 13), 13)
@@ -142,7 +142,7 @@ def test_files_that_are_missing_or_not_the_registered_ones(mirror, name):
 
 def test_loaders_do_not_even_import_what_could_download():
     code = (
-        "import sys; from provlab.datasets import load_dataset; load_dataset('synthetic'); "
+        "import sys; from provlab.data import load_dataset; load_dataset('synthetic'); "
         "assert not {'pooch', 'requests', 'urllib3'} & set(sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

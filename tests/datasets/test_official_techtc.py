@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provlab.agreement import DIFFERENT, IDENTICAL
-from provlab.audit import run_audit
+from provlab.bench.own_runs import dataset_names
 from provlab.cli import main
-from provlab.datasets import dataset_identity, dataset_members, fetch, load_dataset
-from provlab.datasets.loaders import techtc, techtc300
-from provlab.own_runs import dataset_names
-from provlab.plan import cells_of, compose_config
-from provlab.store import TrialStore
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of
+from provlab.core.store import TrialStore
+from provlab.custody.agreement import DIFFERENT, IDENTICAL
+from provlab.custody.audit import run_audit
+from provlab.data import dataset_identity, dataset_members, fetch, load_dataset
+from provlab.data.loaders import techtc, techtc300
 from small_runs import run_quietly
 
 SET = "Exp_10341_14271"

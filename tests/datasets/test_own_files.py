@@ -26,12 +26,13 @@ from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
 from provlab.cli import main
-from provlab.datasets import load_dataset
-from provlab.datasets.identity import keyed_parameters, loader
-from provlab.datasets.own_text import MISSING
-from provlab.plan import cells_of, compose_config
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of
+from provlab.core.store import TrialStore
+from provlab.data import load_dataset
+from provlab.data.identity import keyed_parameters, loader
+from provlab.data.own_text import MISSING
 from provlab.run.runner import run_cells
-from provlab.store import TrialStore
 
 RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(40, 5)).round(3)
@@ -488,7 +489,7 @@ def test_many_rows_get_a_model_that_finishes_unless_one_is_stated(settings, chos
     overrides = ["dataset=file", "dataset.path=t.csv", "selector=uniform", "selector.n_features_to_select=1", *settings]
     [few] = cells_of(compose_config(overrides))
     assert LIBLINEAR not in few.json or settings == ["model=liblinear_primal"]
-    monkeypatch.setattr("provlab.plan.plan.MANY_ROWS", 39)
+    monkeypatch.setattr("provlab.core.plan.MANY_ROWS", 39)
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")
         [many] = cells_of(compose_config(overrides))
@@ -665,7 +666,7 @@ def test_a_wide_table_is_read_as_any_other(project, table, data):
     options = {"sep": sep, "target": table.columns[-2], "header": 0}
     alike = []
     for least, block in ((10**9, 1), (1, 1), (1, 2), (1, 100)):
-        with patch("provlab.datasets.own_text.WIDE", least), patch("provlab.datasets.own_wide.BLOCK", block):
+        with patch("provlab.data.own_text.WIDE", least), patch("provlab.data.own_wide.BLOCK", block):
             try:
                 found, said = read(project / "t.csv", **options)
                 alike.append((found.content, None if found.class_names is None else found.class_names.tolist(), said))

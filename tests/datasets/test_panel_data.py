@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from provlab.benchmark import stored
-from provlab.benchmark.panel import base_cell, panel_datasets
-from provlab.documents import read_plain_yaml
-from provlab.plan import compose_config, load_from
+from provlab.bench import stored
+from provlab.bench.panel import base_cell, panel_datasets
+from provlab.core.composition import compose_config
+from provlab.core.plan import load_from
+from provlab.project.documents import read_plain_yaml
 
 PANEL = read_plain_yaml(Path(stored.__file__).with_name("datasets.yaml"))
 

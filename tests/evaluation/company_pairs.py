@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from company import STABLE, alone, everything, run
-from provlab.store import TrialStore
+from provlab.core.store import TrialStore
 from small_runs import rows, run_quietly
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

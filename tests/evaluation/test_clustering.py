@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from provlab.protocols.in_memory import partition_scores
+from provlab.run.measuring import partition_scores
 from provsel.kernels import clustering_cost as clustering
 from provsel.kernels.clustering_cost import kmeans_cost
 from provsel.models import KMeansClustering

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from company import DENSE, PLAIN, SPARSE, STABLE, alone, cells, everything, run
-from provlab.plan import make_tasks
+from provlab.core.plan import make_tasks
+from provlab.core.store import TrialStore
 from provlab.run.task import run_task
-from provlab.store import TrialStore
 from small_runs import records_of, rows, run_quietly
 
 # What methods warn of on such small data is no matter here, and warnings are errors in other tests.

@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
-from provlab.identity import keys
-from provlab.identity.cell import trial_seed
-from provlab.identity.keys import canonical_json, digest, seed_from, split_seed, trial_key
-from provlab.plan import compose_artefact, identity_of, unique_cells
+from provlab.core import keys
+from provlab.core.artefact import compose_artefact
+from provlab.core.cell import trial_seed
+from provlab.core.keys import seed_from, split_seed, trial_key
+from provlab.core.plan import identity_of, unique_cells
 from provlab.project import artefact_names
+from provlab.project.documents import canonical_json, digest
 from small_runs import DATASET, UNIFORM, small_cell
 
 SYNTHETIC = {"name": "synthetic", "n_samples": 200, "n_features": 1000, "n_relevant": 50, "seed": 0}

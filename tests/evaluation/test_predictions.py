@@ -27,14 +27,17 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from provlab.datasets import make_dataset
-from provlab.frames import headline_of, planned_trials
-from provlab.identity.cell import cell_of
-from provlab.plan import cells_of, compose_config
+from provlab.core.cell import cell_of
+from provlab.core.composition import compose_config
+from provlab.core.frames import headline_of, planned_trials
+from provlab.core.plan import cells_of
+from provlab.core.protocols import protocol_named
+from provlab.core.store import TrialStore
+from provlab.data import make_dataset
 from provlab.project.components import build
 from provlab.project.estimators import as_config, estimators_in_hand
-from provlab.protocols import protocol_named
-from provlab.store import TrialStore
+from provlab.run.fold import make_fold
+from provlab.run.measuring import measure
 from provsel.certificates import HELD, NOT_MEASURED, certify
 from provsel.selectors import (
     AlphaInvestingSelector,
@@ -53,7 +56,7 @@ LASSO = {"_target_": "sklearn.linear_model.Lasso", "alpha": 0.05, "random_state"
 SVR = {"_target_": "sklearn.svm.LinearSVR", "random_state": 0}
 LIBLINEAR = {"_target_": "provsel.models.LiblinearSVM"}
 RRQR = {"_target_": "provsel.selectors.RRQRSelector", "n_features_to_select": 5}
-STANDARDISE = {"_target_": "provlab.preparation.TablePreparation", "scale": "standard"}
+STANDARDISE = {"_target_": "provlab.run.preparation.TablePreparation", "scale": "standard"}
 
 
 def made(task, *, groups=False, weights=False, missing=False, n=120):
@@ -100,9 +103,9 @@ def trials(split, dataset, model, n_splits, *, scoring=(), selector=RRQR, prepar
     settings = {"setting": "unsupervised", "certify": False, "scoring": list(scoring), **protocol}
     method, measured = small_cell(selector, model=model, **settings).method, protocol_named(split)
     for k in range(n_splits):
-        fold = measured.fold(dataset, n_splits=n_splits, split_seed=SEED, fold=k, preparation=preparation)
+        fold = make_fold(measured, dataset, n_splits=n_splits, split_seed=SEED, fold=k, preparation=preparation)
         measured.check_data(method, dataset)
-        yield measured.run(method, fold, seed=0, split_seed=SEED)
+        yield measure(measured, method, fold, seed=0, split_seed=SEED)
 
 
 def scikit_learns(dataset, model, folds, preparation):
@@ -197,7 +200,7 @@ def test_folds_are_scikit_learns_and_keep_their_promises(groups, split, has_grou
     measured, tested = protocol_named(split), []
     try:
         n_folds = measured.count_folds(dataset) if hasattr(measured, "count_folds") else n_splits
-        parts = [measured.fold(dataset, n_splits=n_folds, split_seed=seed, fold=k) for k in range(n_folds)]
+        parts = [make_fold(measured, dataset, n_splits=n_folds, split_seed=seed, fold=k) for k in range(n_folds)]
     except ValueError:
         assert not _has_folds(split, dataset, n_splits, seed)
         return
@@ -268,7 +271,7 @@ NAMED = {"class_names": np.array(["Adelie", "Gentoo", "Chinstrap"])}
 def test_folds_that_cannot_be_are_refused(split, y, more, message):
     dataset = make_dataset(ROWS, y, name="made", source="", **more)
     with pytest.raises(ValueError, match=rf"data set made: expected .*{message}"):
-        protocol_named(split).fold(dataset, n_splits=3, split_seed=0, fold=0)
+        make_fold(protocol_named(split), dataset, n_splits=3, split_seed=0, fold=0)
 
 
 @pytest.mark.parametrize(

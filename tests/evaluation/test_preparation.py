@@ -8,12 +8,14 @@ import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 
-from provlab.datasets import make_dataset
-from provlab.identity.cell import cell_of
-from provlab.plan import cells_of, compose_config
-from provlab.preparation import TablePreparation, prepared_rows, table_of
+from provlab.core.cell import cell_of
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of
+from provlab.core.protocols import protocol_named
+from provlab.data import make_dataset
 from provlab.project import conf_files
-from provlab.protocols import protocol_named
+from provlab.run.fold import make_fold
+from provlab.run.preparation import TablePreparation, prepared_rows, table_of
 
 READY = [path.stem for path in conf_files("preparation") if path.stem not in ("any", "none")]
 TOWNS = np.array(["Lima", "Oslo", "Rome"], dtype=object)
@@ -36,7 +38,7 @@ def config(name):
 
 
 def fold(dataset, name, number=0, split="kfold"):
-    return protocol_named(split).fold(dataset, n_splits=5, split_seed=3, fold=number, preparation=config(name))
+    return make_fold(protocol_named(split), dataset, n_splits=5, split_seed=3, fold=number, preparation=config(name))
 
 
 @pytest.mark.parametrize("name", READY)
@@ -141,12 +143,12 @@ def test_what_is_not_prepared_is_refused_with_the_setting_that_helps():
     with pytest.raises(
         ValueError, match=r"expected numbers, got the text 'Lima' in column 'town'.*preparation=one_hot"
     ):
-        protocol_named("kfold").fold(made(rng), n_splits=5, split_seed=0, fold=0)
+        make_fold(protocol_named("kfold"), made(rng), n_splits=5, split_seed=0, fold=0)
     with pytest.raises(
         ValueError,
         match=r"no missing values, got \d+ in 3 columns, the first in row \d+ from 0 of column '\w+'; .*=impute",
     ):
-        protocol_named("kfold").fold(made(rng, texts=False), n_splits=5, split_seed=0, fold=0)
+        make_fold(protocol_named("kfold"), made(rng, texts=False), n_splits=5, split_seed=0, fold=0)
     with pytest.raises(ValueError, match=r"got the text .* in column 'town'; choose preparation=one_hot"):
         fold(made(rng), "impute")
 

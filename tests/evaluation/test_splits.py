@@ -9,12 +9,14 @@ import pytest
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
-from provlab.datasets import make_dataset
-from provlab.plan import cells_of, compose_config, load_from, make_tasks
-from provlab.protocols import COLUMNS, PROTOCOLS, protocol_named
-from provlab.protocols.in_memory import AbstractPrediction
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of, load_from, make_tasks
+from provlab.core.protocols import COLUMNS, PROTOCOLS, protocol_named
+from provlab.core.protocols.folds import AbstractPrediction
+from provlab.core.store import TrialStore
+from provlab.data import make_dataset
+from provlab.run.fold import make_fold
 from provlab.run.task import run_task
-from provlab.store import TrialStore
 from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}
@@ -29,7 +31,7 @@ def data():
 
 
 def context(data, split):
-    return protocol_named(split).fold(data, n_splits=5, split_seed=3, fold=0)
+    return make_fold(protocol_named(split), data, n_splits=5, split_seed=3, fold=0)
 
 
 def test_official_split_is_the_data_sets_own(data):

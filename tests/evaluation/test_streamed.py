@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provlab.identity.cell import Cell
-from provlab.plan import identity_of, load_from, make_tasks
-from provlab.protocols import streamed
+from provlab.core.cell import Cell
+from provlab.core.plan import identity_of, load_from, make_tasks
+from provlab.core.store import TIMING, VOLATILE, TrialStore
+from provlab.run import streamed
 from provlab.run.task import run_task
-from provlab.store import TIMING, VOLATILE, TrialStore
 from provsel.models import CompressedLinearSVM, LiblinearSVM
 from small_runs import FULL, PROTOCOL, UNIFORM, run_quietly
 

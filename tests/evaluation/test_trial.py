@@ -7,10 +7,10 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from provlab.identity.keys import seed_from
-from provlab.plan import load_from, make_tasks
+from provlab.core.keys import seed_from
+from provlab.core.plan import load_from, make_tasks
+from provlab.core.store import SCHEMA
 from provlab.run.task import run_task
-from provlab.store import SCHEMA
 from provsel.certificates import THEOREMS
 from provsel.kernels import hard_margin
 from provsel.models import LibsvmSVM

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from provlab.plan import load_from, make_tasks
-from provlab.protocols.in_memory import partition_scores
+from provlab.core.plan import load_from, make_tasks
+from provlab.run.measuring import partition_scores
 from provlab.run.task import run_task
 from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding
 from small_runs import DATASET, FULL, UNIFORM, records_of, small_cell

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from provlab.frames import error_summary
-from provlab.plan import compose_artefact, make_tasks
-from provlab.recipe import Recipe
-from provlab.store import TrialStore
-from provlab.tables import write_tables
+from provlab.core.artefact import compose_artefact
+from provlab.core.frames import error_summary
+from provlab.core.plan import make_tasks
+from provlab.core.recipe import Recipe
+from provlab.core.store import TrialStore
+from provlab.core.tables import write_tables
 from small_runs import SMALL, run_quietly
 
 NAME = "paul2016/table1"

@@ -22,7 +22,7 @@ from pathlib import Path
 import psutil
 from fault_tools import mount_own
 
-from provlab.store import TrialStore
+from provlab.core.store import TrialStore
 from small_runs import PROVSEL, REPO, outcome, start_script
 
 ARTEFACT = "paul2016/figure1"

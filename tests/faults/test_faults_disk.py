@@ -15,11 +15,11 @@ from rich.console import Console
 
 from made_paper import made_paper
 from provlab.cli import main
-from provlab.report.build import build_report
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import TrialStore
+from provlab.core.tables import write_text
+from provlab.custody.site import build_report
 from provlab.run import executors, runner
-from provlab.snapshot import StoreSnapshot
-from provlab.store import TrialStore
-from provlab.tables import write_text
 from provsel.files import ABANDONED, probe
 from small_runs import SMALL, fake_records, outcome, rows
 

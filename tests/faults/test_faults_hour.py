@@ -6,7 +6,7 @@ import hour
 import pytest
 from fault_tools import reproduce
 
-from provlab.store import TrialStore
+from provlab.core.store import TrialStore
 from small_runs import SMALL
 
 COMMAND = ["reproduce", "paul2016/table1", *SMALL, "executor=serial"]

@@ -20,7 +20,7 @@ from fault_tools import (
     wait,
 )
 
-from provlab.store import TrialStore
+from provlab.core.store import TrialStore
 from provsel.files import ABANDONED, replacing
 from small_runs import fake_records, outcome, rows
 

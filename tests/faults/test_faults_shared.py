@@ -12,10 +12,10 @@ import pytest
 from fault_tools import LIMIT, leftovers, planned, reproduce, start, wait
 
 from cluster_processes import wait_until
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import TrialStore
 from provlab.run import executors
 from provlab.run.task import run_task
-from provlab.snapshot import StoreSnapshot
-from provlab.store import TrialStore
 from small_runs import fake_records, outcome, rows, run_python, script_environment
 
 HERE = Path(__file__).resolve().parent

@@ -19,11 +19,11 @@ import pytest
 from hostile_bytes import Reader, bounded, fuzz, saved, tree
 from scipy import sparse
 
-from provlab.agreement import OUTCOMES
-from provlab.audit_runs import TRIALS, AuditRun, read_audits
-from provlab.claims.table import TableEvidence
-from provlab.documents import read_plain_yaml
-from provlab.store import SCHEMA, TrialStore
+from provlab.core.store import SCHEMA, TrialStore
+from provlab.custody.agreement import OUTCOMES
+from provlab.custody.audit_runs import TRIALS, AuditRun, read_audits
+from provlab.project.documents import read_plain_yaml
+from provlab.verdicts.claims.table import TableEvidence
 from provsel.selectors import OnlineLeverageSelector
 from provsel.streams import column_blocks, row_chunks
 

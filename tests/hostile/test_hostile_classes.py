@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 
 from provlab.cli.commands import guarded
-from provlab.plan import make_tasks
+from provlab.core.plan import make_tasks
+from provlab.core.store import TrialStore
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.executors import run_in_worker
 from provlab.run.task import run_task
-from provlab.store import TrialStore
 from provsel.selectors import BaseSelector, Selection
 from provsel.stability import StabilityReport
 from small_runs import UNIFORM, run_python, run_quietly, small_cell

@@ -8,12 +8,13 @@ import pytest
 from hostile_bytes import bounded, tree
 
 from provlab.cli.commands import guarded
-from provlab.datasets import dataset_members, load_dataset
-from provlab.plan import cells_of, compose_artefact, compose_config
-from provlab.plan.composition import resolve_references, results_folder
-from provlab.plan.overrides import parse_override
+from provlab.core.artefact import compose_artefact
+from provlab.core.composition import compose_config, resolve_references, results_folder
+from provlab.core.overrides import parse_override
+from provlab.core.plan import cells_of
+from provlab.core.store import TrialStore
+from provlab.data import dataset_members, load_dataset
 from provlab.project.components import build
-from provlab.store import TrialStore
 from small_runs import REPO, SMALL, run_quietly
 
 SECRET = "s3cr3t-of-the-environment"
@@ -258,7 +259,7 @@ def test_choices_of_a_group_are_files_of_conf(group, tmp_path):
 
 def test_a_hostile_record_does_not_come_back_as_a_cell(caplog):
     """The text of a config in a store from elsewhere, as `provsel audit` takes it."""
-    from provlab.identity.cell import cell_of
+    from provlab.core.cell import cell_of
 
     refused = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # as `provsel audit` skips them
     [cell] = composed(*SIZES)

@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
-from provlab.datasets import load_dataset
+from provlab.data import load_dataset
 from provsel.streams import column_blocks, row_chunks
 from provsel.streams.npz import compressed
 

@@ -8,12 +8,14 @@ import sys
 import pytest
 from hostile_bytes import bounded
 
-from provlab.claims.schema import load_claims
 from provlab.cli import main
 from provlab.cli.project import listing
-from provlab.plan import cells_of, compose_artefact, compose_config
+from provlab.core.artefact import compose_artefact
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of
 from provlab.project import current_project
-from provlab.readings.study import stored_made
+from provlab.verdicts.claims.schema import load_claims
+from provlab.verdicts.readings.study import stored_made
 
 SIZES = ["dataset.n_samples=60", "dataset.n_features=120", "dataset.n_relevant=5"]
 EVIL = "hydra:\n  callbacks:\n    a: {_target_: evil_module.run}\n"

@@ -8,8 +8,9 @@ import pytest
 
 from made_paper import made_paper
 from provlab.cli import main
-from provlab.identity.keys import digest_of, trial_key
-from provlab.store import TrialStore
+from provlab.core.keys import trial_key
+from provlab.core.store import TrialStore
+from provlab.project.documents import digest_of
 from small_runs import SMALL
 
 RUN = ["run", "-m", "dataset=synthetic", "selector=uniform,rrqr", "selector.n_features_to_select=30", "executor=serial"]

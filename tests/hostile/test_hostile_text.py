@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from rich.table import Table
 
 from provlab.cli.commands import guarded
-from provlab.export import write_csv
-from provlab.messages import as_cell, csv_text, from_cell, visible, visible_line
-from provlab.terminal import PlainConsole
+from provlab.custody.export import write_csv
+from provlab.project.messages import as_cell, csv_text, from_cell, visible, visible_line
+from provlab.project.terminal import PlainConsole
 
 CONTROLS = [*range(32), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 EVIL = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u202eb\u2066c\rd"

@@ -4,8 +4,10 @@ import json
 
 from small_work import WEIGHTINGS
 
-from provlab.identity.cell import trial_seed
-from provlab.plan import cells_of, compose_artefact, compose_config, make_tasks, trials_of
+from provlab.core.artefact import compose_artefact
+from provlab.core.cell import trial_seed
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of, make_tasks, trials_of
 
 ARTEFACTS = (
     "paul2016/table1", "paul2016/table1_sets", "wang2018/ofs-certificates", "giesen2013/theorem5",

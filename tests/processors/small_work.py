@@ -8,8 +8,10 @@ import json
 import sys
 from pathlib import Path
 
-from provlab.plan import cells_of, compose_artefact, compose_config, files_missing
-from provlab.store import TrialStore
+from provlab.core.artefact import compose_artefact
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of, files_missing
+from provlab.core.store import TrialStore
 from small_runs import SMALL, run_quietly
 
 WEIGHTINGS = ("counts", "l2", "log_l2", "tfidf_l2")

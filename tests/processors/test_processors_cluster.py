@@ -8,7 +8,7 @@ from distributed import Client
 import kinds
 from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker
 from provlab.cli import main
-from provlab.store import TrialStore
+from provlab.core.store import TrialStore
 from small_runs import SMALL, table_files
 
 

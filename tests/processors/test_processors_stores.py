@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from small_work import add_to, table_1
 
 import kinds
-from provlab.agreement import DIGITS
-from provlab.audit_runs import read_audits
 from provlab.cli import main
-from provlab.store import SCHEMA, TrialStore
+from provlab.core.store import SCHEMA, TrialStore
+from provlab.custody.agreement import DIGITS
+from provlab.custody.audit_runs import read_audits
 
 NUMBERS = ("value", "sd")
 

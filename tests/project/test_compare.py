@@ -37,12 +37,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from provlab import compare
-from provlab.claims.paired_tests import size_words
 from provlab.cli import main
-from provlab.preparation import TablePreparation
+from provlab.core.store import TrialStore
 from provlab.project.components import build
 from provlab.project.estimators import as_config, public_name
-from provlab.store import TrialStore
+from provlab.run.preparation import TablePreparation
+from provlab.verdicts.claims.paired_tests import size_words
 from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import BaseSelector, LeverageScoreSelector, Selection, UniformSelector
 

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from provlab.datasets import dataset_identity, load_dataset
-from provlab.identity.keys import split_seed
-from provlab.plan import cells_of, compose_config, load_from, make_tasks
+from provlab.core.composition import compose_config
+from provlab.core.keys import split_seed
+from provlab.core.plan import cells_of, load_from, make_tasks
+from provlab.data import dataset_identity, load_dataset
 from provlab.run.task import run_task
 
 X = np.array([[1.0, 2.5, -3.0], [0.0, 1.5, 2.0], [4.0, 0.0, 0.5], [2.0, 2.0, 2.0]])

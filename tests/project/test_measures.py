@@ -5,14 +5,16 @@ import sys
 import numpy as np
 import pytest
 
-from provlab.agreement import DIFFERENT, IDENTICAL
-from provlab.audit import run_audit
-from provlab.claims.schema import columns_read, load_claims
-from provlab.claims.stored import Evidence
-from provlab.claims.verdicts import judge
-from provlab.plan import cells_of, compose_artefact, compose_config
-from provlab.snapshot import StoreSnapshot
-from provlab.store import SCHEMA, TrialStore
+from provlab.core.artefact import compose_artefact
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import SCHEMA, TrialStore
+from provlab.custody.agreement import DIFFERENT, IDENTICAL
+from provlab.custody.audit import run_audit
+from provlab.verdicts.claims.schema import columns_read, load_claims
+from provlab.verdicts.claims.stored import Evidence
+from provlab.verdicts.claims.verdicts import judge
 from small_runs import fake_records, run_quietly
 
 STUDY = """

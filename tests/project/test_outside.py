@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from forking import Forking
-from provlab.plan import compose_artefact
+from provlab.core.artefact import compose_artefact
 from small_runs import PROVSEL, REPO
 from small_runs import SMALL as CHECKOUT
 
@@ -127,7 +127,7 @@ def test_own_data_method_and_model_in_a_sweep(outside):
 
 FROM_WHEEL = """
 import sys
-from provlab.plan import compose_artefact
+from provlab.core.artefact import compose_artefact
 from provlab.project import conf_dirs, package_conf
 assert package_conf() == conf_dirs()[-1]
 artefact = compose_artefact("paul2016/table1", sys.argv[1:])

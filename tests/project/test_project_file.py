@@ -2,7 +2,7 @@
 
 import pytest
 
-from provlab.plan import compose_config
+from provlab.core.composition import compose_config
 from provlab.project import Project, conf_dirs, current_project, package_conf
 
 

@@ -10,10 +10,11 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import Pipeline
 
-from provlab.plan import cells_of, compose_config
+from provlab.core.composition import compose_config
+from provlab.core.plan import cells_of
+from provlab.core.protocols.base import predicts_numbers
 from provlab.project import components
 from provlab.project.components import build, component_identity
-from provlab.protocols.base import predicts_numbers
 from small_runs import records_of
 
 BUILD = "from provlab.project.components import build\nbuild('selector', {{'_target_': {!r}}})\n"

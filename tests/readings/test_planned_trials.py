@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from provlab.cli import main
-from provlab.frames import planned_trials
-from provlab.identity.keys import canonical_json, trial_key
-from provlab.snapshot import StoreSnapshot
-from provlab.store import TrialStore
+from provlab.core.frames import planned_trials
+from provlab.core.keys import trial_key
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import TrialStore
+from provlab.project.documents import canonical_json
 from small_runs import UNIFORM, fake_records, small_cell
 
 RUN = ["run", "dataset=synthetic", "selector=uniform", "selector.n_features_to_select=3", "protocol.draws=2",

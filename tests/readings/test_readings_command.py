@@ -10,17 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from provlab.claims.provenance import Provenance
-from provlab.claims.rules import DEPENDS_ON_READING
 from provlab.cli import main
-from provlab.identity.cell import ID_DIGITS
-from provlab.readings.letter import write_letter
-from provlab.readings.prints import printed_rows
-from provlab.readings.schema import Part
-from provlab.readings.study import asked, columns_to_read, readings_changes, stored_outcome, write_outcome
-from provlab.recipe import load_recipe
-from provlab.store import TrialStore
-from provlab.tables import write_frame
+from provlab.core.cell import ID_DIGITS
+from provlab.core.recipe import load_recipe
+from provlab.core.store import TrialStore
+from provlab.core.tables import write_frame
+from provlab.custody.letter import write_letter
+from provlab.verdicts.claims.provenance import Provenance
+from provlab.verdicts.claims.rules import DEPENDS_ON_READING
+from provlab.verdicts.readings.prints import printed_rows
+from provlab.verdicts.readings.schema import Part
+from provlab.verdicts.readings.study import asked, columns_to_read, readings_changes, stored_outcome, write_outcome
 from provsel.selectors import SVMRFESelector
 from small_runs import REPO
 from studies import READINGS, made_study

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from provlab.claims.schema import all_claim_files
-from provlab.readings.study import stored_outcome
 from provlab.report.artefact import readings_of
+from provlab.verdicts.claims.schema import all_claim_files
+from provlab.verdicts.readings.study import stored_outcome
 
 
 @pytest.fixture

@@ -6,9 +6,15 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from provlab.claims.rules import DECIDED
-from provlab.readings.robustness import counted, robustness_frame, robustness_of, stored_robustness, under_readings
-from provlab.readings.schema import Option, Place, Readings
+from provlab.verdicts.claims.rules import DECIDED
+from provlab.verdicts.readings.robustness import (
+    counted,
+    robustness_frame,
+    robustness_of,
+    stored_robustness,
+    under_readings,
+)
+from provlab.verdicts.readings.schema import Option, Place, Readings
 
 MOSTLY_OPEN = "inconclusive under most readings"
 

@@ -11,10 +11,10 @@ from pages_reader import Page
 
 from made_paper import made_paper
 from provlab.cli import main
+from provlab.core.store import SCHEMA, TrialStore
+from provlab.custody.site import build_report
 from provlab.report.artefact import ArtefactPage
-from provlab.report.build import build_report
 from provlab.report.templating import trace_href
-from provlab.store import SCHEMA, TrialStore
 from small_runs import SMALL
 
 SETTINGS = [*SMALL, "dataset.n_features=600", "dataset.n_relevant=20"]

@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from made_paper import made_paper
+from provlab.bench.own_runs import MAX_CURVES, draw_run, limits, own_run, read_runs
+from provlab.bench.run_pages import features_lines
 from provlab.cli import main
-from provlab.messages import to_install
-from provlab.own_runs import MAX_CURVES, draw_run, limits, own_run, read_runs
-from provlab.report.runs import features_lines
-from provlab.store import TrialStore
+from provlab.core.store import TrialStore
+from provlab.project.messages import to_install
 from small_runs import FULL, LEVERAGE, SMALL, run_python, small_cell
 
 SWEEP = [

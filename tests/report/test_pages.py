@@ -14,7 +14,8 @@ from pages_reader import broken_links, read_pages
 from seen_paper import EVIL, seen_report
 
 from made_paper import enter
-from provlab.report.build import build_report
+from provlab.core.store import TrialStore
+from provlab.custody.site import build_report
 from provlab.report.templating import (
     card,
     check_names,
@@ -25,7 +26,6 @@ from provlab.report.templating import (
     step,
     trace_href,
 )
-from provlab.store import TrialStore
 from provsel.stability import stability
 from small_runs import PROVSEL, run_python
 

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from provlab.records import NUMBERS
-from provlab.snapshot import StoreSnapshot
-from provlab.store import SCHEMA, TrialStore
+from provlab.core.records import NUMBERS
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import SCHEMA, TrialStore
 from small_runs import fake_records
 
 

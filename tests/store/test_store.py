@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provlab.store import SCHEMA, TIMING, VERSION, TrialStore
+from provlab.core.store import SCHEMA, TIMING, VERSION, TrialStore
 from small_runs import FULL, REPO, UNIFORM, fake_records, records_of, rows, run_quietly, small_cell
 
 

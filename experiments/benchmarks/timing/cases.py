@@ -6,8 +6,8 @@ import operator
 import os
 from pathlib import Path
 
+from provlab.core.tables import write_text
 from provlab.run.environment import environment
-from provlab.tables import write_text
 from timing.measure import median, numbers, repository
 
 FOLDER_VARIABLE = "PROVSEL_BENCHMARKS"

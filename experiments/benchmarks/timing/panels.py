@@ -3,8 +3,8 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from provlab.figures.looks import looks
-from provlab.figures.style import TWO_COLUMNS, save_figure, style
+from provlab.report.figures.looks import looks
+from provlab.report.figures.style import TWO_COLUMNS, save_figure, style
 from timing.exponents import exponent_text
 
 COLUMNS = 3

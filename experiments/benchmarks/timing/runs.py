@@ -5,7 +5,7 @@ import math
 from datetime import datetime
 from pathlib import Path
 
-from provlab.tables import write_text
+from provlab.core.tables import write_text
 
 FORMAT = "provsel benchmarks 1"
 SAME_MACHINE = ("processor", "cores", "cpu_features", "machine", "blas")

@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with isolated_children():
             return call(sys.argv[1:] if argv is None else argv)
     except ModuleNotFoundError as error:
-        from provlab.messages import explained
+        from provlab.project.messages import explained
 
         advice = explained(error)
         if advice is error:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from provlab.cli.commands import add_json, add_settings, add_store_arguments
-from provlab.terminal import PlainConsole, print_json, table
+from provlab.project.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
-    from provlab.plan import Artefact
-    from provlab.recipe import Recipe
+    from provlab.core.artefact import Artefact
+    from provlab.core.recipe import Recipe
 
 
 def reproduce_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +26,8 @@ def reproduce_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_reproduce(options: argparse.Namespace) -> int:
     """Reproduce one artefact after the other; the exit status is the largest."""
+    from provlab.core.recipe import load_recipe
     from provlab.project import full_name, papers, some_artefacts
-    from provlab.recipe import load_recipe
 
     if options.name == "all":
         names = some_artefacts()
@@ -40,10 +40,11 @@ def call_reproduce(options: argparse.Namespace) -> int:
 
 def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
     """Run what an artefact is missing, write its CSV, render it, and return 1 where a trial failed."""
-    from provlab.plan import compose_artefact, executor_settings, results_folder
+    from provlab.core.artefact import compose_artefact
+    from provlab.core.composition import executor_settings, results_folder
+    from provlab.core.store import TrialStore
     from provlab.project import reproduce_command
     from provlab.run.runner import RunReport, run_cells
-    from provlab.store import TrialStore
 
     artefact = compose_artefact(recipe.name, options.overrides)
     recipe.check(artefact)
@@ -74,7 +75,8 @@ def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
 
 def executor_note(artefact: Artefact) -> str:
     """Return what is wrong with the executor of an artefact whose file asks for one process, else nothing."""
-    from provlab.plan import artefact_part, executor_settings
+    from provlab.core.artefact import artefact_part
+    from provlab.core.composition import executor_settings
 
     used = executor_settings(artefact.parts)["name"]
     if used == "serial" or artefact_part(artefact.name, "executor")["name"] != "serial":
@@ -96,11 +98,12 @@ def status_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_status(options: argparse.Namespace) -> int:
     """Print one line an artefact: trials stored, its state, and the command for what is missing."""
-    from provlab.datasets import MissingDataError
-    from provlab.plan import COMPLETE, compose_artefact, state_of, unique_cells
+    from provlab.core.artefact import COMPLETE, compose_artefact, state_of
+    from provlab.core.plan import unique_cells
+    from provlab.core.snapshot import StoreSnapshot
+    from provlab.core.store import TrialStore
+    from provlab.data import MissingDataError
     from provlab.project import full_name, reproduce_command, some_artefacts
-    from provlab.snapshot import StoreSnapshot
-    from provlab.store import TrialStore
 
     names = [full_name(name) for name in options.artefact or some_artefacts()]
     store = TrialStore(Path(options.results) / "store")
@@ -130,3 +133,10 @@ def call_status(options: argparse.Namespace) -> int:
     if note := store.damaged_note():
         console.print(note, soft_wrap=True)
     return 0
+
+
+COMMANDS = {
+    "reproduce": (reproduce_arguments, call_reproduce),
+    "status": (status_arguments, call_status),
+}
+"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""

@@ -13,14 +13,14 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from provlab.cli.commands import add_json, add_settings, add_store_arguments, only_executor
-from provlab.messages import optional_figures, to_install
-from provlab.terminal import PlainConsole, print_json, table
+from provlab.project.messages import optional_figures, to_install
+from provlab.project.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from provlab.standing import Standing
-    from provlab.store import TrialStore
+    from provlab.bench.rank import Standing
+    from provlab.core.store import TrialStore
 
 ENDS = 5
 """Data sets that are named at both ends."""
@@ -58,10 +58,10 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_rank(options: argparse.Namespace) -> int:
     """Print and write how a selector stands, or how methods stand on a data set."""
-    from provlab.plan import compose_config, executor_settings, results_folder
-    from provlab.plan.overrides import setting
-    from provlab.standing import method_of, standing
-    from provlab.store import TrialStore
+    from provlab.bench.rank import method_of, standing
+    from provlab.core.composition import compose_config, executor_settings, results_folder
+    from provlab.core.overrides import setting
+    from provlab.core.store import TrialStore
 
     groups: dict[str, list[str]] = {"selector": [], "dataset": [], "run": [], "": []}
     known = {"preparation": "dataset", "executor": "run", "results": "run"}
@@ -106,8 +106,8 @@ def call_rank(options: argparse.Namespace) -> int:
 
 def _name_of(asked: list[str]) -> str:
     """Return the name of the selector's config, or of the class where the settings name one themselves."""
-    from provlab.plan import compose_config
-    from provlab.plan.overrides import setting
+    from provlab.core.composition import compose_config
+    from provlab.core.overrides import setting
 
     chosen = {setting(text): text.partition("=")[2] for text in asked}
     if "selector" in chosen and "selector._target_" not in chosen:
@@ -155,9 +155,9 @@ def _on_data(
     name: str, against: list[str], data: list[str], store: TrialStore, executor: Mapping[str, Any], results: Path
 ) -> tuple[list[RenderableType], dict[str, pd.DataFrame], Path | None]:
     """Rank methods on a data set, write the page and what `provsel report` shows; return board, frame and page."""
-    from provlab.benchmark.panel import PanelDataset, base_cell
-    from provlab.own_runs import FOLDER, RunTable, dataset_names, own_run
-    from provlab.standing import YOURS, chosen_methods, on_data
+    from provlab.bench.own_runs import FOLDER, RunTable, dataset_names, own_run
+    from provlab.bench.panel import PanelDataset, base_cell
+    from provlab.bench.rank import YOURS, chosen_methods, on_data
 
     _check_rows(data)
     dataset = PanelDataset(tuple(data), YOURS, "")
@@ -184,9 +184,10 @@ def _on_data(
 
 def _check_rows(data: list[str]) -> None:
     """Refuse a data set that the benchmark does not measure in its folds, before a thousand trials fail for it."""
-    from provlab.benchmark.panel import panel_protocol
-    from provlab.plan import MANY_ROWS, compose_config, load_from
-    from provlab.protocols.base import rarest_class
+    from provlab.bench.panel import panel_protocol
+    from provlab.core.composition import compose_config
+    from provlab.core.plan import MANY_ROWS, load_from
+    from provlab.core.protocols.base import rarest_class
 
     config = compose_config([*panel_protocol().choose, *data])
     dataset, n_splits = load_from(config["dataset"]), config["protocol"]["n_splits"]
@@ -233,11 +234,11 @@ def call_panel(options: argparse.Namespace) -> int:
     """Compute what is missing, and return 1 where a trial could not be computed here."""
     import pandas as pd
 
-    from provlab.benchmark.methods import panel_methods
-    from provlab.benchmark.panel import names_of, panel_cells, panel_datasets, some
-    from provlab.frames import planned_trials
+    from provlab.bench.methods import panel_methods
+    from provlab.bench.panel import names_of, panel_cells, panel_datasets, some
+    from provlab.core.frames import planned_trials
+    from provlab.core.store import TrialStore
     from provlab.run.runner import run_cells
-    from provlab.store import TrialStore
 
     why = "all else is the same for everybody: choose by --dataset and --method"
     executor = only_executor("panel", options, "executor=serial", why)
@@ -260,3 +261,10 @@ def call_panel(options: argparse.Namespace) -> int:
     hours = counts["CPU s"].sum() / 3600
     PlainConsole().print(table(lines, caption=f"{hours:.2f} CPU hours; what failed is a result, and is ranked last"))
     return status
+
+
+COMMANDS = {
+    "panel": (panel_arguments, call_panel),
+    "rank": (rank_arguments, call_rank),
+}
+"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""

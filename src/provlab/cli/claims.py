@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from provlab.cli.commands import DEFAULT_RESULTS, add_json, add_store_arguments
-from provlab.terminal import PlainConsole, print_json, table
+from provlab.project.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from provlab.claims.verdicts import Verdict
-    from provlab.readings.robustness import Robustness
+    from provlab.verdicts.claims.verdicts import Verdict
+    from provlab.verdicts.readings.robustness import Robustness
 
 TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results. The section results of
 the file of claims assigns roles to its columns, or --column does. Exit status: 0 all claims replicated; 1 one is
@@ -58,9 +58,9 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_verify(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
-    from provlab.claims.ranking import ranked
-    from provlab.claims.verdicts import verdict_frame
-    from provlab.readings.robustness import counted, stored_robustness
+    from provlab.verdicts.claims.dataset_ranks import ranked
+    from provlab.verdicts.claims.verdicts import verdict_frame
+    from provlab.verdicts.readings.robustness import counted, stored_robustness
 
     on_table = options.claims is not None or Path(options.results).is_file()
     verdicts, rankings = _judge_table(options) if on_table else _judge_store(options)
@@ -94,14 +94,14 @@ def call_verify(options: argparse.Namespace) -> int:
 
 def _with_trials(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the verdicts on claims that something is stored for."""
-    from provlab.claims.rules import NOT_RUN
+    from provlab.verdicts.claims.rules import NOT_RUN
 
     return [made for made in verdicts if made.verdict != NOT_RUN]
 
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:
     """Return what a check of a table ends with: see `TABLE_HELP`."""
-    from provlab.claims.rules import CONTRADICTED, NO_DIFFERENCE, REPLICATED
+    from provlab.verdicts.claims.rules import CONTRADICTED, NO_DIFFERENCE, REPLICATED
 
     found = {made.verdict for made in verdicts}
     if found & {CONTRADICTED, NO_DIFFERENCE}:
@@ -110,12 +110,12 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
 
 
 def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
-    from provlab.claims.ranking import draw_rankings
-    from provlab.claims.schema import claim_files, columns_read
-    from provlab.claims.stored import Evidence, composed
-    from provlab.claims.verdicts import judge_files, write_verdicts
-    from provlab.snapshot import StoreSnapshot
-    from provlab.store import TrialStore
+    from provlab.core.snapshot import StoreSnapshot
+    from provlab.core.store import TrialStore
+    from provlab.report.verdict_figures import draw_rankings
+    from provlab.verdicts.claims.schema import claim_files, columns_read
+    from provlab.verdicts.claims.stored import Evidence, composed
+    from provlab.verdicts.claims.verdicts import judge_files, write_verdicts
 
     if options.column or options.output:
         raise ValueError("verify: expected --claims FILE with --column and --output, got none; add it.")
@@ -136,9 +136,9 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 
 
 def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
-    from provlab.claims.table import judge_table
-    from provlab.claims.verdicts import verdict_frame
-    from provlab.tables import write_frame
+    from provlab.core.tables import write_frame
+    from provlab.verdicts.claims.table import judge_table
+    from provlab.verdicts.claims.verdicts import verdict_frame
 
     results = Path(options.results)
     if options.claims is None or not results.is_file():
@@ -168,8 +168,8 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 
 def _line(made: Verdict, asked: Mapping[str, Robustness]) -> dict[str, object]:
     """Return what is printed of a claim; n needed is that of a power of 0.9 at the observed effect."""
-    from provlab.claims.rules import NOT_RUN
-    from provlab.readings.robustness import counted, under_readings
+    from provlab.verdicts.claims.rules import NOT_RUN
+    from provlab.verdicts.readings.robustness import counted, under_readings
 
     verdict = counted(made.claim.id, made.verdict, asked)
     own = f"{made.verdict} by default; " if verdict != made.verdict else ""
@@ -208,8 +208,8 @@ def _totals(verdicts: Sequence[Verdict], asked: Mapping[str, Robustness] | None)
 
     `asked` is what became of claims under readings; None where there are none, as of a table of results.
     """
-    from provlab.claims.rules import DECIDED, VERDICTS
-    from provlab.readings.robustness import counted
+    from provlab.verdicts.claims.rules import DECIDED, VERDICTS
+    from provlab.verdicts.readings.robustness import counted
 
     papers = [made for made in verdicts if made.claim.kind == "paper"]
     own = Counter(counted(made.claim.id, made.verdict, asked or {}) for made in papers)
@@ -245,9 +245,11 @@ def readings_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_readings(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
-    from provlab.plan import executor_settings
-    from provlab.readings.letter import plan_text, print_lines, robustness_table, write_letter
-    from provlab.readings.study import (
+    from provlab.core.composition import executor_settings
+    from provlab.core.store import TrialStore
+    from provlab.custody.letter import plan_text, print_lines, robustness_table, write_letter
+    from provlab.run.runner import run_cells
+    from provlab.verdicts.readings.study import (
         Outcome,
         asked,
         pack_trials,
@@ -255,9 +257,7 @@ def call_readings(options: argparse.Namespace) -> int:
         stored_outcome,
         write_outcome,
     )
-    from provlab.readings.universes import cost_text, whole_cells
-    from provlab.run.runner import run_cells
-    from provlab.store import TrialStore
+    from provlab.verdicts.readings.universes import cost_text, whole_cells
 
     results, paper = Path(options.results), options.paper
     store, folder = TrialStore(results / "store"), results / "readings" / paper
@@ -280,7 +280,9 @@ def call_readings(options: argparse.Namespace) -> int:
     outcome = Outcome.of(universes, snapshot)
     write_outcome(outcome, folder)
     if options.figures:
-        outcome.draw(folder)
+        from provlab.report.verdict_figures import draw_specifications  # Matplotlib: only figures need it
+
+        draw_specifications(outcome, folder)
     console = PlainConsole()
     console.print(robustness_table(outcome))
     for line in print_lines(outcome):
@@ -326,9 +328,10 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_reference(options: argparse.Namespace) -> int:
     """Write the reference results, print where they are, and fill the texts of their project."""
+    from provlab.custody.reference import write_audits, write_readings, write_readme, write_reference
+    from provlab.custody.texts import fill_texts
     from provlab.project import current_project
-    from provlab.reference import FOLDER, write_audits, write_readings, write_readme, write_reference
-    from provlab.texts import fill_texts
+    from provlab.verdicts.reference import FOLDER
 
     if options.panel:
         return _write_panel(Path(options.results) / FOLDER, Path(options.results) / "store")
@@ -353,10 +356,10 @@ def call_reference(options: argparse.Namespace) -> int:
 
 
 def _write_panel(reference: Path, store: Path) -> int:
-    from provlab.benchmark.panel import FOLDER
-    from provlab.benchmark.stored import pack_panel, write_dataset_table
-    from provlab.datasets import MissingDataError
-    from provlab.store import TrialStore
+    from provlab.bench.panel import FOLDER
+    from provlab.bench.stored_panel import pack_panel, write_dataset_table
+    from provlab.core.store import TrialStore
+    from provlab.data import MissingDataError
 
     pairs = pack_panel(TrialStore(store), reference / FOLDER)
     try:
@@ -368,3 +371,11 @@ def _write_panel(reference: Path, store: Path) -> int:
         f"missing, {pairs['stored']} stored in {reference / FOLDER}"
     )
     return 0
+
+
+COMMANDS = {
+    "readings": (readings_arguments, call_readings),
+    "reference": (reference_arguments, call_reference),
+    "verify": (verify_arguments, call_verify),
+}
+"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""

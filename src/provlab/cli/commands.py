@@ -1,7 +1,7 @@
 """The commands: their names, how they are called, and what all of them do with settings, bad input and interrupts.
 
-A module of this folder has two functions for each of its commands: `NAME_arguments` adds the arguments to a parser,
-and `call_NAME` runs the command and returns its exit status. Only the module of the called command is imported.
+A module of this folder has two functions for each of its commands, in its `COMMANDS`. Only the module of the called
+command is imported.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from provlab.cli import INTERRUPTED
-from provlab.messages import did_you_mean, explained, visible_line
-from provlab.terminal import visible_output
+from provlab.project.messages import did_you_mean, explained, visible_line
+from provlab.project.terminal import visible_output
 from provsel import __version__
 
 COMMANDS = {
@@ -35,11 +35,9 @@ COMMANDS = {
     "list": ("project", "list data sets, selectors, models and artefacts", "selectors"),
     "merge": ("trials", "add trials of other stores or exports, and print conflicts", "from-anna/results"),
     "new": ("project", "create a project: data, a selector, an experiment, a claim and a test", "my-study"),
-    "panel": ("benchmark", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"),
     "rank": ("benchmark", "rank a selector among those of the benchmark, or these on your data",
              "selector=rrqr --panel quick"),
     "readings": ("claims", "judge the claims of a paper under all its readings", "smith2020 --artefact table1 --plan"),
-    "reference": ("claims", "write results/reference from the store", "--artefact table1"),
     "report": ("pages", "write the HTML report: your runs, and every number and claim of papers", "--results results"),
     "reproduce": ("artefacts", "compute missing trials of an artefact, and write its tables and figures",
                   "table1 executor=serial"),
@@ -47,13 +45,20 @@ COMMANDS = {
     "status": ("artefacts", "count stored trials of each artefact", "--artefact table1"),
     "verify": ("claims", "judge the claims of papers on stored trials, or any claims on a table",
                "--paper smith2020 --detail"),
+    "panel": ("benchmark", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"),
+    "reference": ("claims", "write results/reference from the store", "--artefact table1"),
 }  # fmt: skip
 """Of each command its module, one line about it, and arguments that it may have."""
+
+FOR_MAINTAINERS = ("panel", "reference")
+"""Commands that write what the project itself stores: help lists them apart."""
 
 ERRORS = (OSError, ValueError)
 """What bad input raises: shown as one message, without a traceback."""
 
 DEFAULT_RESULTS = "results"
+
+DESCRIPTION = "Provable feature selection and its replications."
 
 
 class Parser(argparse.ArgumentParser):
@@ -78,16 +83,19 @@ def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
     gc.set_threshold(50_000)  # plans are many small objects that stay: the default looks at all of them again and again
     usage = "%(prog)s [-h] [--version] COMMAND ..."
-    every = Parser(prog="provsel", usage=usage, description="Provable feature selection and its replications.")
+    every = Parser(prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help)
+    ours = [f"  {name:10} {COMMANDS[name][1]}" for name in FOR_MAINTAINERS]
+    every.epilog = "\n".join(["For maintainers:", *ours])
     every.add_argument("--version", action="version", version=f"provsel {__version__}")
     names = every.add_subparsers(dest="command", metavar="COMMAND ...", required=True)
     for name, (_, about, _) in COMMANDS.items():
-        names.add_parser(name, help=about, add_help=False)
+        listed = {} if name in FOR_MAINTAINERS else {"help": about}
+        names.add_parser(name, **listed, add_help=False)
     command = every.parse_args(argv[:1]).command
     module, about, example = COMMANDS[command]
-    functions = vars(importlib.import_module(f"provlab.cli.{module}"))
+    add_arguments, run = importlib.import_module(f"provlab.cli.{module}").COMMANDS[command]
     parser = Parser(f"provsel {command}", description=about, formatter_class=Help)
-    functions[f"{command}_arguments"](parser)
+    add_arguments(parser)
     parser.epilog = "\n\n".join(filter(None, [f"Example:\n  provsel {command} {example}", parser.epilog]))
     options = parser.parse_intermixed_args(argv[1:])
 
@@ -98,7 +106,7 @@ def call(argv: Sequence[str]) -> int:
             logger.handlers[:] = [logging.StreamHandler(sys.stderr)]  # not that of a call before, in the same process
         if hasattr(options, "overrides") and hasattr(options, "results"):
             _choose_results(options)
-        status: int = functions[f"call_{command}"](options)
+        status: int = run(options)
         return status
 
     return guarded(body)
@@ -122,7 +130,7 @@ def only_executor(command: str, options: argparse.Namespace, example: str, why: 
             raise ValueError(
                 f"{command}: expected settings of the executor, such as {example}, got {text!r:.80}; {why}."
             )
-    from provlab.plan import compose_config, executor_settings
+    from provlab.core.composition import compose_config, executor_settings
 
     return executor_settings({**compose_config(options.overrides), "results": options.results})
 
@@ -137,7 +145,7 @@ def _choose_results(options: argparse.Namespace) -> None:
     named = [text for text in options.overrides if text.split("=", 1)[0].lstrip("+") == "results"]
     if not named:
         return
-    from provlab.plan import compose_config, results_folder
+    from provlab.core.composition import compose_config, results_folder
 
     folder = str(results_folder(compose_config(named)))
     if options.results not in (DEFAULT_RESULTS, folder):
@@ -187,7 +195,7 @@ def _warnings_as_notes() -> Iterator[None]:
 
 def message_of(error: BaseException) -> str:
     """Return the message of an error; the system's own names a file and a reason, and here gets what helps."""
-    from provlab.store import STEPS
+    from provlab.core.store import STEPS
 
     if not isinstance(error, OSError) or error.filename is None or error.errno not in STEPS:
         return str(error)

@@ -15,12 +15,12 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from provlab.cli.commands import add_json, add_store_arguments
-from provlab.messages import did_you_mean, visible_line
-from provlab.terminal import PlainConsole, print_json, table
+from provlab.project.messages import did_you_mean, visible_line
+from provlab.project.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
-    from provlab.features import SelectedFeatures
-    from provlab.plan import Artefact
+    from provlab.core.artefact import Artefact
+    from provlab.report.selected import SelectedFeatures
     from provlab.report.trace import Trace, TracedCell
 
 report_arguments = add_store_arguments
@@ -31,9 +31,9 @@ TOP = 10
 
 def call_report(options: argparse.Namespace) -> int:
     """Build the report and print where it is."""
-    from provlab.own_runs import read_runs
+    from provlab.bench.own_runs import read_runs
+    from provlab.custody.site import build_report
     from provlab.project import some_artefacts
-    from provlab.report.build import build_report
 
     if not any(read_runs(Path(options.results))):
         some_artefacts()
@@ -57,12 +57,13 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_explain(options: argparse.Namespace) -> int:
     """Print the trace of a row and column, or what rows and columns there are."""
-    from provlab.features import cells_features
-    from provlab.plan import compose_artefact, unique_cells
+    from provlab.core.artefact import compose_artefact
+    from provlab.core.plan import unique_cells
+    from provlab.core.recipe import load_recipe
+    from provlab.core.store import TrialStore
     from provlab.project import current_project, full_name
-    from provlab.recipe import load_recipe
+    from provlab.report.selected import cells_features
     from provlab.report.trace import beside_reference, reference_numbers, trace_numbers
-    from provlab.store import TrialStore
 
     name, console = full_name(options.artefact), PlainConsole()
     wanted = {"row": options.row, "column": options.column, "dataset": options.dataset}
@@ -117,7 +118,7 @@ def _names(artefact: Artefact, kind: str) -> list[str]:
 
 def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures]) -> Iterator[RenderableType]:
     """Yield a trace in a results folder as parts for a terminal, with what cells selected, by their ids."""
-    from provlab.tables import value_text
+    from provlab.core.tables import value_text
 
     yield Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")
     names = {"number": "column", "data set": "dataset", "ours": "value", "sd": "sd", "printed": "printed_value"}
@@ -177,7 +178,7 @@ def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> 
 
 def _features(found: SelectedFeatures) -> Iterator[RenderableType]:
     """Yield the features that a cell selects most often, and how stable they are."""
-    from provlab.features import KEEPS_ALL
+    from provlab.report.selected import KEEPS_ALL
 
     size = " to ".join(f"{n:,}" for n in dict.fromkeys(found.sizes))
     stability = "; stability {:.3f}, 95 % interval {:.3f} to {:.3f}".format(found.index, *found.interval)
@@ -208,3 +209,10 @@ def _plain(value: Any) -> str:
     if not isinstance(value, dict):
         return str(value)
     return json.dumps(value, sort_keys=True, separators=(", ", "="), ensure_ascii=False).replace('"', "")
+
+
+COMMANDS = {
+    "explain": (explain_arguments, call_explain),
+    "report": (report_arguments, call_report),
+}
+"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""

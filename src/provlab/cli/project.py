@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from provlab.cli.commands import DEFAULT_RESULTS, add_json, one_line
-from provlab.messages import did_you_mean, visible_line
+from provlab.project.messages import did_you_mean, visible_line
 
 ALL = "all"
 
@@ -32,7 +32,7 @@ TITLES = {
 
 def fetch_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the names of the data sets, and what is kept and shown."""
-    from provlab.datasets import source_names
+    from provlab.data import source_names
 
     parser.add_argument("names", nargs="+", metavar="NAME", help=f"{ALL}, or some of {', '.join(source_names())}")
     parser.add_argument("--keep-raw", action="store_true", help="keep downloaded files after their conversion")
@@ -41,11 +41,11 @@ def fetch_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_fetch(options: argparse.Namespace) -> int:
     """Fetch the data sets; the exit status is 1 when one cannot be loaded."""
-    from provlab.datasets import UnreachableError, fetch, source_names, usable
+    from provlab.data import UnreachableError, fetch, source_names, usable
 
     asked = [source_names() if name == ALL else [name] for name in options.names]
     names = list(dict.fromkeys(chain(*asked)))
-    logging.getLogger("provlab.datasets").setLevel(logging.WARNING)  # failed attempts: the lines below have the reasons
+    logging.getLogger("provlab.data").setLevel(logging.WARNING)  # failed attempts: the lines below have the reasons
     outcomes = fetch(names, keep_raw=options.keep_raw, progress=not options.quiet)
     width = max(map(len, outcomes))
     without_network = ""
@@ -90,8 +90,8 @@ def call_doctor(options: argparse.Namespace) -> int:
     """Print what was found; the exit status is 1 when there is a problem."""
     from rich.text import Text
 
-    from provlab.doctor import PROBLEM, WARNING, examine
-    from provlab.terminal import PlainConsole, print_json, table
+    from provlab.custody.doctor import PROBLEM, WARNING, examine
+    from provlab.project.terminal import PlainConsole, print_json, table
 
     checks = examine(Path(options.results))
     states = [check.state for check in checks]
@@ -138,7 +138,7 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_list(options: argparse.Namespace) -> int:
     """Print one line an item, never wrapped, so that the lines can be searched and counted."""
-    from provlab.terminal import print_json
+    from provlab.project.terminal import print_json
 
     titles = TITLES if options.kind is None else {options.kind: ""}
     found = {kind: listing(kind) for kind in titles}
@@ -174,8 +174,8 @@ def listing(kind: str) -> dict[str, str]:
     if kind not in TITLES:
         hint = did_you_mean(kind, TITLES) or "."
         raise ValueError(f"list: expected one of {', '.join(TITLES)}, got {kind!r}{hint}")
-    from provlab.plan.artefact import artefact_title
-    from provlab.plan.composition import read_config
+    from provlab.core.artefact import artefact_title
+    from provlab.core.composition import read_config
     from provlab.project import artefact_names, conf_files, reproduce_command
 
     if kind == "artefacts":
@@ -194,7 +194,7 @@ def listing(kind: str) -> dict[str, str]:
 
 def _dataset(config: dict[str, Any]) -> str:
     """Return what a data set is, its size, and its licence or where it comes from."""
-    from provlab.datasets import dataset_names, is_place, loader, read_source, source_names
+    from provlab.data import dataset_names, is_place, loader, read_source, source_names
 
     name = config["name"]
     if is_place(name, "path"):
@@ -234,3 +234,12 @@ def _component(kind: str, config: dict[str, Any]) -> str:
 
 def _first_line(documented: object) -> str:
     return (inspect.getdoc(documented) or "").partition("\n")[0]
+
+
+COMMANDS = {
+    "doctor": (doctor_arguments, call_doctor),
+    "fetch": (fetch_arguments, call_fetch),
+    "list": (list_arguments, call_list),
+    "new": (new_arguments, call_new),
+}
+"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""

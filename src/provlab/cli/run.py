@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from provlab.cli.commands import add_settings, one_line
 
 if TYPE_CHECKING:
-    from provlab.identity.cell import Cell
+    from provlab.core.cell import Cell
+    from provlab.core.store import TrialStore
     from provlab.run.runner import RunReport
-    from provlab.store import TrialStore
 
 MAX_JOBS = 100_000
 
@@ -49,7 +49,8 @@ def call_run(options: argparse.Namespace) -> int:
     """Run a cell or a sweep; the exit status is 1 where something failed."""
     from omegaconf import OmegaConf
 
-    from provlab.plan import cells_of, compose_config
+    from provlab.core.composition import compose_config
+    from provlab.core.plan import cells_of
 
     overrides = options.overrides
     for text in overrides:
@@ -75,7 +76,7 @@ def _run(
     config: Mapping[str, Any], cells: Sequence[Cell], store: TrialStore, label: str, *, fail_fast: bool
 ) -> RunReport:
     """Run cells where a composed config says, and print how many trials there were."""
-    from provlab.plan import executor_settings
+    from provlab.core.composition import executor_settings
     from provlab.run.runner import run_cells
 
     fail_fast = fail_fast or config["fail_fast"]
@@ -86,8 +87,8 @@ def _run(
 
 def _store(config: Mapping[str, Any]) -> TrialStore:
     """Return the store of a config; one object checks each file once."""
-    from provlab.plan import results_folder
-    from provlab.store import TrialStore
+    from provlab.core.composition import results_folder
+    from provlab.core.store import TrialStore
 
     return TrialStore(results_folder(config) / "store")
 
@@ -96,10 +97,10 @@ def _show(
     cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str, reasons: Mapping[str, str]
 ) -> str:
     """Print the table of some cells, with why some failed, and write it with its figure; return what to do next."""
-    from provlab.own_runs import FOLDER, RunTable, own_run
-    from provlab.plan import results_folder
+    from provlab.bench.own_runs import FOLDER, RunTable, own_run
+    from provlab.core.composition import results_folder
     from provlab.project import tool
-    from provlab.terminal import PlainConsole, table
+    from provlab.project.terminal import PlainConsole, table
 
     results, found = results_folder(config), RunTable(own_run(command, cells, reasons=reasons), store)
     lines = found.lines
@@ -119,7 +120,7 @@ def _show(
 
 def jobs_of(overrides: Sequence[str]) -> list[Job]:
     """Return all combinations of the values of overrides, in Hydra's grammar of sweeps; the last varies first."""
-    from provlab.plan.overrides import parse_with_hydra
+    from provlab.core.overrides import parse_with_hydra
     from provlab.project import conf_files
 
     choices: dict[str, list[str]] = {}
@@ -145,9 +146,9 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
 
     So all features stand once beside methods at several sizes, as in artefacts.
     """
-    from provlab.plan import compose_config
-    from provlab.plan.artefact import applies
-    from provlab.plan.overrides import GROUPS, setting
+    from provlab.core.artefact import applies
+    from provlab.core.composition import compose_config
+    from provlab.core.overrides import GROUPS, setting
 
     @cache
     def composed(groups: Job) -> dict[str, Any]:
@@ -171,7 +172,8 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
 
 def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
     """Run all jobs, print the table of their cells, and list at the end what failed."""
-    from provlab.plan import cells_of, compose_config
+    from provlab.core.composition import compose_config
+    from provlab.core.plan import cells_of
 
     jobs = fitting_jobs(jobs_of(overrides))
     configs: list[dict[str, Any]] = []
@@ -205,7 +207,7 @@ def _together(
     configs: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[Cell]], store: TrialStore, *, fail_fast: bool
 ) -> tuple[RunReport, list[Outcome]]:
     """Run the cells of all jobs as one run, in which shared trials run once."""
-    from provlab.plan import trials_of, unique_cells
+    from provlab.core.plan import trials_of, unique_cells
 
     for name in ("results", "executor", "fail_fast"):
         if any(other[name] != configs[0][name] for other in configs):
@@ -244,3 +246,9 @@ def _by_reason(failures: Mapping[Job, Outcome]) -> list[str]:
 
 def _print(*lines: str) -> None:
     print(*lines, sep="\n", file=sys.stderr, flush=True)
+
+
+COMMANDS = {
+    "run": (run_arguments, call_run),
+}
+"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""

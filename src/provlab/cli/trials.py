@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from provlab.cli.commands import DEFAULT_RESULTS, add_store_arguments, only_executor
-from provlab.documents import parse_json
-from provlab.messages import visible_line
-from provlab.terminal import PlainConsole, table
+from provlab.project.documents import parse_json
+from provlab.project.messages import visible_line
+from provlab.project.terminal import PlainConsole, table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from provlab.audit_runs import AuditRun
+    from provlab.custody.audit_runs import AuditRun
 
 LINES = 50
 """Differences or conflicts that are printed; a file has all."""
@@ -49,8 +49,8 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_audit(options: argparse.Namespace) -> int:
     """Audit, print what was found, and return 1 where something differs."""
-    from provlab.agreement import IDENTICAL
-    from provlab.audit import run_audit, run_panel_audit, run_readings_audit
+    from provlab.custody.agreement import IDENTICAL
+    from provlab.custody.audit import run_audit, run_panel_audit, run_readings_audit
 
     how = {name: getattr(options, name) for name in ("fraction", "cell", "limit", "seed")}
     why = "stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit"
@@ -90,7 +90,7 @@ def call_audit(options: argparse.Namespace) -> int:
 
 def _outcomes(found: AuditRun) -> Iterator[dict[str, object]]:
     """Yield what became of the drawn trials."""
-    from provlab.agreement import CLOSE, DIFFERENT, DIGITS, IDENTICAL
+    from provlab.custody.agreement import CLOSE, DIFFERENT, DIGITS, IDENTICAL
 
     differing = found.count(DIFFERENT)
     for outcome, number, meaning in [
@@ -105,7 +105,7 @@ def _outcomes(found: AuditRun) -> Iterator[dict[str, object]]:
 
 def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
     """Yield to how many digits columns agree that do not have the bits of another kind of machine."""
-    from provlab.agreement import REPORTED, digits
+    from provlab.custody.agreement import REPORTED, digits
 
     for line in columns.itertuples():
         found = [f"{digits(line.worst)} digits, worst relative difference {line.worst:.1e}"] if line.worst else []
@@ -148,7 +148,7 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_export(options: argparse.Namespace) -> int:
     """Write the folder, and print its files."""
-    from provlab.export import export
+    from provlab.custody.export import export
 
     results = Path(options.results)
     target = Path(options.output) if options.output else results / "export"
@@ -182,10 +182,10 @@ def merge_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_merge(options: argparse.Namespace) -> int:
     """Merge, and print the counts of each source and the conflicts."""
-    from provlab.benchmark.panel import FOLDER as PANEL
-    from provlab.merge import merge, merge_panel
-    from provlab.reference import FOLDER
-    from provlab.tables import write_frame
+    from provlab.bench.panel import FOLDER as PANEL
+    from provlab.core.tables import write_frame
+    from provlab.custody.merge import merge, merge_panel
+    from provlab.verdicts.reference import FOLDER
 
     sources = {name: Path(name) for name in options.sources}
     if len(sources) < len(options.sources):
@@ -214,3 +214,11 @@ def call_merge(options: argparse.Namespace) -> int:
         file=sys.stderr,
     )
     return 1
+
+
+COMMANDS = {
+    "audit": (audit_arguments, call_audit),
+    "export": (export_arguments, call_export),
+    "merge": (merge_arguments, call_merge),
+}
+"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""

@@ -15,24 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from provlab.identity.keys import canonical_json
-from provlab.messages import did_you_mean
+from provlab import FORMER_MODULES
+from provlab.project.documents import canonical_json
 from provlab.project.estimators import FUNCTION, object_in_hand
+from provlab.project.messages import did_you_mean
 from provlab.project.project import FILE, Project, current_project
 from provlab.project.versions import version_of
 from provsel.certificates import THEOREMS, Measure
 
-REGISTRIES = {
-    "selector": "provsel.selectors",
-    "model": "provsel.models",
-    "measure": "provsel.certificates",
-    "preparation": "provlab.preparation",
-}
+REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measure": "provsel.certificates"}
 """Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
 none, and would wait for them longer than for all the rest."""
 
-PANEL = "provlab.benchmark.selectors"
-"""Selectors of the benchmark, which configs may name as well: by the whole name, as those of other modules."""
+OWN = ("provsel", "provlab")
+"""Top-level packages whose public classes a config may name."""
+
+KEYED_BY_CLASS = (*REGISTRIES.values(), "provlab.preparation")
+"""Packages whose classes keys hold without the package: a part of the contract of keys, by the names of that time."""
+
+KEY_NAMES = {present: former for former, present in FORMER_MODULES.items()}
+"""Packages as keys hold them, by the names that they have now."""
 
 SCIKIT_LEARN = (
     "sklearn.linear_model.Ridge",
@@ -61,7 +63,7 @@ def base_of(kind: str) -> type:
 
 @cache  # plans ask tens of thousands of times
 def registered(kind: str, package: str = "") -> dict[str, type]:
-    """Return provsel's classes of a kind by name, such as selectors and plain transformers; those of its registry."""
+    """Return the public classes of a kind in one of our own packages by name; without a package, of its registry."""
     from sklearn.base import TransformerMixin
 
     registry = importlib.import_module(package or REGISTRIES[kind])
@@ -91,30 +93,41 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     """
     target = config.get("_target_")
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
-    registry = REGISTRIES[kind]
-    if package in (registry, PANEL if kind == "selector" else registry) and name in registered(kind, package):
-        return registered(kind, package)[name]
+    own = _own_classes(kind, package)
+    if name in own:
+        return own[name]
     if kind == "model" and target in SCIKIT_LEARN:
         return getattr(importlib.import_module(package), name)
     if isinstance(in_hand := object_in_hand(target), type) and issubclass(in_hand, base_of(kind)):
         return _with_method(kind, in_hand)
     if package and package.split(".")[0] in current_project().trust:
         return _with_method(kind, _trusted_class(kind, package, name, current_project()))
+    places = [REGISTRIES[kind]] if kind in REGISTRIES else []
     raise ValueError(
-        f"config of the {kind}: expected a class of {', '.join([registry, *(SCIKIT_LEARN if kind == 'model' else ())])}"
+        f"config of the {kind}: expected a class of {', '.join([*places, *(SCIKIT_LEARN if kind == 'model' else ())])}"
         f" or of a module that the project trusts ({', '.join(current_project().trust) or 'none'}), got "
         f"{'none' if target in (None, UNSET) else repr(target)[:82]}; {_advice(kind, str(target))}."
     )
 
 
+def _own_classes(kind: str, package: str) -> dict[str, type]:
+    """Return the public classes of a kind in a package of provsel or provlab; none of any other package."""
+    if package.split(".")[0] not in OWN:
+        return {}
+    try:
+        return registered(kind, package)
+    except (ImportError, AttributeError):  # no such module, or one that lists no public names
+        return {}
+
+
 def _advice(kind: str, target: str) -> str:
-    """Return the next step for who named a class that a config may not name."""
+    """Say how to trust the module of a refused class, or which class of ours was probably meant."""
     module = target.split(".")[0]
     if "." not in target:
         return f"name a class with its module, such as {kind}._target_=my_study.MyClass"
-    if module in ("provsel", "provlab"):
-        known = [f"{REGISTRIES[kind]}.{name}" for name in registered(kind)]
-        return f"name one of {', '.join(known)}" + did_you_mean(target, known)
+    if module in OWN:
+        known = [f"{REGISTRIES[kind]}.{name}" for name in registered(kind)] if kind in REGISTRIES else []
+        return f"name one of {', '.join(known)}" + did_you_mean(target, known) if known else "correct its name"
     place = f"add {module!r} to trust in {FILE}"
     if current_project().papers is None:
         place = f"write trust = [{module!r}] into a new file {FILE}"
@@ -122,9 +135,14 @@ def _advice(kind: str, target: str) -> str:
 
 
 def is_own(config: Mapping[str, Any]) -> bool:
-    """Tell whether a config names one of provsel's classes."""
-    package = str(config.get("_target_")).rpartition(".")[0]
-    return package in REGISTRIES.values()
+    """Tell whether a config names one of our classes that leave their input as it is."""
+    return _key_package(config)[0] in KEYED_BY_CLASS
+
+
+def _key_package(config: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the package and the name of the class that a config names, the package as keys hold it."""
+    package, _, name = str(config.get("_target_")).rpartition(".")
+    return KEY_NAMES.get(package, package), name
 
 
 def foreign_names(config: Any) -> list[str]:
@@ -202,11 +220,28 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return what keys hold of a component: its name, version and arguments, those of inner ones as well."""
     cls = component_class(kind, config)
     arguments = component_arguments(kind, config)
+    package, name = _key_package(config)
     return {
-        "name": cls.__name__ if is_own(config) else config["_target_"],
+        "name": name if package in KEYED_BY_CLASS else f"{package}.{name}",
         "algorithm_version": version_of(cls),
         "arguments": {name: _replace_components(value, _identity) for name, value in arguments.items()},
     }
+
+
+def target_of_key(name: str) -> str:
+    """Return the `_target_` of the class that keys call by a name.
+
+    Raises
+    ------
+    ValueError
+        When there is no such class now.
+    """
+    if "." in name:
+        return name
+    for package in KEYED_BY_CLASS:
+        if name in importlib.import_module(package).__all__:
+            return f"{package}.{name}"
+    raise ValueError(f"the class {name} does not exist now")
 
 
 def component_json(kind: str, config: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from provlab.messages import did_you_mean
+from provlab.project.messages import did_you_mean
 from provlab.project.project import current_project
 
 ENTRY_POINTS = "provsel.papers"

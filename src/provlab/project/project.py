@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from provlab.documents import parse_toml, read_as, read_text
+from provlab.project.documents import parse_toml, read_as, read_text
 from provsel.files import replacing_folder
 
 FILE = "provsel.toml"
@@ -64,7 +64,7 @@ class Project:
     trust : tuple of str
         Top-level modules whose classes a config may name, beside provsel's own. Nothing but this file says so.
     methods : mapping of str
-        How figures show a method, by its name in artefacts: see `provlab.figures.looks`.
+        How figures show a method, by its name in artefacts: see `provlab.report.figures.looks`.
 
     Examples
     --------

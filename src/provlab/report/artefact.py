@@ -16,31 +16,40 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from provlab.claims.rules import Finding
-from provlab.claims.schema import Claim, ClaimFile
-from provlab.claims.stored import Evidence
-from provlab.claims.verdicts import Verdict, judge
-from provlab.datasets import MissingDataError
-from provlab.documents import read_json
-from provlab.figures.specification import by_effect, specification_curve
-from provlab.figures.style import only_formats
-from provlab.frames import COLUMNS, NO_TRIALS, ORIGIN, planned_trials
-from provlab.identity.cell import Cell
-from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, compose_artefact, state_of, unique_cells
-from provlab.plan.artefact import artefact_difference, artefact_title
+from provlab.core.artefact import (
+    COMPLETE,
+    NOT_RUN,
+    PARTIAL,
+    Artefact,
+    artefact_difference,
+    artefact_title,
+    compose_artefact,
+    state_of,
+)
+from provlab.core.cell import Cell
+from provlab.core.frames import COLUMNS, NO_TRIALS, ORIGIN, planned_trials
+from provlab.core.plan import unique_cells
+from provlab.core.recipe import load_recipe
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.tables import value_text
+from provlab.data import MissingDataError
 from provlab.project import reproduce_command, tool
-from provlab.readings.prints import printed_effect
-from provlab.readings.robustness import Robustness
-from provlab.readings.study import Outcome, stored_outcome
-from provlab.recipe import load_recipe
-from provlab.reference import STATES, changes_since
+from provlab.project.documents import read_json
 from provlab.report.features import FeaturesLine, FeaturesPart, write_features
+from provlab.report.figures.specification import by_effect, specification_curve
+from provlab.report.figures.style import only_formats
 from provlab.report.plots import numbers_plot, strip
 from provlab.report.reference import ProjectReference, ReferencePart
 from provlab.report.templating import Site, number, trace_href
 from provlab.report.trace import PERCENT, Trace, beside_reference, trace_numbers
-from provlab.snapshot import StoreSnapshot
-from provlab.tables import value_text
+from provlab.verdicts.claims.rules import Finding
+from provlab.verdicts.claims.schema import Claim, ClaimFile
+from provlab.verdicts.claims.stored import Evidence
+from provlab.verdicts.claims.verdicts import Verdict, judge
+from provlab.verdicts.readings.prints import printed_effect
+from provlab.verdicts.readings.robustness import Robustness
+from provlab.verdicts.readings.study import Outcome, stored_outcome
+from provlab.verdicts.reference import STATES, changes_since
 
 log = logging.getLogger(__name__)
 

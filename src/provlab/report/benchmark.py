@@ -9,8 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from provlab.benchmark.frame import ALL_FEATURES, OWN_SIZE
-from provlab.benchmark.ranking import (
+from provlab.core.tables import write_frame
+from provlab.project.documents import digest
+from provlab.report.figures.ranks import draw_front
+from provlab.report.figures.style import only_formats
+from provlab.report.templating import Site, slug
+from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
+from provlab.verdicts.panel_ranking import (
     ALL,
     EVERYWHERE,
     HEADLINE,
@@ -24,11 +29,6 @@ from provlab.benchmark.ranking import (
     sets_of,
     win_rates,
 )
-from provlab.figures.ranks import draw_front
-from provlab.figures.style import only_formats
-from provlab.identity.keys import digest
-from provlab.report.templating import Site, slug
-from provlab.tables import write_frame
 
 EVERY = {"domain": EVERYWHERE, "size": "all sizes", "model": "both models"}
 
@@ -65,7 +65,7 @@ def write_benchmark(
         Methods of the user, which are marked.
     title : str
     pairs, sets : DataFrame, optional
-        Of the user's method beside each other one, and its data sets, see `provlab.standing`.
+        Of the user's method beside each other one, and its data sets, see `provlab.bench.rank`.
     index : str
         Where the leaderboard goes, by default benchmark/index.html.
     problems : sequence of str

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.features import KEEPS_ALL, NO_LIST, SelectedFeatures, cells_features
-from provlab.figures.curves import PANELS, frequency_figure
-from provlab.figures.style import only_formats, save_figure, style
-from provlab.frames import Planned, planned_trials
+from provlab.core.frames import Planned, planned_trials
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.tables import write_frame
+from provlab.report.figures.curves import PANELS, frequency_figure
+from provlab.report.figures.style import only_formats, save_figure, style
+from provlab.report.selected import KEEPS_ALL, NO_LIST, SelectedFeatures, cells_features
 from provlab.report.templating import Site
-from provlab.snapshot import StoreSnapshot
-from provlab.tables import write_frame
 
 TOP = 30
 """Features of a table, the most frequent ones."""

@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from provlab.figures.looks import Look, kind_of, looks
+from provlab.report.figures.looks import Look, kind_of, looks
 
 Spec = dict[str, Any]
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
-"""Plotly's names of `provlab.figures.looks.LINES`."""
+"""Plotly's names of `provlab.report.figures.looks.LINES`."""
 
 NUMBER_FIRST = r"([-+]?\d[\d,]*(?:\.\d+)?)(?:,\s+(.*))?"
 """A column such as "300", or "300, NMI": a number, and what is plotted over it."""

@@ -11,13 +11,13 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from provlab.claims.provenance import Provenance
-from provlab.claims.schema import ClaimFile
 from provlab.project import current_project
-from provlab.readings.robustness import tallied
-from provlab.reference import FOLDER, Reference
 from provlab.report.templating import render_notes
 from provlab.report.trace import reference_numbers
+from provlab.verdicts.claims.provenance import Provenance
+from provlab.verdicts.claims.schema import ClaimFile
+from provlab.verdicts.readings.robustness import tallied
+from provlab.verdicts.reference import FOLDER, Reference
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,11 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
 
-from provlab.figures.looks import kind_of
-from provlab.identity.keys import canonical_json, digest
-from provlab.messages import visible
-from provlab.own_runs import NAME
+from provlab.core.tables import value_text
 from provlab.project import tool
-from provlab.tables import value_text
+from provlab.project.documents import canonical_json, digest
+from provlab.project.messages import PAGE_NAME, visible
+from provlab.report.figures.looks import kind_of
 from provsel import __version__
 
 MISSING = "–"
@@ -275,7 +274,7 @@ def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterabl
     named += [("claim", name) for name in claims]
     seen = {("claim", "index")}
     for kind, name in named:
-        if not NAME.fullmatch(name) or ".." in name:
+        if not PAGE_NAME.fullmatch(name) or ".." in name:
             raise ValueError(
                 f"{kind} {name!r}: expected a name of letters, digits, '.', '_' and '-' that starts with a letter or "
                 "digit, at most 150 long, since it names a page; rename it."

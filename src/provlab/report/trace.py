@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from provlab.frames import entry_trials, headline_columns
-from provlab.plan import Artefact, Entry
+from provlab.core.artefact import Artefact, Entry
+from provlab.core.frames import entry_trials, headline_columns
+from provlab.core.protocols import protocol_named
+from provlab.core.store import SCHEMA, TIMING, TrialReader
+from provlab.core.summaries import value_counts, versions
+from provlab.core.tables import value_text
 from provlab.project import tool
-from provlab.protocols import protocol_named
-from provlab.store import SCHEMA, TIMING, TrialReader
-from provlab.summaries import value_counts, versions
-from provlab.tables import value_text
 
 MAX_VALUES = 200
 """Values of a measured column that are kept for a drawing; its statistics are of all."""

@@ -26,13 +26,13 @@ from dask.utils import parse_bytes
 from distributed import CancelledError, Client, Future, KilledWorker, LocalCluster, wait
 from distributed.utils import silence_logging_cmgr
 
-from provlab.identity.keys import trial_key
-from provlab.messages import to_install
-from provlab.plan.plan import Task
-from provlab.protocols import ONE_THREAD
+from provlab.core.keys import trial_key
+from provlab.core.plan import Task
+from provlab.project.messages import to_install
+from provlab.project.terminal import visible_output
 from provlab.run.isolation import SAFE_PATH
+from provlab.run.streamed import ONE_THREAD
 from provlab.run.task import ClusterError, Results, TaskResult, run_task
-from provlab.terminal import visible_output
 from provsel import __version__
 
 DATA = ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")

@@ -21,12 +21,12 @@ import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.backend import resource_tracker
 
-from provlab.messages import to_install, visible
-from provlab.plan.plan import Task
-from provlab.protocols import ONE_THREAD
+from provlab.core.plan import Task
+from provlab.project.messages import to_install, visible
+from provlab.project.terminal import visible_output
 from provlab.run.isolation import isolated_children
+from provlab.run.streamed import ONE_THREAD
 from provlab.run.task import Results, TaskResult, run_task
-from provlab.terminal import visible_output
 
 EXECUTORS = ("serial", "loky", "dask", "slurm")
 

@@ -6,10 +6,9 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
-from provlab.identity.cell import Cell
-from provlab.protocols import Fold
-from provlab.protocols.base import ChangedInputError
-from provlab.protocols.shared_rows import needs_writable_arrays, settings_of_one_trial
+from provlab.core.cell import Cell
+from provlab.run.fold import Fold
+from provlab.run.shared_rows import ChangedInputError, needs_writable_arrays, settings_of_one_trial
 
 
 def run_foreign_trial(

@@ -15,15 +15,15 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from provlab.datasets import MissingDataError, describe_roots
-from provlab.identity.cell import Cell
-from provlab.identity.keys import canonical_json
-from provlab.plan import MANY_ROWS, Task, files_missing, load_from, make_tasks, trials_of, unique_cells
-from provlab.protocols import AbstractFolds
+from provlab.core.cell import Cell
+from provlab.core.plan import MANY_ROWS, Task, files_missing, load_from, make_tasks, trials_of, unique_cells
+from provlab.core.protocols import AbstractFolds
+from provlab.core.store import TrialStore
+from provlab.data import MissingDataError, describe_roots
+from provlab.project.documents import canonical_json
+from provlab.project.terminal import PlainConsole
 from provlab.run.executors import execute
 from provlab.run.task import data_of
-from provlab.store import TrialStore
-from provlab.terminal import PlainConsole
 
 PLAIN_EVERY = 15.0
 """Seconds between two lines of progress where there is no terminal."""

@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from provlab.datasets import DataIntegrityError, Dataset, warn_of_scales
-from provlab.identity.cell import Cell, trial_seed
-from provlab.identity.keys import canonical_json
-from provlab.messages import visible
-from provlab.plan import Task, Trial, identity_of, load_again, load_from
+from provlab.core.cell import Cell, trial_seed
+from provlab.core.plan import Task, Trial, identity_of, load_again, load_from
+from provlab.core.protocols import COLUMNS, AbstractProtocol
+from provlab.data import DataIntegrityError, Dataset, warn_of_scales
 from provlab.project.components import is_own
-from provlab.protocols import COLUMNS, AbstractProtocol, Fold
-from provlab.protocols.base import ChangedInputError
+from provlab.project.documents import canonical_json
+from provlab.project.messages import visible
 from provlab.run.environment import environment, git_revision
+from provlab.run.fold import Fold, make_fold
+from provlab.run.measuring import measure as measure_trial
+from provlab.run.shared_rows import ChangedInputError
 
 Record = dict[str, Any]
 
@@ -139,7 +141,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
     cell.measured.check_data(cell.method, dataset)
 
     def measure(rows: Fold) -> Record:
-        return cell.measured.run(cell.method, rows, seed=seed, split_seed=task.split_seed)
+        return measure_trial(cell.measured, cell.method, rows, seed=seed, split_seed=task.split_seed)
 
     if cell.foreign:
         from provlab.run.foreign import run_foreign_trial  # scikit-learn, which those who only plan need not wait for
@@ -185,7 +187,7 @@ def _fold(task: Task, dataset: Dataset) -> Fold:
     if measured.keeps_fold:
         return _shared_fold(measured, canonical_json(dict(task.dataset)), task.data, canonical_json(preparation))
     numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
-    return measured.fold(dataset, **numbers, preparation=preparation)
+    return make_fold(measured, dataset, **numbers, preparation=preparation)
 
 
 def data_of(task: Task) -> Dataset:
@@ -200,4 +202,4 @@ def data_of(task: Task) -> Dataset:
 def _shared_fold(measured: AbstractProtocol, config: str, data: str, preparation: str) -> Fold:
     """Return the rows that all tasks of a protocol share, whatever their repeat, while the data have this identity."""
     prepared = json.loads(preparation)
-    return measured.fold(load_from(json.loads(config)), n_splits=1, split_seed=0, fold=0, preparation=prepared)
+    return make_fold(measured, load_from(json.loads(config)), n_splits=1, split_seed=0, fold=0, preparation=prepared)

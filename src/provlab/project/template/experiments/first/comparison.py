@@ -1,8 +1,8 @@
 """provsel reproduce comparison."""
 
-from provlab.frames import error_summary
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import cell_text, write_tables
+from provlab.core.frames import error_summary
+from provlab.core.recipe import Recipe, Rendering
+from provlab.core.tables import cell_text, write_tables
 
 
 def summarise(entry, trials):

@@ -1,0 +1,1 @@
+"""Methods beside each other: comparisons, ranks, runs of one's own data, and the panel."""

@@ -1,0 +1,411 @@
+"""Compare selectors on arrays in hand: the same trials and the same store as an experiment's, from Python."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from rich.console import Console
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from provlab.bench.own_runs import FOLDER, STABILITY, OwnRun, RunTable, own_run
+from provlab.core.composition import compose_config
+from provlab.core.frames import ERROR, Headline, headline_of, planned_trials
+from provlab.core.plan import cells_of
+from provlab.core.store import TrialStore
+from provlab.core.tables import aligned_text
+from provlab.data.own_columns import known_labels
+from provlab.project.documents import digest
+from provlab.project.estimators import as_config, estimators_in_hand
+from provlab.project.messages import in_file_name, visible_line
+from provlab.run.runner import run_methods
+from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
+from provsel.files import replacing
+from provsel.sparse_input import check_sparse
+
+SPLITS = {"kfold": "tenfold", "leave_one_group_out": "leave_one_group_out", "time_order": "time_order"}
+"""Protocols by the name of `cv`."""
+
+
+class Comparison(pd.DataFrame):
+    """What `compare` returns: a frame with a figure of its errors, or of the measure that it compares by.
+
+    Attributes
+    ----------
+    features : DataFrame
+        One line for each method and feature that it selected: `method`, and the columns of
+        `provlab.report.selected.selected_features`.
+    folds : tuple of int
+        Repeats, and folds of each.
+    """
+
+    _metadata: ClassVar = ["headline", "features", "folds"]
+    headline: Headline = ERROR
+    folds: tuple[int, int] = (1, 1)
+    features: pd.DataFrame = pd.DataFrame()
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return pd.DataFrame  # a part of it is no comparison
+
+    def __str__(self) -> str:
+        """Return the table as text: the measure, its interval, the difference to the first and its p come first."""
+        return aligned_text(_shown(self)) + _note(self)
+
+    __repr__ = __str__
+
+    def draw(self) -> Any:
+        """Return a Matplotlib figure of the measure that is compared, with 95 % intervals of its mean."""
+        from provlab.report.figures.curves import dots
+
+        known = pd.DataFrame(self).dropna(subset=self.headline.column)
+        lines = {"row": known.index.astype(str), "dataset": "", "value": known[self.headline.column]}
+        return dots(pd.DataFrame({**lines, "low": known["low"], "high": known["high"]}), xlabel=self.headline.label)
+
+    def _repr_html_(self) -> str:
+        """Return the table with its figure, for a notebook."""
+        table = f"{_shown(self).to_html()}<p>{escape(_note(self))}</p>"
+        try:
+            figure = self.draw()
+        except ModuleNotFoundError:  # of the extra "report"
+            return table
+        drawn = io.StringIO()
+        figure.savefig(drawn, format="svg")
+        svg = drawn.getvalue()
+        return table + svg[svg.index("<svg") :]
+
+    def draw_features(self) -> Any:
+        """Return a Matplotlib figure: how often each method selects its most frequent features."""
+        from provlab.report.figures.curves import frequency_figure
+
+        return frequency_figure(self.features)
+
+
+def _shown(comparison: Comparison) -> pd.DataFrame:
+    """Return what is printed of a comparison, as texts: what decides comes first, in 80 columns with short names."""
+    headline = comparison.headline
+    signed = "{:+.2f}" if headline.unit else "{:+.4f}"
+    low = _texts(comparison["low"], headline.text)
+    high = _texts(comparison["high"], headline.text)
+    intervals = [" to ".join(filter(None, ends)) for ends in zip(low, high, strict=True)]
+    columns = {
+        headline.in_units(headline.name): _texts(comparison[headline.column], headline.text),
+        "95 % interval": intervals,
+        "difference": _texts(comparison["difference"], signed.format),
+        "p": _texts(comparison["p"], "{:.2g}".format),
+        "selected": _texts(comparison["n_selected"], "{:.4g}".format),
+        "stability": _texts(comparison["stability"], "{:.2f}".format),
+    }
+    return pd.DataFrame(columns, index=[visible_line(str(name)) for name in comparison.index])
+
+
+def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
+    """Return values as texts, empty where there is none."""
+    return ["" if pd.isna(value) else visible_line(text_of(value)) for value in values]
+
+
+def _note(comparison: Comparison) -> str:
+    """Return what stands below the table: what the difference is, further columns, and why methods failed."""
+    printed = (comparison.headline.column, "low", "high", "difference", "p", "n_selected", "stability")
+    further = [name for name in comparison.select_dtypes("number") if name not in printed]
+    first = visible_line(str(comparison.index[0]))
+    lines = [
+        f"difference: to {first}, fold by fold, with p of each method alone. Further columns: {', '.join(further)}.",
+        f"p: {size_words(*comparison.folds)}.",
+    ]
+    reasons = comparison["reason"].dropna() if "reason" in comparison else pd.Series(dtype=object)
+    for name, reason in reasons.items():
+        if reason:
+            lines.append(visible_line(f"{name} failed: {reason}"))
+    return "\n".join(lines)
+
+
+def compare(
+    X: Any,
+    y: Any,
+    methods: Mapping[str, Any],
+    *,
+    model: Any = None,
+    task: str = "auto",
+    preparation: Any = None,
+    setting: str = "unsupervised",
+    cv: Any = "kfold",
+    groups: Any = None,
+    sample_weight: Any = None,
+    scoring: str | Sequence[str] = (),
+    n_splits: int = 10,
+    repeats: int = 10,
+    draws: int = 5,
+    seed: int = 0,
+    feature_names: Sequence[str] | None = None,
+    name: str = "data",
+    results: Path | str = "results",
+    n_jobs: int = 1,
+    console: Console | None = None,
+) -> Comparison:
+    """Cross-validate a model on what each of some selectors chooses, or find that in the store.
+
+    Folds are the same for all methods; each method that draws is repeated in each fold. What is computed is stored
+    trial by trial: the same call computes nothing, an interrupted one resumes, and other calls share what they have in
+    common. `provsel report` shows each comparison, with figures and all features.
+
+    Parameters
+    ----------
+    X : array-like, sparse or DataFrame of shape (n_samples, n_features)
+        Columns of texts and missing values need a `preparation`.
+    y : array-like of shape (n_samples,)
+        Classes, as texts or numbers, or real numbers to be predicted.
+    methods : mapping
+        Name -> unfitted selector or transformer. The first is the one that the others are compared with. Classes and
+        functions of yours are known by the code of their module or script; in a notebook by their own, so that what
+        they call there should not change, or else their `algorithm_version`.
+    model : classifier or regressor, optional
+        Trained on what was selected. By default `LibsvmSVM()` for classes, scikit-learn's `LinearSVC(dual=False)` for
+        more than 20,000 rows of them, and its `Ridge()` for numbers.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What y is where its numbers may be either, see `provlab.data.loaders.file.load`.
+    preparation : str or transformer, optional
+        What is done to the columns before the selection, fitted on the training rows of each fold: "impute", "one_hot",
+        "standardise", "range" or "robust", see `provlab.run.preparation.TablePreparation`, or a scikit-learn
+        transformer.
+    setting : {"unsupervised", "supervised", "unsupervised_with_center"}, default="unsupervised"
+        Select on all training rows, or on the support vectors of the model on all features.
+    cv : {"kfold", "leave_one_group_out", "time_order"}, int or array of shape (n_samples,), default="kfold"
+        How rows are split: into `n_splits` folds, with classes in equal shares and groups whole; by groups, each tested
+        once; or in their order, with training rows before test rows. A number is that of folds. An array says for each
+        row the fold that tests it, or -1 for rows that are never tested.
+    groups : array-like of shape (n_samples,), optional
+        Rows of one group, such as a patient, are never in training and test rows at once.
+    sample_weight : array-like of shape (n_samples,), optional
+        For models and measures that take weights.
+    scoring : str or sequence of str, optional
+        Names of scikit-learn's scorers. The first is what is compared, in place of the error, or of R^2.
+    n_splits, repeats, draws : int
+        Folds; repeats of "kfold", with other folds; draws in each fold of a method that draws.
+    seed : int, default=0
+    feature_names : sequence of str, optional
+        By default the columns of a DataFrame, or numbers from 1.
+    name : str, default="data"
+        Of the data, in messages and on pages.
+    results : path, default="results"
+        Folder of the store, and of the data.
+    n_jobs : int, default=1
+        Worker processes. More than one needs classes that they can import: of provsel, or of modules that the project
+        trusts.
+    console : rich.console.Console, optional
+        For progress, by default standard error.
+
+    Returns
+    -------
+    Comparison
+        Index: the names. Columns: the measure (error in percent, r2 or a scorer), its mean over folds; sd; low and
+        high, the 95 % interval of the mean; n_selected; cpu, mean seconds of a selection with what it shares;
+        difference to the first, from difference_low to difference_high, its 95 % interval, with p, two-sided, both by
+        the corrected t-test, of each method alone: of many methods some are below 5 % by chance, and what is printed
+        says how often one is; stability of the selected features, from stability_low to stability_high, its 95 %
+        interval for new rows; trials; and further measures. The attribute `features` names what each method selected,
+        and `draw_features` shows how often.
+
+    Raises
+    ------
+    ValueError
+        Bad data, or a trial that failed: what worked is stored.
+
+    References
+    ----------
+    Nadeau and Bengio (2003), for the test.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.feature_selection import SelectKBest, chi2
+    >>> from provlab import compare
+    >>> from provsel.selectors import LeverageScoreSelector
+    >>> X, y = load_digits(return_X_y=True)
+    >>> methods = {"chi2": SelectKBest(chi2, k=20), "leverage": LeverageScoreSelector(20, rank=10)}
+    >>> compare(X, y, methods, repeats=1, n_splits=3)  # doctest: +SKIP
+    """
+    if not isinstance(methods, Mapping) or not methods:
+        raise ValueError(
+            f'compare: expected a mapping of names to selectors, got {methods!r:.80}; such as {{"RFE": RFE(...)}}.'
+        )
+    estimators = [*methods.items(), *([] if model is None else [("model", model)])]
+    for kind, each in estimators:
+        if not isinstance(each, BaseEstimator):
+            raise ValueError(f"compare: {kind}: expected an unfitted estimator, got {each!r:.80}; call the class.")
+    results = Path(results)
+    split, beside = _split(cv), {"groups": groups, "sample_weight": sample_weight}
+    if split == "fixed_folds":
+        beside["fold"] = cv
+    beside = {role: each for role, each in beside.items() if each is not None}
+    data = _written(X, y, feature_names, beside, results / "data", in_file_name(name)[:40] or "data")
+    named = preparation if isinstance(preparation, str) else "none"
+    choices = ["dataset=file", "selector=any", f"protocol={SPLITS.get(split, split)}", f"preparation={named}"]
+    parts = compose_config([*choices, *([] if model is None else ["model=any"])])
+    own = {"setting": setting, "draws": draws, "seed": seed}
+    own |= {"n_splits": n_splits if isinstance(cv, str) else cv} if split in ("kfold", "time_order") else {}
+    own |= {"repeats": repeats} if split == "kfold" else {}
+    own |= {"scoring": [scoring] if isinstance(scoring, str) else [*scoring]} if scoring else {}
+    parts |= {"dataset": {**parts["dataset"], **data, "task": task}, "protocol": {**parts["protocol"], **own}}
+    with estimators_in_hand():
+        if model is not None:
+            parts["model"] = as_config(model)
+        if isinstance(preparation, BaseEstimator):
+            parts["preparation"] = as_config(preparation)
+        elif not isinstance(preparation, str | None):
+            raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
+        cells = [cell for each in methods.values() for cell in cells_of({**parts, "selector": as_config(each)})]
+        store = TrialStore(results / "store")
+        executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
+        report = run_methods(cells, store, executor, label="compare", console=console)
+    reasons = report.reasons(cells)
+    if all(cell.id in reasons for cell in cells):
+        report.check("compare")
+    run = own_run("", cells, [*methods], [name] * len(cells), reasons)
+    return _comparison(run, headline_of(cells[0]), store, results)
+
+
+def _split(cv: Any) -> str:
+    """Return the name of the split that an argument `cv` means."""
+    if isinstance(cv, int) and not isinstance(cv, bool):
+        return "kfold"
+    if isinstance(cv, str) and cv in SPLITS:
+        return cv
+    if isinstance(cv, str) or np.ndim(cv) != 1:
+        raise ValueError(
+            f"compare: cv: expected one of {', '.join(SPLITS)}, a number of folds, or the fold of each row, got "
+            f"{cv!r:.80}; choose one."
+        )
+    return "fixed_folds"
+
+
+def _written(
+    X: Any, y: Any, feature_names: Sequence[str] | None, beside: Mapping[str, Any], folder: Path, name: str
+) -> dict[str, Any]:
+    """Write data once, in a folder that is named by them, and return the settings of `dataset=file` that read them.
+
+    Numbers become arrays, and a table with texts a Parquet file.
+    """
+    X = X.to_pandas() if hasattr(X, "to_pandas") else X
+    X = pd.DataFrame(X).infer_objects() if isinstance(X, np.ndarray) and X.dtype.kind in "OU" else X
+    labels = known_labels("compare", np.ravel(y) if np.ndim(y) == 2 and np.shape(y)[1] == 1 else y)
+    vectors = {"y": labels.astype(str) if labels.dtype.kind == "O" else labels}
+    for role, value in beside.items():
+        found = pd.Series(np.asarray(value))
+        if found.isna().any():
+            raise ValueError(f"compare: {role}: expected a value in each row, got {int(found.isna().sum())} without.")
+        vectors[role] = found.astype(str).to_numpy(str) if found.dtype.kind not in "iufb" else found.to_numpy()
+    for role, vector in vectors.items():
+        if vector.shape != (np.shape(X)[0],):
+            got = len(vector) if vector.ndim == 1 else f"an array of shape {vector.shape}"
+            raise ValueError(
+                f"compare: expected {np.shape(X)[0]} values in {role}, one for each row of X, got {got}; correct it."
+            )
+    columns = getattr(X, "columns", None) if feature_names is None else feature_names
+    names = None if columns is None else [str(column) for column in columns]
+    if twice := [column for column, times in Counter(names or ()).items() if times > 1]:
+        raise ValueError(f"compare: expected distinct names of columns, got {twice[0]!r} more than once; rename one.")
+    if isinstance(X, pd.DataFrame) and not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
+        return _written_table(X.set_axis(names, axis=1), vectors, folder, name)
+    if sparse.issparse(X):
+        check_sparse("compare", X)
+        rows = sparse.csr_array(X, dtype=np.float64)
+        arrays: dict[str, Any] = {part: getattr(rows, part) for part in ("data", "indices", "indptr", "shape")}
+    else:
+        dense = X.to_numpy(dtype=np.float64, na_value=np.nan) if isinstance(X, pd.DataFrame) else X
+        arrays = {"X": np.ascontiguousarray(dense, dtype=np.float64)}
+    arrays["y"] = vectors["y"]
+    if names is not None:
+        arrays["feature_names"] = names
+    arrays |= {role: vectors[role] for role in beside}
+    arrays = {part: np.asarray(value) for part, value in arrays.items()}
+    path = _path(folder, arrays, f"{name}.npz")
+    if not path.is_file():
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez(file, **arrays)
+    return {"path": str(path), **{role: role for role in beside}}
+
+
+def _written_table(X: pd.DataFrame, vectors: Mapping[str, NDArray[Any]], folder: Path, name: str) -> dict[str, Any]:
+    """Write a table with texts, and the columns beside its features under names that none of these has."""
+    longest = "_" * max(len(column) for column in X.columns)
+    names = {role: role if role not in X else f"{role}{longest}" for role in vectors}
+    whole = pd.concat([X.reset_index(drop=True), pd.DataFrame({names[k]: each for k, each in vectors.items()})], axis=1)
+    hashed = {column: pd.util.hash_pandas_object(whole[column], index=False).to_numpy() for column in whole}
+    path = _path(folder, hashed, f"{name}.parquet")
+    if not path.is_file():
+        try:
+            table = pa.Table.from_pandas(whole, preserve_index=False).replace_schema_metadata(None)
+        except pa.ArrowException as error:
+            raise ValueError(
+                f"compare: expected columns of numbers or texts, got {error!s:.200}; convert it."
+            ) from None
+        with replacing(path) as temporary:
+            pq.write_table(table, temporary)
+    return {"path": str(path), "target": names["y"], **{role: names[role] for role in vectors if role != "y"}}
+
+
+def _path(folder: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Path:
+    """Return the absolute path of the file of some arrays, in a folder named by what they hold, which is made."""
+    content = digest(
+        {name: [str(a.dtype), list(a.shape), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in arrays.items()}
+    )
+    (folder / content[:32]).mkdir(parents=True, exist_ok=True)
+    return (folder / content[:32] / name).absolute()
+
+
+def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:
+    """Write a run, and return a line a method, with the difference to the first, fold by fold."""
+    table = RunTable(run, store)
+    table.write(results / FOLDER / run.name, formats=())
+    trials = planned_trials(store, run.cells, [headline.column, "n_train", "n_test"])
+    folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, "n_train", "n_test"]].mean()
+    found = table.frame.set_index("method").rename_axis(None)
+    found = found.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
+    found[["difference", "difference_low", "difference_high", "p"]] = np.nan
+    for place, name in enumerate(found.index):
+        if found[headline.column].iloc[[0, place]].isna().any():  # one of the two failed
+            continue
+        differences = headline.factor * (folds.loc[place, headline.column] - folds.loc[0, headline.column])
+        ratio = float((folds.loc[place, "n_test"] / folds.loc[place, "n_train"]).mean())
+        found.loc[name, "difference"] = differences.mean()
+        if place:
+            test = CorrectedT(differences.to_numpy(), ratio=ratio)
+            found.loc[name, ["difference_low", "difference_high"]] = test.interval(0.95)
+            found.loc[name, "p"] = test.p_value()
+    asked = pd.to_numeric(found["features"], errors="coerce")
+    if (found["n_selected"] < asked).any():
+        found["asked"] = asked
+    first = [
+        headline.column,
+        "sd",
+        "low",
+        "high",
+        "n_selected",
+        "asked",
+        "cpu",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "p",
+        *STABILITY,
+        "trials",
+    ]
+    first = [name for name in first if name in found]
+    further = [name for name in found if name not in {*first, "features", "dataset", "measure", "state"}]
+    comparison = Comparison(found[[*first, *further]])
+    comparison.headline = headline
+    comparison.features = table.features.drop(columns=["features", "dataset"])
+    comparison.folds = run.cells[0].repeats, run.cells[0].n_splits
+    return comparison

@@ -1,0 +1,91 @@
+"""The methods of the benchmark, as `methods.yaml` has them: how each is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from provlab.bench import selectors
+from provlab.bench.selectors.ranked import installed_version, is_version
+from provlab.core.composition import compose_config, resolve_references
+from provlab.project.components import build
+from provlab.project.documents import read_record
+from provsel.selectors import BaseSelector
+
+
+@dataclass(frozen=True)
+class PanelMethod:
+    """An entry of `methods.yaml`.
+
+    Attributes
+    ----------
+    kind : {"filter", "embedded", "wrapper", "subset", "control"}
+    choose : tuple of str
+        Overrides that choose the selector. SIZE in them stands for the number of features that is asked for. HALF
+        stands for half of it, the rank of methods that approximate.
+    adapter : str
+        Class of `provlab.bench.selectors`; `choose` then has further overrides.
+    sizes : {"fixed", "at most", "own"}
+        "at most": fewer where draws repeat, or where no more can be had; "own" methods choose their number themselves.
+    multiclass : bool
+        Whether labels may be of more than two classes.
+    version : str
+        Of the package, by default that of the panel.
+    """
+
+    kind: Literal["filter", "embedded", "wrapper", "subset", "control"]
+    choose: tuple[str, ...] = ()
+    adapter: str = ""
+    sizes: Literal["fixed", "at most", "own"] = "fixed"
+    multiclass: bool = True
+    version: str = ""
+
+    def overrides(self, size: int) -> list[str]:
+        """Return the overrides that choose the method, asked for `size` features."""
+        found = list(self.choose)
+        if self.adapter:
+            asked = "null" if self.sizes == "own" else "SIZE"
+            target = f"selector._target_={selectors.__name__}.{self.adapter}"
+            found[:0] = ["selector=any", target, f"+selector.n_features_to_select={asked}"]
+        if self.source != "provsel":
+            found.append(f"+selector.version='{self.version or _panel().versions[self.source]}'")
+        return [each.replace("SIZE", str(size)).replace("HALF", str(max(1, size // 2))) for each in found]
+
+    def selector(self, size: int = 1) -> BaseSelector:
+        """Return the selector, asked for `size` features, not fitted."""
+        config = resolve_references(compose_config(self.overrides(size)), ["selector"])["selector"]
+        found: BaseSelector = build("selector", config)
+        return found
+
+    def installed(self) -> PanelMethod | None:
+        """Return the method with the version of its package that is installed; None where there is none."""
+        if self.source == "provsel":
+            return self
+        version = installed_version(self.source)
+        if version is None:
+            return None
+        return self if is_version(version, _panel().versions[self.source]) else replace(self, version=version)
+
+    @property
+    def source(self) -> str:
+        """Provsel, or the distribution whose code orders the features."""
+        return str(getattr(selectors, self.adapter).package) if self.adapter else "provsel"
+
+
+@dataclass(frozen=True)
+class _Panel:
+    versions: Mapping[str, str]
+    methods: Mapping[str, PanelMethod]
+
+
+@cache
+def _panel() -> _Panel:
+    return read_record(Path(__file__).with_name("methods.yaml"), _Panel)
+
+
+def panel_methods() -> Mapping[str, PanelMethod]:
+    """Return the methods of the panel by name."""
+    return _panel().methods

@@ -1,0 +1,236 @@
+"""The panel: which cells it has, and their trials as its frame.
+
+Each cell is an ordinary one, with an ordinary key: a data set of `datasets.yaml`, a method of `methods.yaml` asked for
+one of the sizes of `panel.yaml`, one of its models, and the protocol `benchmark`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from provlab.bench.methods import PanelMethod
+from provlab.core.cell import ID_DIGITS, Cell
+from provlab.core.composition import Composer
+from provlab.core.frames import planned_trials
+from provlab.core.plan import cells_of, load_from, places_of_first
+from provlab.core.store import TrialReader
+from provlab.project.documents import read_as, read_plain_yaml, read_record
+from provlab.project.messages import did_you_mean
+from provlab.verdicts.panel_frame import ALL_FEATURES, KEY, OWN_SIZE, WHERE, as_panel
+from provsel.stability import stability
+
+Entry = TypeVar("Entry")
+
+FOLDER = "benchmark"
+"""Of the stored panel, below the reference results."""
+
+TABLE = "_datasets.csv"
+"""The data sets of the panel, in the same folder. Pandas passes over it: it begins with an underscore."""
+
+
+@dataclass(frozen=True)
+class PanelDataset:
+    """An entry of `datasets.yaml`.
+
+    Attributes
+    ----------
+    choose : tuple of str
+        Overrides that choose the data set, and its preparation where it is not standardised.
+    domain : str
+    source : str
+        Of the rows: no two sets of the panel share one.
+    support : int
+        Number of columns that the labels depend on: the first of the data set without `shuffle_columns`. 0 where that
+        is not known.
+    """
+
+    choose: tuple[str, ...]
+    domain: str
+    source: str
+    support: int = 0
+
+
+@dataclass(frozen=True)
+class PanelProtocol:
+    """What `panel.yaml` says: overrides of all cells, sizes, overrides of each model, and sets of the quick panel."""
+
+    choose: tuple[str, ...]
+    sizes: tuple[int, ...]
+    models: Mapping[str, tuple[str, ...]]
+    quick: tuple[str, ...]
+
+
+class PanelCell(NamedTuple):
+    """A cell of the panel, and how the frame calls it."""
+
+    method: str
+    dataset: str
+    domain: str
+    size: int
+    model: str
+    support: int
+    cell: Cell
+
+
+@cache
+def panel_datasets() -> Mapping[str, PanelDataset]:
+    """Return the data sets of the panel by name."""
+    path = Path(__file__).with_name("datasets.yaml")
+    found: Mapping[str, PanelDataset] = read_as(Mapping[str, PanelDataset], read_plain_yaml(path), str(path))
+    return found
+
+
+@cache
+def panel_protocol() -> PanelProtocol:
+    """Return how the panel judges."""
+    return read_record(Path(__file__).with_name("panel.yaml"), PanelProtocol)
+
+
+def stored_folder() -> Path:
+    """Return the folder of the stored panel that comes with provsel: in an installed wheel, or in a checkout."""
+    inside = Path(__file__).resolve().parent / "stored"
+    return inside if inside.is_dir() else inside.parents[3] / "results" / "reference" / FOLDER
+
+
+def some(kind: str, names: Iterable[str], known: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Return the entries of some names, all where none are given.
+
+    Raises
+    ------
+    ValueError
+        For a name that there is not.
+    """
+    names = list(names)
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"panel: expected a {kind} of the panel ({', '.join(known)}), got {name!r:.80}"
+                f"{did_you_mean(name, known) or '; choose one of these'}."
+            )
+    return {name: each for name, each in known.items() if name in names or not names}
+
+
+def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset]) -> list[PanelCell]:
+    """Return the cells of some methods on some data sets, data set by data set.
+
+    A size has a cell where the data set has more columns, and a method where it takes as many classes.
+
+    Parameters
+    ----------
+    methods, datasets : mapping
+        By name. Others than those of the panel are judged in the same way.
+
+    Raises
+    ------
+    MissingDataError
+        A data set that the stored table does not have is not here: names it, and the command that gets it.
+    """
+    protocol, compose = panel_protocol(), Composer()
+
+    @cache
+    def cell_of(prepared: tuple[str, ...], model: str, method: str, size: int) -> Cell:
+        chosen = [*prepared, *protocol.models[model], *methods[method].overrides(max(size, 1))]
+        [cell] = cells_of(compose([*protocol.choose, *chosen]))
+        return cell
+
+    found = []
+    for name, dataset in datasets.items():
+        prepared = tuple(text for text in dataset.choose if text.startswith("preparation"))
+        base = base_cell(dataset, compose)
+        d, n_classes = shape_of(base)
+        for title, method in methods.items():
+            if n_classes > 2 and not method.multiclass:
+                continue
+            for size in _sizes(method, d):
+                for model in protocol.models:
+                    # composed on other data, which makes no difference
+                    cell = cell_of(prepared, model, title, size).on(base.dataset, base.data)
+                    found.append(PanelCell(title, name, dataset.domain, size, model, dataset.support, cell))
+    return found
+
+
+def _sizes(method: PanelMethod, d: int) -> list[int]:
+    if method.sizes != "own":
+        return [size for size in panel_protocol().sizes if size < d]
+    return [ALL_FEATURES if method.kind == "control" else OWN_SIZE]
+
+
+def base_cell(dataset: PanelDataset, compose: Composer | None = None) -> Cell:
+    """Return a cell of the protocol on a data set, with its config and identity; nothing is loaded."""
+    [cell] = cells_of((compose or Composer())([*panel_protocol().choose, "selector=full", *dataset.choose]))
+    return cell
+
+
+def shape_of(cell: Cell) -> tuple[int, int]:
+    """Return how many columns and classes the data set of a cell has: as the stored table says, or else by loading."""
+    known = _known_shapes()
+    if cell.data not in known:
+        data = load_from(cell.dataset)
+        known[cell.data] = data.X.shape[1], data.n_classes
+    return known[cell.data]
+
+
+@cache
+def _known_shapes() -> dict[str, tuple[int, int]]:
+    """Return columns and classes by the identity of a data set, which has the SHA-256 of its files."""
+    path = stored_folder() / TABLE
+    lines = pd.read_csv(path, usecols=["data", "columns", "classes"]) if path.is_file() else pd.DataFrame()
+    return {line.data: (line.columns, line.classes) for line in lines.itertuples()}
+
+
+# ---- the frame
+
+READ = {
+    "n_selected": "n_selected", "error": "error", "balanced_accuracy": "balanced_accuracy",
+    "neg_log_loss": "neg_log_loss", "subset_ratio": "subset_frobenius_ratio", "peak_memory": "peak_bytes",
+    "failure": "failure",
+}  # fmt: skip
+"""Columns of the records, and what the frame calls them."""
+
+
+def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
+    """Return a line a cell: how the frame calls it."""
+    return pd.DataFrame([each[:-1] for each in cells], columns=[*PanelCell._fields[:-1]])
+
+
+def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
+    """Return the stored trials of some cells as a panel."""
+    read = [*READ, "select_cpu", "shared_cpu", "features", "n_features", *WHERE]
+    found = planned_trials(store, [each.cell for each in cells], read).rename(columns=READ)
+    found["select_cpu"] += found["shared_cpu"]
+    found["cell"] = found["cell"].str[:ID_DIGITS]
+    trials = found.join(names_of(cells), on="place")
+    # both models have the same selection, but for what draws: that of one of them is told
+    first = trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
+    known = {each.dataset: each for each in cells if each.support}
+    supports = {name: places_of_first(each.cell.dataset, each.support) for name, each in known.items()}
+    lines = [
+        dict(zip(KEY, key, strict=True)) | _of_all_folds(part, supports.get(key[1]))
+        for key, part in first.groupby(KEY, sort=False)
+    ]
+    selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])
+    return as_panel(trials.merge(selections, how="left", on=KEY))
+
+
+def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
+    """Return what only the folds of a selection tell together, where each has one and leaves something out."""
+    if trials["features"].isna().any():
+        return {}
+    d, found = int(trials["n_features"].iloc[0]), dict[str, float]()
+    of_repeats = trials.groupby(["repeat", "draw"])["features"]
+    if reports := [stability(folds, d) for _, folds in of_repeats if len(folds) > 1 and folds.map(len).any()]:
+        found["stability"] = float(np.mean([each.index for each in reports]))
+        found["stability_se"] = float(np.mean([each.variance**0.5 for each in reports]))
+    if support is not None:
+        sizes = trials["features"].map(len)
+        hits = trials["features"].map(lambda kept: len(support.intersection(kept.tolist())))
+        found["support_f1"] = (2 * hits / (sizes + len(support))).mean()
+        found["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
+    return found

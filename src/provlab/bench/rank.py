@@ -1,0 +1,399 @@
+"""A selector among those of the panel, and those of the panel on other data: only what is not stored is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from sklearn.base import BaseEstimator
+
+from provlab.bench.methods import PanelMethod, panel_methods
+from provlab.bench.own_runs import SIZES
+from provlab.bench.panel import (
+    PanelCell,
+    PanelDataset,
+    panel_cells,
+    panel_datasets,
+    panel_frame,
+    panel_protocol,
+    some,
+)
+from provlab.bench.stored_panel import read_panel
+from provlab.core.cell import Cell
+from provlab.core.composition import compose_config
+from provlab.core.frames import planned_trials
+from provlab.core.store import TrialStore
+from provlab.core.tables import aligned_text, write_frame
+from provlab.project.components import component_class
+from provlab.project.estimators import as_config, estimators_in_hand
+from provlab.project.messages import in_file_name, optional_figures, to_install, visible_line
+from provlab.project.terminal import PlainConsole
+from provlab.run.runner import run_cells
+from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
+from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
+from provlab.verdicts.panel_ranking import ALL, Scores, leaderboard, pairs_of, sets_of
+from provsel.files import replacing_folder
+
+if TYPE_CHECKING:  # it needs the extra "report"
+    from provlab.report.templating import Site
+
+PANELS = ("quick", "full")
+
+FAST = 1.0
+"""CPU seconds of a selection, median over the data sets of the panel, up to which a method is tried on other data."""
+
+ALIKE = 3.0
+"""Data sets of the panel are like another one whose number of columns differs by at most this factor."""
+
+YOURS = "yours"
+"""Domain of a data set that is not of the panel."""
+
+FOLDER = "rank"
+"""Below the results folder."""
+
+
+class Standing(NamedTuple):
+    """How a selector stands among the others.
+
+    Attributes
+    ----------
+    name : str
+    leaderboard, pairs, sets : DataFrame
+        See `provlab.verdicts.panel_ranking`: of all methods on the data sets of the panel; the selector beside each
+        other one; and its data sets, the strongest first.
+    scores : Scores
+        Of all, of which these are made.
+    """
+
+    name: str
+    leaderboard: pd.DataFrame
+    pairs: pd.DataFrame
+    sets: pd.DataFrame
+    scores: Scores
+
+    @property
+    def failed(self) -> bool:
+        """Whether the selector failed on each data set, so that it has no numbers."""
+        return bool(self.leaderboard.loc[self.name, "sets"] == 0)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is to be said of it where it failed, or selected fewer features than asked."""
+        return problems_of(self.scores, [self.name])
+
+    def __str__(self) -> str:
+        """Return the selector's mean rank in a sentence, and below it each method, beside which it stands."""
+        if self.failed:
+            return "\n".join(self.problems)
+        own = self.leaderboard.loc[self.name]
+        place = f"{own['rank']:.1f} of {len(self.leaderboard)}, 95 % interval {own['low']:.1f} to {own['high']:.1f}"
+        board = self.leaderboard.join(self.pairs[["difference", "verdict"]])
+        columns = {
+            "rank": board["rank"].map("{:.1f}".format),
+            "loss": board["loss"].map("{:+.1f}".format, na_action="ignore"),
+            "difference": board["difference"].map("{:+.1f}".format, na_action="ignore"),
+            "verdict": board["verdict"],
+        }
+        shown = pd.DataFrame(columns, dtype=object).fillna("").rename(index=visible_line)
+        return "\n".join(
+            [
+                f"{visible_line(self.name)}: mean rank {place}, on {len(self.sets)} data sets.",
+                aligned_text(shown).rstrip("\n"),
+                "loss: to all features, and difference: of the selector to each method; points of balanced error, "
+                "negative is better.",
+                *self.problems,
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def write(self, results: Path) -> Path:
+        """Write the pages below a results folder, with the selector's row marked, and return the first."""
+        from provlab.report.benchmark import write_benchmark
+
+        return _pages(results, self.name, self.scores.lines, lambda site: write_benchmark(
+            site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
+            pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
+        ))  # fmt: skip
+
+
+def problems_of(scores: Scores, methods: Iterable[str]) -> list[str]:
+    """Return a line for each of some methods that failed, and for each that selected fewer features than asked."""
+    reasons, problems = scores.reasons, []
+    for name in methods:
+        if name in reasons:
+            problems.append(f"{name} failed, and has no number there: {visible_line(reasons[name])}")
+        if fewer := scores.fewer(name):
+            problems.append(f"{name} selected fewer features than asked: {fewer}")
+    return problems
+
+
+def rank(
+    selector: BaseEstimator,
+    *,
+    panel: str = "quick",
+    against: Iterable[str] = (),
+    name: str = "",
+    results: Path | str = "results",
+    n_jobs: int = 1,
+    console: Console | None = None,
+) -> Standing:
+    """Rank a selector among those of the benchmark, whose trials are stored: only its own are computed.
+
+    They are stored trial by trial in `results`, so that the same call computes nothing and an interrupted one resumes.
+    All that learns is fitted on the training rows of each fold: columns are standardised, features are selected, and a
+    linear and another model are trained on them. A selection that fails or takes more than 300 s is recorded so, and
+    the selector is last on that data set.
+
+    Parameters
+    ----------
+    selector : unfitted selector or transformer
+        Asked for each size of the panel by its `n_features_to_select`, `n_components`, `k` or `max_features`; without
+        one of these it chooses its number itself, and is compared with methods that do.
+    panel : {"quick", "full"}, default="quick"
+        Ten data sets, or all.
+    against : iterable of str, optional
+        Methods of the panel to compare with; by default all. All features are always among them.
+    name : str, optional
+        Of the selector on pages, by default that of its class.
+    results : path, default="results"
+        Folder of the store; the page goes to rank/<name>/index.html in it.
+    n_jobs : int, default=1
+        Worker processes. More than one needs classes that they can import.
+    console : rich.console.Console, optional
+        For progress, by default standard error.
+
+    Raises
+    ------
+    ValueError
+        What is no selector, an unknown name, or trials that failed for another reason than the selector's.
+    MissingDataError
+        A data set of the panel is not here: names the command that gets it.
+
+    Examples
+    --------
+    >>> from provlab import rank
+    >>> from provsel.selectors import RRQRSelector
+    >>> rank(RRQRSelector(10)).leaderboard  # doctest: +SKIP
+    """
+    if not isinstance(selector, BaseEstimator):
+        raise ValueError(f"rank: expected an unfitted selector, got {selector!r:.80}; call the class.")
+    executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
+    with estimators_in_hand():
+        title, method = name or type(selector).__name__, method_in_hand(selector)
+        found = standing(title, method, panel, against, TrialStore(Path(results) / "store"), executor, console)
+    with optional_figures():
+        found.write(Path(results))
+    return found
+
+
+def method_in_hand(selector: BaseEstimator) -> PanelMethod:
+    """Return a selector as a method of the panel; within `estimators_in_hand`."""
+    config = as_config(selector)
+    choose = ["selector=any", f"selector._target_={config.pop('_target_')}"]
+    return method_of([*choose, *(f"+selector.{key}={_text(value)}" for key, value in config.items())])
+
+
+def method_of(choose: Sequence[str]) -> PanelMethod:
+    """Return the method that some overrides choose, asked for each size where its class has an argument for that."""
+    known = signature(component_class("selector", compose_config(choose)["selector"])).parameters
+    size = next((each for each in SIZES if each in known), None)
+    if size is None:
+        return PanelMethod("filter", tuple(choose), sizes="own")
+    return PanelMethod("filter", (*choose, f"++selector.{size}=SIZE"), sizes="at most")
+
+
+def _text(value: Any) -> str:
+    """Return a value of a config as Hydra's grammar has it."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{name}:{_text(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(_text, value)) + "]"
+    if isinstance(value, str):
+        return "'" + value.replace("'", r"\'") + "'"
+    return {"None": "null", "True": "true", "False": "false"}.get(repr(value), repr(value))
+
+
+def standing(
+    name: str, method: PanelMethod, panel: str, against: Iterable[str], store: TrialStore,
+    executor: Mapping[str, Any], console: Console | None = None,
+) -> Standing:  # fmt: skip
+    """Return how a method stands, after computing what the store lacks of its trials; see `rank`."""
+    if panel not in PANELS:
+        raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
+    others = some("method", against, panel_methods())
+    if name in panel_methods():
+        raise ValueError(
+            f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another by --name, or "
+            f"name=."
+        )
+    stored = read_panel()
+    found = {*stored["dataset"]} & {*(panel_protocol().quick if panel == "quick" else panel_datasets())}
+    if not found:
+        raise ValueError(
+            f"rank: expected stored results of the {panel} panel, got none; provsel panel computes them, and provsel "
+            f"reference --panel stores them."
+        )
+    datasets = some("data set", found, panel_datasets())
+    own = computed(panel_cells({name: method}, datasets), store, executor, console)
+    beside = stored["method"].isin([*others]) | (stored["size"] == ALL_FEATURES)
+    scores = Scores.of(pd.concat([stored[beside & stored["dataset"].isin([*datasets])], own], ignore_index=True))
+    size = OWN_SIZE if method.sizes == "own" else None
+    board, errors = leaderboard(scores, size=size), scores.of_slice(size=size)
+    return Standing(name, board, pairs_of(errors, name), sets_of(errors, name), scores)
+
+
+def computed(
+    cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
+) -> pd.DataFrame:
+    """Return the panel of some cells, after computing what the store lacks.
+
+    One trial of each cell is computed before all others. A cell with a failure is last, whatever its other trials give:
+    these are left out, and the first failure is said.
+    """
+    run = partial(run_cells, store=store, executor=executor, label="rank", console=console)
+    run(_without_failure(cells, store)[0], only_first=True).check("rank")
+    left, failures = _without_failure(cells, store)
+    if failures:
+        (console or PlainConsole(stderr=True)).print(
+            f"rank: {failures[0]}. {len(failures)} of {len(cells)} cells failed so or otherwise; their other trials "
+            f"are left out.",
+            soft_wrap=True,
+            markup=False,
+            highlight=False,
+        )
+    run(left).check("rank")
+    return panel_frame(cells, store)
+
+
+def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
+    """Return the cells without a stored failure, and the first failure of each other one in words."""
+    trials = planned_trials(store, [each.cell for each in cells], ["failure"])
+    first = trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
+    left = [each.cell for place, each in enumerate(cells) if place not in first.index]
+    failures = []
+    for place, failure in first.items():
+        failed = cells[int(str(place))]
+        failures.append(f"{failed.method} failed on {failed.dataset}: {visible_line(failure).rstrip('.')}")
+    return left, failures
+
+
+# ---- other data
+
+
+class OnData(NamedTuple):
+    """How methods of the panel stand on a data set.
+
+    Attributes
+    ----------
+    board : DataFrame
+        Index: the methods, the best mean rank over sizes and models first. rank; balanced_error, in percent, and
+        difference to all features in points, from low to high, its 95 % interval over folds; stability; seconds;
+        panel, the mean rank on data sets of the panel that are alike.
+    sizes : DataFrame
+        Balanced error by method and size.
+    n_alike, n_panel : int
+        How many these are, of the data sets of the panel: they have at most `ALIKE` times as many columns, or as few;
+        all where fewer than three do.
+    cells : list of PanelCell
+    scores : Scores
+        Of all.
+    """
+
+    board: pd.DataFrame
+    sizes: pd.DataFrame
+    n_alike: int
+    n_panel: int
+    cells: list[PanelCell]
+    scores: Scores
+
+    @property
+    def problems(self) -> list[str]:
+        """What is to be said of methods that failed or selected fewer features than asked."""
+        return problems_of(self.scores, self.board.index)
+
+    def write(self, results: Path, name: str, command: str) -> Path:
+        """Write the page of a data set below a results folder, and return it."""
+        return _pages(results, name, self.scores.lines, lambda site: site.write(
+            "index.html", "benchmark_data.html", f"Selectors on {name}", "index", found=self, command_line=command,
+            name=name, all=ALL, hrefs={}, mine=(), size=size_words(*self.cells[0].cell.counts[:2]),
+        ))  # fmt: skip
+
+
+def chosen_methods(names: Iterable[str] = ()) -> tuple[dict[str, PanelMethod], list[str]]:
+    """Return all features and some methods, with the versions that are installed, and those whose packages are not.
+
+    By default they are the methods that were `FAST` in the panel and did not fail there.
+
+    Raises
+    ------
+    ValueError
+        A name that the panel does not have, or whose package is not installed.
+    """
+    methods, trials = panel_methods(), read_panel()
+    seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
+    failed = trials[trials["failure"] != ""]["method"].unique()
+    fast = [name for name in methods if seconds.get(name, np.inf) <= FAST and name not in failed]
+    found = {name: each.installed() for name, each in some("method", {ALL, *(names or fast)}, methods).items()}
+    missing = [name for name, each in found.items() if each is None]
+    if names and missing:
+        raise ValueError(
+            f"rank: {missing[0]}: expected the package {methods[missing[0]].source}, got none; "
+            f"{to_install('benchmark')}, or leave this method out."
+        )
+    return {name: each for name, each in found.items() if each is not None}, missing
+
+
+def on_data(
+    name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore, executor: Mapping[str, Any]
+) -> OnData:
+    """Return how some methods stand on a data set, after computing what the store lacks."""
+    cells = panel_cells(methods, {name: dataset})
+    panel, stored = computed(cells, store, executor), read_panel()
+    found = Scores.of(panel)
+    lines, whole = found.lines, leaderboard(found)
+    board = whole[["rank", "balanced_error", "stability", "seconds"]]
+    d = int(lines["n_features"].iloc[0])
+    columns = stored.groupby("dataset")["n_features"].first()
+    alike = columns.index[(columns <= ALIKE * d) & (columns >= d / ALIKE)]
+    alike = alike if len(alike) >= 3 else columns.index
+    known = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
+    board = board.join(_differences(panel)).assign(panel=known.reindex(board.index))
+    board.loc[whole["failed"] > 0, ["difference", "low", "high"]] = np.nan  # of easier folds
+    of_sizes = lines[lines["size"] > 0].pivot_table("balanced_error", "method", "size").reindex(board.index)
+    return OnData(board, of_sizes, len(alike), len(columns), cells, found)
+
+
+def _differences(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean difference to all features of each method, by the corrected resampled t over folds."""
+    errors = trials.assign(error=100 * (1 - trials["balanced_accuracy"])).set_index(["model", "repeat", "fold"])
+    whole = errors.loc[errors["size"] == ALL_FEATURES, "error"].rename("whole")
+    others = errors[errors["size"] > 0].join(whole)
+    others["difference"] = others["error"] - others["whole"]
+    means = others.groupby(["method", "repeat", "fold"])["difference"].mean().groupby("method")
+    known = {name: own.dropna().to_numpy() for name, own in means}
+    ratio = 1 / (trials["fold"].nunique() - 1)
+    tests = {name: CorrectedT(own, ratio=ratio) for name, own in known.items() if own.size > 1}
+    lines = {ALL: (0.0, np.nan, np.nan)} | {name: (test.estimate, *test.interval(0.95)) for name, test in tests.items()}
+    return pd.DataFrame.from_dict(lines, orient="index", columns=["difference", "low", "high"])
+
+
+def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
+    """Write pages and the scores that they are made of, in the place of older ones, and return the first."""
+    from provlab.report.templating import Site, write_assets
+
+    target = results / FOLDER / (in_file_name(name) or "selector")
+    with replacing_folder(target, keep=True) as folder:
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        write(Site(results, folder, (), made, int(lines["trials"].sum()), (), alone=True))
+        write_assets(folder / "assets", plots=False)
+        write_frame(lines, folder / "scores.csv")
+    return target / "index.html"

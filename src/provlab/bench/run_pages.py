@@ -1,0 +1,62 @@
+"""The pages of runs of your own: the table, the figure, the features, and how to run it again."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from provlab.bench.own_runs import OwnRun, RunTable, size_text
+from provlab.core.snapshot import StoreSnapshot
+from provlab.report.features import FeaturesLine, write_features
+from provlab.report.templating import Site
+
+log = logging.getLogger(__name__)
+
+MAX_LINES = 1000
+"""Of a page's table; the CSV file has all."""
+
+TEXTS = ("method", "data set", "measure", "state", "failed", "most frequent features")
+"""Columns of the table that are no numbers."""
+
+
+def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Write a page for each run, and return what the overview shows of them, and why others cannot be shown."""
+    pages, problems = [], []
+    for name, run in runs.items():
+        try:
+            pages.append(_write_run(site, store, name, run))
+        except Exception as error:  # one run does not stop the others: a store and a folder may be anybody's
+            log.warning("report: run %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
+            problems.append(f"{name}: {' '.join(str(error).split())}")
+    return pages, problems
+
+
+def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict[str, Any]:
+    """Write the page of a run and its files; return what run_parts.html shows of it, with the addresses of these."""
+    folder, table = site.folder / "runs" / name, RunTable(run, store)
+    page: dict[str, Any] = {"run": run, "lines": table.lines[:MAX_LINES], "texts": TEXTS, "href": f"runs/{name}.html"}
+    page["heads"] = [name if name in TEXTS else (name, "number") for name in table.lines[0]]
+    figures = table.write(folder, ("svg",))
+    page["figures"] = [path.relative_to(site.folder).as_posix() for path in sorted(figures)]
+    page["files"] = [(path.relative_to(site.folder).as_posix(), "") for path in sorted(folder.iterdir())]
+    features = write_features(site, store, features_lines(run), f"runs/{name}", table.selected)
+    site.write(page["href"], "run.html", run.title, "runs", run.title, page=page, features=features)
+    return page
+
+
+def features_lines(run: OwnRun) -> list[FeaturesLine]:
+    """Return the cells of a run as the part "Which features?" shows them, a column a number of features.
+
+    There is one column where each method has one number, and a method that chooses its own stands in each.
+    """
+    sizes = list(dict.fromkeys(cell.size for cell in run.cells if cell.size))
+    places = Counter((cell.method, cell.label) for cell in run.cells)
+    if max(places.values()) == 1:
+        return [FeaturesLine(cell.method, "", cell.label, cell) for cell in run.cells]
+    return [
+        FeaturesLine(cell.method, size_text(size), cell.label, cell)
+        for cell in run.cells
+        for size in ([cell.size] if cell.size else sizes)
+    ]

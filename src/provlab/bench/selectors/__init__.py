@@ -1,0 +1,39 @@
+"""Selectors of the benchmark that are not provsel's: scikit-learn's, those of other packages, and short ones of ours.
+
+Each is one way to order the features. The order is made once a fold, and all sizes and models share it. What chance
+there is has a fixed seed, so that this is one selection a fold. Packages of the extra "benchmark" are imported by fits.
+"""
+
+from provlab.bench.selectors.filters import (
+    CUR,
+    HSIC,
+    JMI,
+    MRMR,
+    ChiSquared,
+    FarthestPoints,
+    FTest,
+    MultiSURF,
+    MutualInformation,
+    RankTest,
+    ReliefF,
+    ShrunkenCentroids,
+)
+from provlab.bench.selectors.models import (
+    MCP,
+    Boruta,
+    ExtraTrees,
+    FastCan,
+    ForestRFE,
+    ForwardRidge,
+    L1LogisticPath,
+    LeastAngles,
+    PermutationImportance,
+    StabilitySelection,
+    SVMWeights,
+)
+
+__all__ = [
+    "CUR", "HSIC", "JMI", "MCP", "MRMR", "Boruta", "ChiSquared", "ExtraTrees", "FTest", "FarthestPoints", "FastCan",
+    "ForestRFE", "ForwardRidge", "L1LogisticPath", "LeastAngles", "MultiSURF", "MutualInformation",
+    "PermutationImportance", "RankTest", "ReliefF", "SVMWeights", "ShrunkenCentroids", "StabilitySelection",
+]  # fmt: skip

@@ -1,0 +1,273 @@
+"""The stored panel: one Parquet file a method, which pandas or DuckDB read as one table, and the data sets as CSV.
+
+A file has a line a trial, with the columns of `provlab.verdicts.panel_frame`. The key of a trial follows from its cell,
+of which the short id stands there, and from its numbers, see `provlab.core.keys`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from scipy import sparse
+
+from provlab.bench.methods import panel_methods
+from provlab.bench.panel import (
+    READ,
+    TABLE,
+    PanelCell,
+    PanelDataset,
+    base_cell,
+    names_of,
+    panel_cells,
+    panel_datasets,
+    panel_frame,
+    some,
+    stored_folder,
+)
+from provlab.core.frames import planned_trials
+from provlab.core.keys import trial_key
+from provlab.core.plan import load_from
+from provlab.core.records import NUMBERS, RANGES, check_range
+from provlab.core.store import SCHEMA, TrialStore
+from provlab.core.tables import write_frame
+from provlab.data import loader, read_source, source_names
+from provlab.verdicts.panel_frame import ALL_FEATURES, COLUMNS, KEY, WHERE, as_panel
+from provlab.verdicts.panel_ranking import ALL, Scores, compared_with_all, leaderboard
+from provsel.files import replacing
+
+VERSION = 1
+"""Of the columns: files of another one are refused."""
+
+NAMES = [*KEY, "model"]
+"""Columns that say which cell of the panel a trial is of."""
+
+_KINDS = {"str": pa.string(), "int64": pa.int32(), "float64": pa.float32()}
+_SCHEMA = pa.schema([(name, _KINDS[kind]) for name, kind in COLUMNS.items()], metadata={"provsel_panel": str(VERSION)})
+
+_MEASURES = {
+    **{name: column for column, name in READ.items() if column in RANGES},
+    **dict.fromkeys(("balanced_accuracy", "support_f1", "false_discovery"), "error"), "select_cpu": "select_cpu",
+    "n_features": "n_features",
+}  # fmt: skip
+"""Columns of the panel, and the column of records that has the same range."""
+
+_DISTINCT = ["neg_log_loss", "subset_frobenius_ratio"]
+_SMALL = {
+    "compression": "zstd", "compression_level": 19, "write_statistics": False,
+    "use_dictionary": [name for name in _SCHEMA.names if name not in _DISTINCT], "use_byte_stream_split": _DISTINCT,
+}  # fmt: skip
+"""Of Parquet's writer: 17 bytes a trial in the place of 23."""
+
+
+def read_panel(folder: Path | None = None) -> pd.DataFrame:
+    """Return a stored panel, by default the one that comes with provsel; errors as `read_table`."""
+    return as_panel(read_table(stored_folder() if folder is None else folder))
+
+
+def read_table(folder: Path) -> pd.DataFrame:
+    """Return all files of a stored panel as one table.
+
+    Raises
+    ------
+    ValueError
+        A file of another version, without a column, or that is no Parquet file: names it.
+    """
+    tables = [_SCHEMA.empty_table()]
+    for path in sorted(folder.glob("*.parquet")):
+        try:
+            schema = pq.read_schema(path)
+            stated = (schema.metadata or {}).get(b"provsel_panel", b"none").decode()
+            if stated != str(VERSION):
+                raise ValueError(f"version {VERSION} of a panel's file, got {stated}")
+            tables.append(pq.read_table(path, columns=_SCHEMA.names).cast(_SCHEMA))
+        except (pa.ArrowException, ValueError, KeyError) as error:
+            raise ValueError(f"{path}: expected a file that provsel reference --panel writes: {error}.") from error
+    return pa.concat_tables(tables).to_pandas()
+
+
+def write_table(table: pd.DataFrame, folder: Path) -> None:
+    """Write a table as the files of a panel, with what it comes to; files of methods that it does not have go."""
+    written = set()
+    for method, part in table.groupby("method", sort=False):
+        lines = part.sort_values(["dataset", "size", *NUMBERS, "model"])
+        for name in ("select_cpu", "peak_bytes"):  # of which no more digits mean anything
+            lines[name] = [float(f"{value:.3g}") for value in lines[name].astype(float)]
+        found = pa.Table.from_pandas(lines[_SCHEMA.names], _SCHEMA, preserve_index=False)
+        path = folder / f"{re.sub(r'[^a-z0-9]+', '-', str(method).lower()).strip('-')}.parquet"
+        with replacing(path) as temporary:
+            pq.write_table(found.replace_schema_metadata(_SCHEMA.metadata), temporary, **_SMALL)
+        written.add(path)
+    for path in {*folder.glob("*.parquet")} - written:
+        path.unlink()
+    _write_results(folder)
+
+
+def _write_results(folder: Path) -> None:
+    """Write what the trials of a stored panel come to, as tables of six digits that anybody can open.
+
+    `_leaderboard.csv` has a line a method, see `provlab.verdicts.panel_ranking.leaderboard`. `_against_all.csv`
+    compares each method with all features at each size, for all domains, for all data sets, and for each domain that is
+    judged by itself, see `pairs`.
+    Nothing is written without the trials of all features.
+    """
+    panel = read_panel(folder)
+    if not (panel["method"] == ALL).any():
+        return
+    scores = Scores.of(panel)
+    compared = pd.concat(compared_with_all(scores), names=["domain"]).reset_index()
+    for name, frame in (("leaderboard", leaderboard(scores).reset_index()), ("against_all", compared)):
+        numbers = frame.select_dtypes("float").map(lambda value: float(f"{value:.6g}"))
+        write_frame(frame.assign(**numbers), folder / f"_{name}.csv")
+
+
+def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
+    """Write what a store has of the panel into its files: each method on each data set where all trials are stored.
+
+    Other lines stay, but for methods and data sets that the panel does not have any more.
+
+    Returns
+    -------
+    dict
+        Pairs of a method and a data set: `written` now, `partial`, of which trials are missing, and `stored` in all.
+    """
+    known = {*pc.unique(store.read(["data"])["data"]).to_pylist()}
+    sets = {name: each for name, each in panel_datasets().items() if base_cell(each).data in known}
+    cells = panel_cells(panel_methods(), sets)
+    counts = planned_trials(store, [each.cell for each in cells], []).groupby("place").size()
+    about = names_of(cells)
+    about["planned"], about["stored"] = [each.cell.n_trials for each in cells], counts.reindex(about.index).fillna(0)
+    sums = about.groupby(["method", "dataset"], sort=False)[["planned", "stored"]].sum()
+    whole, begun = {*sums.index[sums["planned"] == sums["stored"]]}, {*sums.index[sums["stored"] > 0]}
+    old = read_table(folder)
+    pairs = pd.MultiIndex.from_frame(old[["method", "dataset"]])
+    kept = old["method"].isin([*panel_methods()]) & old["dataset"].isin([*panel_datasets()]) & ~pairs.isin([*whole])
+    parts = [old[kept]]
+    for name in {name for _, name in whole}:
+        own = [each for each in cells if each.dataset == name and (each.method, name) in whole]
+        parts.append(panel_frame(own, store))
+    table = pd.concat([part[_SCHEMA.names] for part in parts if len(part)] or [old])
+    write_table(table, folder)
+    n_stored = len(table[["method", "dataset"]].drop_duplicates())
+    return {"written": len(whole), "partial": len(begun - whole), "stored": n_stored}
+
+
+def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:
+    """Return by short id the cells of the panel as it is now, of the methods and data sets of a table that it has."""
+    methods, sets = panel_methods(), panel_datasets()
+    named = {name: sets[name] for name in table["dataset"].unique() if name in sets}
+    cells = panel_cells({name: methods[name] for name in table["method"].unique() if name in methods}, named)
+    return {each.cell.short_id: each for each in cells}
+
+
+def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
+    """Return the cells of somebody's table, by short id, after comparing each with the panel as it is here.
+
+    Raises
+    ------
+    ValueError
+        A method or data set that the panel does not have; a cell with another id, as the config, a version or the id
+        itself is another; a trial that is missing, or there twice; a number that none can have.
+    """
+    for kind, known in (("method", panel_methods()), ("dataset", panel_datasets())):
+        some(kind, table[kind].unique(), known)
+    cells = cells_of_table(table)
+    expected = names_of([*cells.values()]).assign(now=[*cells])
+    expected[["repeats", "folds", "draws"]] = [each.cell.counts for each in cells.values()]
+    found = table.merge(expected, on=[*NAMES, "domain"], how="left")
+    wrong = found[found["cell"] != found["now"]]
+    if len(wrong):
+        line = wrong.iloc[0]
+        now = line["now"] if isinstance(line["now"], str) else "none"
+        raise ValueError(
+            f"{subject}: expected cells as the panel has them here, got {wrong['cell'].nunique()} others, such as "
+            f"{line['cell'][:12]} of {line['method']} on {line['dataset']}, {line['size']} features, {line['model']}, "
+            f"which is {now[:12]} here; they were computed with other versions or settings, or edited."
+        )
+    planned = sum(each.cell.n_trials for key, each in cells.items() if key in {*found["cell"]})
+    if len(found.drop_duplicates(["cell", *NUMBERS])) < len(found) or len(found) != planned:
+        raise ValueError(
+            f"{subject}: expected each of {planned} planned trials once, got {len(found)} lines; compute the others, "
+            f"or remove repeated lines."
+        )
+    beyond = (found[[*NUMBERS]].to_numpy() >= found[["repeats", "folds", "draws"]].to_numpy()).any(axis=1)
+    if beyond.any():
+        raise ValueError(f"{subject}: expected planned repeats and folds, got others; it was edited.")
+    for name, measure in _MEASURES.items():
+        check_range(measure, found[name].dropna().to_numpy(), f"{subject}: {name}")
+    return cells
+
+
+def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
+    """Return stored trials as records, with their keys and configs and with the numbers that the panel keeps.
+
+    A cell that is not in `cells` has neither key nor config. Data sets and selectors are called as in the panel.
+    """
+    configs = {key: each.cell.json for key, each in cells.items()}
+    text = table["cell"].map(configs)
+    numbers = zip(text, *(table[name] for name in NUMBERS), strict=True)
+    keys = [trial_key(*each) if isinstance(each[0], str) else None for each in numbers]
+    found = table.rename(columns={new: old for old, new in READ.items()})
+    whole = table["cell"].map({key: each.cell.id for key, each in cells.items()}).fillna(table["cell"])
+    found = found.assign(cell=whole, key=keys, config=text.astype("category"), selector=table["method"])
+    arrays = {}
+    for name in ("key", "cell", "config", *NUMBERS, *READ, "n_features", *WHERE, "dataset", "selector"):
+        kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.float64()
+        arrays[name] = pa.array(found[name], None if name == "config" else kind, from_pandas=True)
+    return pa.table(arrays)
+
+
+# ---- its data sets
+
+
+def write_dataset_table(folder: Path) -> Path:
+    """Write a line for each data set of the panel beside its stored trials as CSV, and return the path; each is loaded.
+
+    Columns: dataset, domain, source, as the panel has them. rows, columns, classes, of the data. smallest_class, rows
+    of the class with the fewest. nonzero, share of the entries that are not zero. relevant, number of features that the
+    label depends on, 0 where that is not known. licence, homepage, of the source, "" where there is no page. citation,
+    what records of trials say of the data. choose, the overrides. data, identity of all that. error_forest and
+    error_linear, the balanced error of all features that is stored.
+
+    Raises
+    ------
+    MissingDataError
+        A file of a data set is not here.
+    """
+    trials = read_panel(folder)
+    of_all = trials[trials["size"] == ALL_FEATURES]
+    errors = of_all.assign(error=1 - of_all["balanced_accuracy"]).pivot_table("error", "dataset", "model").round(4)
+    lines = [_line(name, entry) for name, entry in panel_datasets().items()]
+    write_frame(pd.DataFrame(lines).join(errors.add_prefix("error_"), on="dataset"), folder / TABLE)
+    return folder / TABLE
+
+
+def _line(name: str, entry: PanelDataset) -> dict[str, Any]:
+    cell = base_cell(entry)
+    data, source_name = load_from(cell.dataset), cell.dataset["name"]
+    source = read_source(source_name) if source_name in source_names() else None
+    licence = source.licence if source else getattr(loader(source_name), "LICENCE", "Generated by provsel.")
+    values = data.X.data if sparse.issparse(data.X) else data.X
+    return {
+        "dataset": name,
+        "domain": entry.domain,
+        "rows": data.X.shape[0],
+        "columns": data.X.shape[1],
+        "classes": data.n_classes,
+        "smallest_class": np.unique(data.y, return_counts=True)[1].min(),
+        "nonzero": round(np.count_nonzero(values) / np.prod(data.X.shape), 3),
+        "relevant": entry.support,
+        "source": entry.source,
+        "licence": " ".join(licence.split()),
+        "homepage": source.homepage if source else "",
+        "citation": data.source,
+        "choose": " ".join(entry.choose),
+        "data": cell.data,
+    }

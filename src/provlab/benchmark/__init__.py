@@ -1,1 +1,0 @@
-"""The benchmark of feature selection: a panel of data sets and methods, and what was measured of each pair."""

@@ -1,0 +1,294 @@
+"""Artefacts: rows x columns x data sets as overrides, composed to entries, each with the cell that it shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from provlab.core.cell import Cell
+from provlab.core.composition import Composer, Parts, compose_config, read_config, resolve_references
+from provlab.core.overrides import check_names, nearest_setting, setting
+from provlab.core.plan import KeyedData, cells_of, data_of, files_missing
+from provlab.data import MissingDataError
+from provlab.project import artefact_file, paper_of
+from provlab.project.components import UNSET
+from provlab.project.documents import canonical_json
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
+"""States of an artefact."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of an artefact: where it stands, and the cell that it is computed from."""
+
+    row: str
+    column: str
+    cell: Cell
+    label: str = ""
+    overrides: tuple[str, ...] = ()
+    """What `provsel run` takes to compute this cell alone."""
+
+    @cached_property
+    def dataset(self) -> str:
+        """Name of the data set, as the artefact or else the loaders give it."""
+        dataset = self.cell.dataset
+        if self.label or "set" in dataset:
+            return self.label or str(dataset["set"])
+        return PurePath(str(dataset.get("path", dataset["name"]))).stem
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table or figure of a paper as a list of entries.
+
+    Attributes
+    ----------
+    name : str
+        paper/artefact.
+    title : str
+    entries : tuple of Entry
+    parts : mapping
+        The composed config without row and column; `config` is the same as a DictConfig.
+    """
+
+    name: str
+    title: str
+    entries: tuple[Entry, ...]
+    parts: Mapping[str, Any]
+
+    @cached_property
+    def config(self) -> DictConfig:
+        """The composed config without row and column."""
+        from omegaconf import OmegaConf
+
+        return OmegaConf.create(dict(self.parts))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """`artefact.summary`: how trials become numbers where the paper leaves that open; arguments of `summarise`."""
+        return dict(self.parts.get("artefact", {}).get("summary", {}))
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of all entries."""
+        return [entry.cell for entry in self.entries]
+
+    def check_data(self, n_stored: int | bool) -> None:
+        """Raise MissingDataError when there is nothing to show: no trial is stored, and none can be computed here."""
+        if n_stored:
+            return
+        datasets = {cell.data: cell.dataset for cell in self.cells}.values()
+        names = " ".join(dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset)))
+        if names:
+            raise MissingDataError(f"Nothing is stored, and the data are missing: provsel fetch {names}", names)
+
+
+def state_of(n_stored: int, n_planned: int) -> str:
+    """Return what is said of an artefact of which so many trials are stored."""
+    return COMPLETE if n_stored == n_planned else PARTIAL if n_stored else NOT_RUN
+
+
+def counted_state(n_stored: int, n_planned: int) -> str:
+    """Return `state_of` with the counts where only a part is stored: "partial (k of n)"."""
+    state = state_of(n_stored, n_planned)
+    return f"{state} ({n_stored} of {n_planned})" if state == PARTIAL else state
+
+
+def artefact_part(name: str, part: str = "artefact") -> Parts:
+    """Return what an artefact's file says of it: its title, rows, columns and data sets; or its protocol."""
+    found: Parts = resolve_references(compose_config([f"+experiment={name}"]), [part])[part]
+    return found
+
+
+def artefact_title(name: str) -> str:
+    """Return the title of an artefact: as its own file has it, or else as the files do that this one is made of."""
+    stated = read_config("", artefact_file(name)).get("artefact", {}).get("title")
+    return str(stated or artefact_part(name)["title"])
+
+
+def artefact_difference(name: str) -> str:
+    """Return why an artefact differs from the print, as its file says in `differs`; "" where it does not."""
+    return str(read_config("", artefact_file(name)).get("artefact", {}).get("differs", ""))
+
+
+def compose_artefact(
+    name: str, overrides: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
+) -> Artefact:
+    """Return an artefact: its rows x its columns x its data sets.
+
+    The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
+    `choose`, overrides, and optionally `rows` and `columns`, those of the artefact that this data set has.
+    `artefact.only` is a list of some of their names. A column that some rows have no number in is a mapping as well:
+    `choose`, overrides, and `rows`, those that have it.
+
+    Parameters
+    ----------
+    name : str
+        paper/artefact.
+    overrides : sequence of str
+        The user's, below those of row and column. A column's setting of the selector or the model is left out
+        where that of the row does not have it: full data has no number of features. One that no row has is an error,
+        and so is one of the user's that each row or column replaces.
+    rows : mapping, optional
+        Names and overrides of rows in place of the artefact's, such as one row under several readings; all data
+        sets and columns have them.
+    """
+    paper_of(name)  # which it must be of
+    base = [f"+experiment={name}", *overrides]
+    compose, seen = Composer(), dict[str, KeyedData]()
+    config = compose(base)
+    layout = resolve_references(config, ["artefact"])["artefact"]
+    columns = _read_columns(name, layout)
+
+    def look(dataset: Mapping[str, Any]) -> KeyedData:
+        """Look at each data set once: all rows and columns have the same ones."""
+        text = canonical_json(dataset)
+        if text not in seen:
+            seen[text] = data_of(dataset)
+        return seen[text]
+
+    entries, plain, taken = [], [], set()
+    for label, part in _read_datasets(name, layout).items():
+        for row, of_row in (rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}).items():
+            before = [*part["choose"], *of_row]
+            plain.append(compose([*base, *before]))
+            for column in part.get("columns", columns):
+                if not rows and row not in columns[column].get("rows", [row]):
+                    continue
+                settings = column_settings(columns[column]["choose"], plain[-1])
+                places = {f"data set {label!r:.80}": part["choose"], f"row {row!r:.80}": of_row}
+                _check_agreement(name, {**places, f"column {column!r:.80}": settings})
+                taken |= _effective(overrides, [*before, *settings])
+                alone = (*base, *before, *settings)
+                composed = compose(alone)
+                for cell in cells_of(composed, look):
+                    member = _member_override(composed["dataset"], cell.dataset)
+                    entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
+    if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
+        there, stated = {entry.row for entry in entries}, artefact_part(name)["rows"]  # columns may be for other rows
+        plain += [compose([*base, *stated[row]]) for row in stated if row not in there]
+    _check_columns(name, {column: part["choose"] for column, part in columns.items()}, plain)
+    for text in overrides:
+        if text not in taken:
+            raise ValueError(
+                f"{name}: expected settings that some entry takes, got {text!r:.120}, but the data set, row or column "
+                f"of each sets {setting(text)} itself; leave it out, or change artefact.rows or artefact.columns."
+            )
+    return Artefact(name, str(layout["title"]), tuple(entries), config)
+
+
+def _read_datasets(name: str, layout: Parts) -> dict[str, Parts]:
+    """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
+    listed = layout.get("datasets", {"": {"choose": []}})
+    only = layout.get("only")
+    chosen = [*listed] if only is None else only
+    if not chosen or not set(chosen) <= set(listed):
+        raise ValueError(f"{name}: expected artefact.only to name some of {', '.join(listed)}, got {only!r:.80}.")
+    for label in chosen:
+        check_names(f"{name}: datasets.{label}", listed[label], ["choose", "rows", "columns"])
+        for kind in ("rows", "columns"):
+            check_names(f"{name}: datasets.{label}.{kind}", listed[label].get(kind, []), layout[kind])
+    return {str(label): listed[label] for label in chosen}
+
+
+def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
+    """Return `choose` of each column, and `rows` of one that says which rows have it."""
+    columns = {key: part if isinstance(part, dict) else {"choose": part} for key, part in layout["columns"].items()}
+    for column, part in columns.items():
+        check_names(f"{name}: columns.{column}", part, ["choose", "rows"])
+        check_names(f"{name}: columns.{column}.rows", part.get("rows", []), layout["rows"])
+    return columns
+
+
+def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the override that chooses one member of a collection, nothing where the config has chosen it already."""
+    name = member.get("set")
+    if name is None or dataset.get("set") == name:
+        return ()
+    return (f"dataset.set={name}" if re.fullmatch(r"[\w.-]+", name) else f"dataset.set={json.dumps(name)}",)
+
+
+# ---- settings of columns that a row takes, and those that nothing takes: an artefact would be computed without them
+
+
+def column_settings(column: Sequence[str], row: Parts) -> list[str]:
+    """Return the overrides of a column that apply to a row: what the column chooses itself, and what the row has."""
+    chosen = _chosen_groups(column)
+    return [text for text in column if setting(text).partition(".")[0] in chosen or applies(text, row)]
+
+
+def applies(override: str, row: Parts) -> bool:
+    """Tell whether the selector or model of a row has the setting that a column changes, nested or not, or adds."""
+    key = override.partition("=")[0]  # with the + of one that is added, which applies to each row
+    group = key.partition(".")[0]
+    return group not in ("selector", "model") or key in {group, *_settings(row[group], group)}
+
+
+def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequence[Parts]) -> None:
+    """Refuse a setting of a column that no row has; `rows` are composed without a column."""
+    for column, overrides in columns.items():
+        chosen = _chosen_groups(overrides)  # what the column brings itself is checked where it is composed
+        for text in overrides:
+            key = setting(text)
+            group = key.split(".")[0]
+            if group not in chosen and not any(applies(text, row) for row in rows):
+                paths = {path for row in rows for path in _settings(row[group], group)}
+                known = sorted(path for path in paths if not path.endswith("._target_"))
+                raise ValueError(
+                    f"{name}: expected a setting that some row has, of {', '.join(known) or 'none'}, got {text!r:.120} "
+                    f"in column {column!r:.80}, which no row takes; {nearest_setting(key, known)}."
+                )
+
+
+def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a setting to which two of a data set, a row and a column give different values: one would not show.
+
+    A row leaves a value to the columns by `UNSET`; one that the column does not give is refused as well.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for place, overrides in places.items():
+        for key, text in {setting(text): text for text in overrides if _value(text) != UNSET}.items():
+            where, other = found.setdefault(key, (place, text))
+            if _value(other) != _value(text):
+                raise ValueError(
+                    f"{name}: expected {key} from one place, got {other!r:.120} of {where} and {text!r:.120} of "
+                    f'{place}; leave one out, or write "+{key}={UNSET}" in the first.'
+                )
+    for place, text in ((place, text) for place, overrides in places.items() for text in overrides):
+        if setting(text) not in found:
+            raise ValueError(
+                f"{name}: expected {setting(text)} of {[*places][-1]}, got {text!r:.120} of {place} only; set it."
+            )
+
+
+def _value(override: str) -> str:
+    """Return the text of the value that an override gives."""
+    return override.partition("=")[2].strip()
+
+
+def _effective(overrides: Iterable[str], later: Sequence[str]) -> set[str]:
+    """Return the overrides that those which come later do not replace, or by the same: that is what the user wanted."""
+    replaced = {*map(setting, later)}
+    return {text for text in overrides if text in later or setting(text) not in replaced}
+
+
+def _chosen_groups(overrides: Iterable[str]) -> set[str]:
+    """Return the groups of which some overrides choose another member."""
+    return {key for key in map(setting, overrides) if "." not in key}
+
+
+def _settings(part: Any, where: str) -> Iterator[str]:
+    """Yield the keys of all settings of a part of a config, nested ones as well."""
+    if isinstance(part, Mapping):
+        for name in part:
+            yield f"{where}.{name!s}"
+            yield from _settings(part[name], f"{where}.{name!s}")

@@ -1,0 +1,285 @@
+"""What is measured, on what and how: a data set, a method and a protocol as resolved configs, and their identity."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from provlab.core.keys import first_content, seed_from, trial_key
+from provlab.core.protocols import COLUMNS, AbstractProtocol, Method, protocol_named
+from provlab.data import is_place
+from provlab.project.components import (
+    build,
+    check_columns,
+    component_arguments,
+    component_class,
+    component_identity,
+    component_json,
+    foreign_names,
+    is_component,
+    is_own,
+    target_of_key,
+)
+from provlab.project.documents import MAX_CONFIG_DEPTH, canonical_json, digest_of, parse_json
+from provlab.project.messages import unknown_setting
+from provsel.certificates import Measure
+
+ID_DIGITS = 20
+"""Hexadecimal digits of a cell's id in committed files: 80 bits tell cells apart, and whole ids fill a file."""
+
+STREAMS = ("per_trial", "restarted")
+"""Each trial has random numbers of its own, or one stream begins anew in every fold."""
+
+OPTIONAL: dict[str, Any] = {"measures": (), "stream": STREAMS[0], "preparation": None, "scoring": (), "limit": None}
+"""Settings that keys leave out at these values: they came later."""
+
+PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
+
+UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
+"""Stands where the identity of a cell has no model but its class wants one."""
+
+Parts = Mapping[str, Any]
+
+_COLUMNS = frozenset(column.name for column in COLUMNS)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Data set x selector x model x protocol, as resolved configs of primitives.
+
+    Attributes
+    ----------
+    dataset : mapping
+        `name` and the parameters of its loader.
+    selector, model : mapping
+        `_target_` and arguments.
+    protocol : mapping
+        split, the name of a class of `provlab.core.protocols`; n_splits, repeats, draws, setting, seed, certify; and
+        where they are not the default measures, stream, one of `STREAMS`, preparation, a transformer, limit, the CPU
+        seconds of a selection, and scoring, names of scikit-learn's scorers, the first of which the cell is judged by.
+    data : str
+        Identity of the data set, see `identity_of`.
+    """
+
+    dataset: Mapping[str, Any]
+    selector: Mapping[str, Any]
+    model: Mapping[str, Any]
+    protocol: Mapping[str, Any]
+    data: str
+
+    def __post_init__(self) -> None:
+        known = [*sorted(PROTOCOL), *OPTIONAL]
+        for name in self.protocol:
+            if name not in known:
+                raise ValueError(f"protocol: {unknown_setting('protocol', name, known)}")
+        missing = sorted(PROTOCOL - set(self.protocol))
+        if missing:
+            raise ValueError(f"protocol: expected {', '.join(missing)}, got none; set protocol.{missing[0]}.")
+        self._check_stream()
+        self.measured.check(self.protocol, self.method)
+        _check_own_columns(self.method)
+
+    def _check_stream(self) -> None:
+        stream = self.protocol.get("stream", STREAMS[0])
+        if stream not in STREAMS:
+            raise ValueError(f"protocol.stream: expected one of {STREAMS}, got {stream!r:.80}.")
+        if stream != STREAMS[0] and self.measured.repeats_are_seeds:
+            raise ValueError(
+                f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats differ "
+                f"in their seed only, got {stream}; leave it out."
+            )
+
+    def on(self, dataset: Parts, data: str) -> Cell:
+        """Return the cell of the same method and protocol on other data; what depends on neither is kept."""
+        kept = {name: self.__dict__[name] for name in ("selector", "model", "protocol", "method")}
+        made = object.__new__(type(self))
+        made.__dict__.update(kept, dataset=dataset, data=data, beside_data=self.beside_data, n_draws=self.n_draws)
+        return made
+
+    @property
+    def measured(self) -> AbstractProtocol:
+        """How trials are measured: the protocol's class."""
+        return protocol_named(self.protocol["split"])
+
+    @cached_property
+    def foreign(self) -> tuple[str, ...]:
+        """Names of the classes and functions of others that a trial runs on the shared rows, each once."""
+        model = self.model if self.measured.uses_model else {}
+        return tuple(dict.fromkeys(foreign_names([self.selector, model, *self.method.measures])))
+
+    @property
+    def is_own(self) -> bool:
+        """Whether selector and model are provsel's classes."""
+        return is_own(self.selector) and is_own(self.model)
+
+    @cached_property
+    def method(self) -> Method:
+        """What is measured."""
+        measures = self.protocol.get("measures") or ()
+        if not isinstance(measures, list | tuple) or not all(map(is_component, measures)):
+            raise ValueError(
+                f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; such as "
+                f"[{{_target_: my_study.BalancedError}}]."
+            )
+        scoring = self.protocol.get("scoring") or ()
+        if not isinstance(scoring, list | tuple):
+            raise ValueError(
+                f"protocol.scoring: expected a list of names of scorers, got {scoring!r:.80}; such as [roc_auc]."
+            )
+        if self.protocol.get("preparation") is not None:
+            component_arguments("preparation", self.protocol["preparation"])
+        settings = self.protocol["setting"], bool(self.protocol["certify"])
+        return Method(self.selector, self.model, *settings, tuple(measures), tuple(scoring), self.protocol.get("limit"))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What the numbers of the cell depend on, except repeat, fold and draw; no paths, no executor."""
+        dataset = {name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)}
+        return {"dataset": dataset, "data": self.data, **self.beside_data[0]}
+
+    @cached_property
+    def beside_data(self) -> tuple[dict[str, Any], str]:
+        """What the identity says of method and protocol, and its canonical JSON: the same for many data sets."""
+        counts = ("repeats", "draws")
+        measures = [component_identity("measure", config) for config in self.method.measures]
+        stream, preparation = self.protocol.get("stream", STREAMS[0]), self.protocol.get("preparation")
+        limit = self.protocol.get("limit")
+        parts = {
+            "selector": component_identity("selector", self.selector),
+            "model": component_identity("model", self.model) if self.measured.uses_model else None,
+            "protocol": {
+                **{name: value for name, value in self.protocol.items() if name not in {*counts, *OPTIONAL}},
+                **({"measures": measures} if measures else {}),
+                **({"scoring": sorted(self.method.scoring)} if self.method.scoring else {}),
+                **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
+                **({} if limit is None else {"limit": limit}),
+                **({} if preparation is None else {"preparation": component_identity("preparation", preparation)}),
+            },
+        }
+        return parts, canonical_json(parts)
+
+    @property
+    def json(self) -> str:
+        """Canonical JSON of the identity, in which the data come first; made anew, as cells are many and it is long."""
+        identity = self.identity
+        data = canonical_json({name: identity[name] for name in ("data", "dataset")})
+        return f"{data[:-1]},{self.beside_data[1][1:]}"
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 of the identity."""
+        return digest_of(self.json)
+
+    @property
+    def short_id(self) -> str:
+        """The first `ID_DIGITS` of the id."""
+        return self.id[:ID_DIGITS]
+
+    @cached_property
+    def seeding(self) -> str:
+        """Canonical JSON that takes the place of the identity's where a trial's seed is made: mostly the same."""
+        then = first_content(self.data)
+        if then is None:
+            return self.json
+        rest = {name: value for name, value in self.identity.items() if name != "data"}
+        return canonical_json({**rest, "fingerprint": then})
+
+    @cached_property
+    def n_draws(self) -> int:
+        """Draws of a fold: one where neither the method nor the model draws anything."""
+        model_draws = not self.measured.repeats_are_seeds and _draws("model", component_json("model", self.model))
+        return (
+            self.protocol["draws"]
+            if model_draws or _draws("selector", component_json("selector", self.selector))
+            else 1
+        )
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Repeats, folds and draws that are planned: a trial below all three is one of the cell's."""
+        return self.protocol["repeats"], self.protocol["n_splits"], self.n_draws
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials of the cell."""
+        return math.prod(self.counts)
+
+
+def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
+    """Return the seed of what a trial draws: that of its key, but for data sets of the first release.
+
+    Where `protocol.stream` is "restarted", that of the first fold's trial: it differs between draws only.
+    """
+    if cell.protocol.get("stream") == "restarted":
+        repeat = fold = 0
+    return seed_from(trial_key(cell.seeding, repeat, fold, draw))
+
+
+def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) -> Cell:
+    """Return the cell whose identity is the JSON text `config`, as a record has it.
+
+    Parameters
+    ----------
+    config : str
+        May be anybody's: no other code is imported than a config may name.
+    source : str
+        Path of the data where they are a file of the user's, which no identity has.
+    repeats, draws : int
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError, AttributeError
+        When the text is no identity, or another one now: says where.
+    """
+    stated = parse_json(config, MAX_CONFIG_DEPTH)
+    parts = _config_of(stated)
+    if is_place(parts["dataset"]["name"], "path"):
+        parts["dataset"]["path"] = source
+    parts["protocol"] |= {"repeats": repeats, "draws": draws}
+    cell = Cell(**{**parts, "model": parts["model"] or UNUSED_MODEL, "data": str(parts["data"])})
+    if cell.json != config:
+        raise ValueError(f"the config gives another key now: {_first_change(stated, cell.identity)}")
+    return cell
+
+
+def _config_of(value: Any) -> Any:
+    """Return what an identity says as configs have it: components as `_target_` and arguments, however deep."""
+    if isinstance(value, list):
+        return [_config_of(inner) for inner in value]
+    if not isinstance(value, Mapping):
+        return value
+    if set(value) != {"name", "algorithm_version", "arguments"}:
+        return {name: _config_of(inner) for name, inner in value.items()}
+    return {"_target_": target_of_key(value["name"]), **_config_of(value["arguments"])}
+
+
+def _first_change(was: Any, now: Any, place: str = "config") -> str:
+    """Return in words the first place where two identities differ."""
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        for name in sorted({*was, *now}):
+            if was.get(name) != now.get(name):
+                return _first_change(was.get(name), now.get(name), f"{place}.{name}")
+    return f"{place} was {was!r:.40}, is {now!r:.40}"
+
+
+def _check_own_columns(method: Method) -> None:
+    """Refuse measures of the project's own with columns of provsel or of another measure, or with unknown settings."""
+    known = _COLUMNS | {*method.scoring}
+    for config in method.measures:
+        measure: type[Measure] = component_class("measure", config)
+        check_columns(measure, known)
+        component_arguments("measure", config)
+        known |= measure.columns().keys()
+
+
+@lru_cache(maxsize=4096)
+def _draws(kind: str, config: str) -> bool:
+    """Tell whether a component draws anything; thousands of cells have the same few."""
+    from provsel.reducers import is_random, is_random_model
+
+    component = build(kind, json.loads(config)["config"])
+    return is_random_model(component) if kind == "model" else is_random(component)

@@ -1,0 +1,362 @@
+"""Compose the config of a cell: files of conf/, an artefact's file, and overrides.
+
+The rules are Hydra's, and a test compares entries of each artefact with what Hydra composes. Hydra itself is not asked:
+it takes a twentieth of a second a config, and an artefact has hundreds. It also makes any object and writes any file
+that a config tells it to. Files of a project may be a stranger's, so they are read here, within limits.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial, reduce
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from provlab.core.overrides import (
+    CELL_GROUPS,
+    ELSEWHERE,
+    GROUPS,
+    MAX_DEPTH,
+    Override,
+    check_references,
+    parse_override,
+)
+from provlab.project import artefact_file, conf_files, package_conf
+from provlab.project.documents import SAFE_LOADER, file_state, parse_yaml, read_text
+from provlab.project.messages import did_you_mean, unknown_setting
+
+Parts = dict[str, Any]
+"""A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""
+
+MAX_VALUES = 10_000
+
+_MEMBER = re.compile(r"[\w-][\w.-]*")
+_WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
+
+
+def compose_config(overrides: Sequence[str] = ()) -> Parts:
+    """Return the config with some overrides, in Hydra's grammar.
+
+    Raises
+    ------
+    ValueError
+        For what is no config, and for one of a cell that asks the environment.
+    """
+    return Composer()(overrides)
+
+
+class Composer:
+    """`compose_config` for many overrides: reads each file once, and merges once what the same files give."""
+
+    def __init__(self) -> None:
+        self._of_files = cache(partial(_merge_files, cache(_member), cache(artefact_file)))
+
+    def __call__(self, overrides: Sequence[str]) -> Parts:
+        """Return the config with some overrides."""
+        chosen: dict[str, str] = {}
+        changes = []
+        for override in map(parse_override, overrides):
+            [group, *inside] = override.key
+            if inside or override.mark == "~" or group not in (*GROUPS, "experiment"):
+                changes.append(override)
+            elif override.mark != ("+" if group == "experiment" else "") or not isinstance(override.value, str):
+                form = "+experiment=PAPER/ARTEFACT" if group == "experiment" else f"{group}=NAME"
+                raise ValueError(f"override {override.text!r:.80}: expected {form}, a file of conf/ or of a paper.")
+            elif group == "experiment" and group in chosen:
+                raise ValueError(f"override {override.text!r:.80}: expected one artefact, got two; leave one out.")
+            else:
+                chosen[group] = override.value
+        parts = self._of_files(**chosen)
+        for override in changes:
+            parts = _apply(parts, override, 0)
+        return parts
+
+
+def _merge_files(
+    member: Callable[[str, str], Parts], file_of: Callable[[str], Path], *, experiment: str = "", **chosen: str
+) -> Parts:
+    """Return what the main config, an artefact's and the chosen members of groups give."""
+    files = [read_config("", package_conf() / "config.yaml")]
+    if experiment:
+        files.append(read_config("", file_of(experiment)))
+    first, *others = map(_stated_members, files)
+    stated = {group: name for each in others for group, name in each.items()} | chosen
+    # a data set may have other defaults than those of papers; what is asked for stands above them
+    beside = _beside("dataset", stated.get("dataset", first["dataset"]))
+    members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
+    parts: Parts = {group: member(group, name) for group, name in members.items()}
+    return reduce(_merge, map(_content, files), parts)
+
+
+def _stated_members(file: Parts) -> dict[str, str]:
+    """Return the members of groups that the defaults of a file name."""
+    items = [item for item in file.get("defaults", []) if isinstance(item, dict)]
+    # a member of a group writes "override /model@_global_.model", as Hydra would look below its own group
+    return {key.removeprefix("override /").partition("@")[0]: name for item in items for key, name in item.items()}
+
+
+def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return the members of other groups that a member names, or one that it is based on."""
+    paths = {path.stem: path for path in conf_files(group)}
+    file = read_config(group, paths[name]) if name in paths else {}
+    found: dict[str, str] = {}
+    for base in file.get("defaults", []):
+        if isinstance(base, str) and base != "_self_" and base not in based:
+            found |= _beside(group, base, (*based, name))
+    return found | _stated_members(file)
+
+
+def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
+    """Return a member of a group, merged over the members of its group that it is based on."""
+    if name in based:
+        raise ValueError(f"{group}: expected files that are not based on themselves, got {name}; fix its defaults.")
+    files = {path.stem: path for path in conf_files(group)}
+    if name not in files:
+        advice = did_you_mean(name, files) or "; provsel list says what they are."
+        raise ValueError(f"{group}: expected one of {', '.join(files)}, got {name!r:.80}{advice}")
+    file, content = read_config(group, files[name]), Parts()
+    bases = [base for base in file.get("defaults", []) if not isinstance(base, dict)]
+    for base in bases if "_self_" in bases else [*bases, "_self_"]:
+        content = _merge(content, _content(file) if base == "_self_" else _member(group, base, (*based, name)))
+    if group == "executor" and (package_conf() / group / f"{name}.yaml").is_file() and content.get("name") != name:
+        # loky is the default executor: a project's file of this name must not send trials elsewhere
+        raise ValueError(
+            f"{files[name]}: name: expected {name}, got {content.get('name')!r:.80}; give the file another name, and "
+            f"choose it by executor=NAME."
+        )
+    return content
+
+
+def _content(file: Parts) -> Parts:
+    return {name: value for name, value in file.items() if name != "defaults"}
+
+
+def _merge(below: Any, above: Any) -> Any:
+    """Return the value above, where both are mappings with what only the one below has."""
+    if not isinstance(below, dict) or not isinstance(above, dict):
+        return above
+    return {**below, **{name: _merge(below.get(name), value) for name, value in above.items()}}
+
+
+def _apply(node: Any, override: Override, depth: int) -> Parts:
+    """Return a part of a config with one change; the part itself stays as it is."""
+    mark, key, value = override.mark, override.key, override.value
+    name, where = key[depth], ".".join(key)
+    if not isinstance(node, dict):
+        above = ".".join(key[:depth])
+        raise ValueError(
+            f"override {override.text!r:.80}: expected a setting of a part, got {where:.80}, and {above} is the value "
+            f"{node!r:.40}; write {above}=VALUE."
+        )
+    if name not in node and mark in ("", "~"):
+        raise ValueError(f"override {override.text!r:.80}: {_unknown(override, node, depth)}")
+    if depth + 1 < len(key):
+        return {**node, name: _apply(node.get(name, {}), override, depth + 1)}
+    old = node.get(name)
+    if mark == "~":
+        if value is not None and value != old:
+            raise ValueError(f"override {override.text!r:.80}: expected the value that there is, got {old!r:.80}.")
+        return {each: inner for each, inner in node.items() if each != name}
+    if mark == "+" and old not in (None, "???") and not isinstance(value, dict | list):
+        raise ValueError(
+            f"override {override.text!r:.80}: expected a setting that is not there yet, got {where}, which is "
+            f"{old!r:.80}; write {override.text.lstrip('+')}."
+        )
+    return {**node, name: _merge(old, value)}
+
+
+def _unknown(override: Override, node: Parts, depth: int) -> str:
+    """Return why a part of a config has no setting of this name, and what to write: + only where that is taken."""
+    name = override.key[depth]
+    above = ".".join(override.key[:depth]) or "the config"
+    settings = _possible_settings(override.key[:depth], node)
+    added = f"write +{override.text}" if override.mark == "" else "leave it out"
+    if settings is None:
+        return f"expected a setting that {above} has, got {name!r:.80}; {added}."
+    if name in settings:
+        return f"expected a setting that {above} states, got {name!r:.80}, which has its default; {added}."
+    inside = [f"{part}.{name}" for part, inner in node.items() if isinstance(inner, dict) and name in inner]
+    return unknown_setting(above, name, [*settings, *inside])
+
+
+def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
+    """Return the names of all settings that a part of a config can have, None where these may be any."""
+    from provlab.core.cell import OPTIONAL
+    from provlab.data import (
+        dataset_parameters,  # these take longer to import than all the rest, and are rarely asked
+    )
+    from provlab.project.components import component_class, component_parameters, inner_kind, is_component
+
+    stated = [str(name) for name in node]
+    group = place[0] if len(place) == 1 else ""
+    if not place:
+        return stated
+    if group == "preparation" and node.get("_target_") is None:
+        return []
+    try:
+        if group == "dataset":
+            return [*dict.fromkeys([*stated, *dataset_parameters(node["name"])])]
+        if group == "protocol":
+            # preparation is a group of its own, and the one protocol that has a limit states it
+            added = [name for name in OPTIONAL if name not in ("preparation", "limit")]
+            return [*dict.fromkeys([*stated, *added])]
+        if group == "executor":
+            return [*dict.fromkeys([*stated, *executor_file(node["name"])])]
+        if is_component(node):
+            kind = group or inner_kind(node)
+            return ["_target_", *component_parameters(kind, component_class(kind, node))]
+    except (ValueError, KeyError):  # a class or a data set that is refused where it is used
+        return None
+    return stated if group in GROUPS and node.get("_target_") is None else None
+
+
+def executor_file(name: str) -> Parts:
+    """Return the settings of an executor of provsel, with their defaults; of none others."""
+    path = package_conf() / "executor" / f"{name}.yaml"
+    return _content(read_config("executor", path)) if _MEMBER.fullmatch(str(name)) and path.is_file() else {}
+
+
+# ---- references
+
+
+def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict[str, Any]:
+    """Return some parts, those of a cell, with the values that references stand for; these are of `KNOWN` parts.
+
+    Raises
+    ------
+    ValueError
+        Names the key of what is no text, finite number, truth value, list or mapping, or of a reference that is refused
+        by `check_references`; for more than `MAX_VALUES` values, those included that references stand for.
+    """
+    for name in names:
+        if not isinstance(parts.get(name), Mapping):
+            raise ValueError(
+                f"{name}: expected a mapping of names to values, got {parts.get(name)!r:.80}; see conf/{name}."
+            )
+    return {name: _resolve(parts[name], parts, name, 0, iter(range(MAX_VALUES))) for name in names}
+
+
+def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[int]) -> Any:
+    """Return a value as `resolve_references` does; `left` has as many items as there may be further values."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"{where:.80}: expected at most {MAX_DEPTH} levels, got more; flatten it.")
+    if isinstance(value, Mapping):
+        for name in value:
+            if not isinstance(name, str) and not where.startswith("artefact"):
+                raise ValueError(f"{where}: expected names as keys, got {name!r:.80}; write them as texts.")
+        return {k: _resolve(inner, parts, f"{where}.{k!s:.80}", depth + 1, left) for k, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_resolve(inner, parts, f"{where}[{k}]", depth + 1, left) for k, inner in enumerate(value)]
+    if next(left, None) is None:
+        raise ValueError(f"{where}: expected at most {MAX_VALUES} values, got more; put data into a data set.")
+    if isinstance(value, str) and "${" in value:
+        check_references(value, where)
+        reference = _WHOLE_REFERENCE.fullmatch(value)
+        found: Any = parts
+        for name in reference[1].split(".") if reference and depth < MAX_DEPTH else [None]:
+            if not isinstance(found, dict) or name not in found:  # OmegaConf joins texts, and says what is wrong
+                known = {name: part for name, part in parts.items() if name not in ELSEWHERE}
+                check_references(known, "config")
+                return _by_omegaconf(known, value)
+            found = found[name]
+        return _resolve(found, parts, where, depth + 1, left)
+    if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"{where}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
+    return value
+
+
+def executor_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where the trials of a config run, with the values that references stand for."""
+    executor: dict[str, Any] = _by_omegaconf(config, config["executor"])
+    known = executor_file(executor.get("name", ""))
+    for name in executor:
+        if known and name not in known:
+            raise ValueError(f"executor: {unknown_setting('executor', name, known)}")
+    return executor
+
+
+def results_folder(config: Mapping[str, Any]) -> Path:
+    """Return the folder of the store, tables and figures of a config."""
+    return Path(str(_by_omegaconf(config, config["results"])))
+
+
+def _by_omegaconf(parts: Mapping[str, Any], value: Any) -> Any:
+    """Return a value with what OmegaConf puts in place of references, to any place."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        whole: Any = OmegaConf.create({**parts, "_": value})
+        plain = whole["_"]
+        return OmegaConf.to_container(plain, resolve=True) if OmegaConf.is_config(plain) else plain
+    except OmegaConfBaseException as error:
+        raise ValueError(
+            f"config: expected references to settings that there are, got {value!r:.80}: "
+            f"{str(error).splitlines()[0]}; correct it."
+        ) from None
+
+
+# ---- files
+
+
+class _Loader(SAFE_LOADER):
+    """OmegaConf's reader, ten times faster: libyaml's, with 1e-3 as a number, no dates, and each key once."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [key.value for key, _ in node.value]
+        if len({*names}) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise yaml.constructor.ConstructorError(None, None, f"duplicate key {twice!s:.80}", node.start_mark)
+        found: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        return found
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in forms if tag != "tag:yaml.org,2002:timestamp"]
+    for first, forms in _Loader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(?:\.\d*)?[eE][-+]?\d+$"), [*"-+0123456789"]
+)
+
+
+def read_config(group: str, path: Path) -> Parts:
+    """Return the content of a member of a group, or of a config of all groups, where that is "".
+
+    Raises
+    ------
+    ValueError
+        Names the file: no mapping, too large, or based on other things than files of conf/.
+    """
+    return _read_at(group, path, file_state(path))
+
+
+@lru_cache(maxsize=1024)
+def _read_at(group: str, path: Path, state: object) -> Parts:
+    """Return a file's content, read again when it has changed."""
+    try:
+        content = parse_yaml(read_text(path), loader=_Loader, max_values=MAX_VALUES)
+    except ValueError as error:
+        raise ValueError(f"{path}: expected a config, got one that cannot be read: {error}; correct it.") from error
+    content = {} if content is None else content
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: expected a mapping of names to values, got {content!r:.80}; see conf/.")
+    if not path.is_relative_to(package_conf()):
+        _check_defaults(path, group, content.get("defaults", []))
+    return content
+
+
+def _check_defaults(path: Path, group: str, defaults: Any) -> None:
+    """Refuse a file of a project that is based on other things than files of conf/."""
+    own = {f"override /{each}" for each in GROUPS}
+    for item in defaults if isinstance(defaults, list) else [defaults]:
+        names = [item] if group or item == "_self_" else [None]
+        if not group and isinstance(item, dict) and item.keys() <= own:
+            names = [*item.values()]
+        if not all(isinstance(name, str) and _MEMBER.fullmatch(name) for name in names):
+            form = f"names of files of conf/{group}" if group else "items such as 'override /selector: leverage'"
+            raise ValueError(f"{path}: defaults: expected {form}, got {item!r:.80}; correct it.")

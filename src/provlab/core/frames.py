@@ -1,0 +1,272 @@
+"""The frame: stored trials beside what is planned of them, and from these one line for each number of an artefact.
+
+`planned_trials` puts the stored trials that a plan asks for into one long frame. `artefact_frame` makes the numbers of
+a table or figure from it. Claims, tables, figures and pages read these frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from scipy.special import stdtrit
+
+from provlab.core.artefact import Artefact, Entry, counted_state
+from provlab.core.cell import Cell
+from provlab.core.protocols import predicts_numbers
+from provlab.core.records import NUMBERS
+from provlab.core.store import LARGE, TrialReader
+
+COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
+"""Columns of every artefact's CSV file."""
+
+ORIGIN = ["of_row", "of_column", "scale"]
+"""Columns of `artefact_frame` beside those: row and column of the entry that a line was computed from, whose names
+differ where a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`."""
+
+PRINTED = ["row", "column", "dataset", "printed_value", "printed_sd"]
+"""Columns of a paper's published.csv beside the artefact; the values are text, with the decimals that are printed."""
+
+TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
+"""Columns of the records that `selection_seconds` reads."""
+
+FOLD_SIZES = ["n_train", "n_test"]
+"""Columns of the records that `standard_error_scale` reads."""
+
+NO_TRIALS = "missing"
+"""State of a number whose cell has no stored trial; a number with trials may be empty all the same."""
+
+Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
+
+
+class Headline(NamedTuple):
+    """The measure that a cell is judged by.
+
+    Attributes
+    ----------
+    column : str
+        Of the records.
+    name, label, unit : str
+        For people: in a line, at an axis, and behind a value; a plain number has the unit "".
+    factor : float
+        From the records to `unit`.
+    """
+
+    column: str
+    name: str
+    label: str
+    unit: str = ""
+    factor: float = 1.0
+
+    def text(self, value: float) -> str:
+        """Return a value in `unit` as it is printed."""
+        return f"{value:.2f}" if self.unit else f"{value:.4f}"
+
+    def in_units(self, text: str) -> str:
+        """Return a text with the unit behind it."""
+        return f"{text} ({self.unit})" if self.unit else text
+
+
+ERROR = Headline("error", "error", "test error (%)", "%", 100.0)
+R2 = Headline("r2", "R²", "R² on the test rows")
+
+
+class Planned(Protocol):
+    """What frames ask of a cell, or of what stands for one in a file: its id, counts and data set."""
+
+    @property
+    def id(self) -> str:
+        """SHA-256 of what the cell is."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Planned repeats, folds and draws."""
+
+    @property
+    def data(self) -> str:
+        """Identity of the data set, by which the names of its features are known."""
+
+    @property
+    def dataset(self) -> Mapping[str, Any]:
+        """Config of the data set, by which they are found."""
+
+
+def headline_of(cell: Cell) -> Headline:
+    """Return what a cell is judged by: the first of `protocol.scoring`, else R^2 of a regression, else the error."""
+    scoring = cell.protocol.get("scoring") or ()
+    if scoring:
+        return Headline(scoring[0], scoring[0], scoring[0])
+    return R2 if cell.measured.uses_model and predicts_numbers(cell.model) else ERROR
+
+
+def headline_columns(cells: Iterable[Cell]) -> list[str]:
+    """Return the columns of the records that some cells are judged by."""
+    return list(dict.fromkeys(headline_of(cell).column for cell in cells))
+
+
+def artefact_frame(
+    artefact: Artefact,
+    store: TrialReader,
+    summarise: Summary,
+    *,
+    columns: list[str],
+    printed: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return the numbers of an artefact in long form.
+
+    Parameters
+    ----------
+    artefact : Artefact
+    store : TrialStore
+    summarise : callable
+        (entry, its trials) -> lines with `value`, `sd` and, where they differ from the entry's, `row`, `column`.
+    columns : list of str
+        Columns of the records that `summarise` reads, beside `headline_columns`.
+    printed : DataFrame, optional
+        `PRINTED`, which stand beside the numbers.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
+    """
+    read = [*columns, *headline_columns(artefact.cells), *FOLD_SIZES]
+    found = entry_trials(artefact, store, list(dict.fromkeys(read)))
+    if any(found[name].isna().all() for name in columns if name in LARGE):  # packed trials do not have these
+        found = found[:0]
+    trials, scales = dict(iter(found.groupby("entry", sort=False))), standard_error_scale(found, ["entry"]).to_dict()
+    lines = []
+    for k, entry in enumerate(artefact.entries):
+        base: dict[str, object] = {"row": entry.row, "column": entry.column, "dataset": entry.dataset}
+        base |= {"of_row": entry.row, "of_column": entry.column}
+        if k not in trials:
+            lines.append({**base, "n_trials": 0, "value": None, "sd": np.nan, "state": NO_TRIALS})
+            continue
+        n_trials = len(trials[k])
+        base |= {"n_trials": n_trials, "state": counted_state(n_trials, entry.cell.n_trials)}
+        lines += [{**base, "scale": scales[k], **line} for line in summarise(entry, trials[k])]
+    own = [name for name in COLUMNS if not name.startswith("printed")]
+    frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
+    printed = pd.DataFrame(columns=PRINTED) if printed is None else printed
+    printed = printed if printed["dataset"].notna().any() else printed.drop(columns="dataset")
+    on = [name for name in PRINTED[:3] if name in printed]
+    return frame.merge(printed, on=on, how="left", validate="many_to_one")[[*COLUMNS, *ORIGIN]]
+
+
+def standard_error_scale(trials: pd.DataFrame, by: Sequence[str]) -> pd.Series:
+    """Return, for each group of trials `by` some columns, the factor from their sd to the standard error of their mean.
+
+    Over folds whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003). 1/sqrt(n)
+    over folds of the inverse split, which train on disjoint sets (that their test sets overlap is left out); over
+    seeds, which have no test rows; and over draws on one fold.
+    """
+    by = list(by)
+    n_trials = trials.groupby(by, sort=False).size()
+    n_folds = trials.drop_duplicates([*by, "repeat", "fold"]).groupby(by, sort=False).size()
+    sizes = trials.astype(dict.fromkeys(FOLD_SIZES, float)).groupby(by, sort=False)[FOLD_SIZES].mean()
+    ratio = (sizes["n_test"] / sizes["n_train"]).where(sizes["n_train"] > 0)
+    over_folds = np.sqrt(1 / n_folds + ratio.mask(ratio > 1, 0.0))
+    return over_folds.where(n_folds > 1, 1 / np.sqrt(n_trials))
+
+
+def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple[float, float, float, int]:
+    """Return a mean, the ends of Student's interval of it, NaN for fewer than two values, and how many there are.
+
+    Parameters
+    ----------
+    values : Series of numbers
+    scale : float
+        From their sd to the standard error of the mean, see `standard_error_scale`.
+    level : float, default=0.95
+    """
+    n, mean = len(values), float(values.mean())
+    half = float(stdtrit(n - 1, 0.5 + level / 2) * scale * values.std(ddof=1)) if n > 1 else np.nan
+    return mean, mean - half, mean + half, n
+
+
+def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
+    """Return an artefact's `planned_trials` with `row`, `column`, `dataset` and `entry`, the place of their entry."""
+    trials = planned_trials(store, artefact.cells, columns).rename(columns={"place": "entry"})
+    for name in ("row", "column", "dataset"):
+        trials[name] = np.array([getattr(entry, name) for entry in artefact.entries], object)[trials["entry"]]
+    return trials
+
+
+def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequence[str]) -> pd.DataFrame:
+    """Return the stored trials that some cells plan, and no others: a store may have more repeats and draws of them.
+
+    Every number of a command is computed from these, so that it does not depend on what else is stored.
+
+    Parameters
+    ----------
+    store : TrialReader
+    cells : sequence of Cell, or of others with `id` and `counts`
+        The same one may stand there twice, with other numbers of repeats and draws.
+    columns : sequence of str
+        Columns of the records.
+
+    Returns
+    -------
+    DataFrame
+        `place`, that of the cell in `cells`, by which lines are sorted; `cell`, `repeat`, `fold`, `draw`; `columns`.
+    """
+    keys = ["cell", *NUMBERS]
+    found = store.query({cell.id for cell in cells}, list(dict.fromkeys([*keys, *columns])))
+    without = [field.name for field in found.schema if field.type == pa.null()]  # columns without a measured value
+    # a record that does not say which trial it is stands for none
+    trials = found.to_pandas().dropna(subset=keys)
+    trials = trials.astype({**dict.fromkeys(NUMBERS, np.int64), **dict.fromkeys(without, float)})
+    limits = [f"planned {name}s" for name in NUMBERS]
+    plan = pd.DataFrame([(cell.id, *cell.counts) for cell in cells], columns=["cell", *limits])
+    joined = plan.assign(place=np.arange(len(plan))).merge(trials, on="cell", how="inner")
+    planned = (joined[[*NUMBERS]].to_numpy() < joined[limits].to_numpy()).all(axis=1)
+    return joined[planned].drop(columns=limits).reset_index(drop=True)
+
+
+def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
+    """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first.
+
+    Of a cell that is judged by another measure, those of that: see `headline_of`.
+    """
+    headline = headline_of(entry.cell)
+    values, repeats, folds = (trials[name].to_numpy(float) for name in (headline.column, "repeat", "fold"))
+    known = ~np.isnan(values)
+    _, which = np.unique(repeats[known] * (folds.max(initial=0) + 1) + folds[known], return_inverse=True)
+    means = headline.factor * np.bincount(which, values[known]) / np.bincount(which)
+    if not means.size:
+        return [{"value": np.nan, "sd": np.nan}]
+    return [{"value": float(means.mean()), "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan}]
+
+
+def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
+    """Return rows and columns of the data set of some trials of one cell, as the records say."""
+    first = trials.iloc[0]
+    return int(first["n_train"] + first["n_test"]), int(first["n_features"])
+
+
+def selection_seconds(trials: pd.DataFrame) -> pd.Series:
+    """Return the CPU seconds of each selection: of one pass where the method searched for its sampling rate first."""
+    return trials["pass_cpu"].astype(float).fillna(trials["select_cpu"] + trials["shared_cpu"])
+
+
+def seed_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
+    """Clustering accuracy, NMI and ARI in percent and the number of columns kept, mean and sd over seeds."""
+    numbers = {
+        entry.column: 100 * (1 - trials["error"]),
+        f"{entry.column}, NMI": 100 * trials["nmi"],
+        f"{entry.column}, ARI": 100 * trials["ari"],
+        f"{entry.column}, features": trials["n_selected"],
+    }
+    return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
+
+
+def printed_numbers(published: Path, artefact: str) -> pd.DataFrame:
+    """Return `PRINTED` of an artefact, named without its paper, from that paper's published.csv, if it has one."""
+    if not published.is_file():
+        return pd.DataFrame(columns=PRINTED)
+    printed = pd.read_csv(published, dtype=dict.fromkeys(["artefact", *PRINTED[:-1]], str))
+    return printed.loc[printed["artefact"] == artefact, PRINTED]

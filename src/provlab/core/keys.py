@@ -1,0 +1,74 @@
+"""Keys: the SHA-256 of canonical JSON, and the seeds that follow from it.
+
+A trial is what its key says, wherever it was computed. What stands here decides keys and seeds of every stored trial,
+so that a change of it makes all of them unknown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from provlab.project.documents import digest
+
+
+def seed_from(key: str) -> int:
+    """Return a 32-bit seed from a hex digest, through SeedSequence."""
+    return int(np.random.SeedSequence(int(key, 16)).generate_state(1)[0])
+
+
+def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
+    """Return the SHA-256 of the canonical JSON of cell, draw, fold and repeat."""
+    return _finish_hash(_start_hash(cell_json), repeat, fold, draw)
+
+
+def trial_keys(cell_json: str, places: Iterable[tuple[int, int, int]]) -> list[str]:
+    """Return the keys of some (repeat, fold, draw) of a cell; most of the text is shared, and hashed once."""
+    begun = _start_hash(cell_json)
+    return [_finish_hash(begun, *place) for place in places]
+
+
+def fold_keys(cell_json: str, n_repeats: int, n_folds: int, n_draws: int) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield (repeat, fold, keys of its draws) of all folds of a cell; most of the text is shared, and hashed once."""
+    begun = _start_hash(cell_json)
+    for repeat in range(n_repeats):
+        for fold in range(n_folds):
+            yield repeat, fold, [_finish_hash(begun, repeat, fold, draw) for draw in range(n_draws)]
+
+
+def _start_hash(cell_json: str) -> Any:
+    return hashlib.sha256(f'{{"cell":{cell_json},"draw":'.encode())
+
+
+def _finish_hash(begun: Any, repeat: int, fold: int, draw: int) -> str:
+    whole = begun.copy()
+    whole.update(b'%d,"fold":%d,"repeat":%d}' % (draw, fold, repeat))
+    return str(whole.hexdigest())
+
+
+@lru_cache(maxsize=4096)
+def split_seed(data: str, n_splits: int, seed: int, repeat: int) -> int:
+    """Return the seed of the folds of a repeat: the same for all methods, settings, models, and for the inverse."""
+    return seed_from(digest({"split": [first_content(data) or data, n_splits, seed, repeat]}))
+
+
+def first_content(data: str) -> str | None:
+    """Return the digest of content that seeds of a data set of the first release come from, None for another one.
+
+    Keys of the first release held this digest, as it was on one machine. Keys hold the identity of a data set since
+    then, which every machine agrees on, and seeds follow from keys. The data sets of that release keep the folds and
+    draws of their published numbers. Others, and these after a change of their loader's version, are seeded by their
+    identity.
+    """
+    return _first_release().get(data)
+
+
+@cache
+def _first_release() -> dict[str, str]:
+    return json.loads(Path(__file__).with_name("first_release.json").read_text(encoding="utf-8"))

@@ -1,0 +1,178 @@
+"""Overrides in Hydra's grammar, and which references to other settings a config may have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from provlab.project.messages import nearest
+
+MAX_DEPTH = 20
+MAX_OVERRIDE = 20_000
+
+CELL_GROUPS = ("dataset", "selector", "model", "protocol")
+"""Groups of conf/ that make a cell."""
+
+GROUPS = (*CELL_GROUPS, "preparation", "executor")
+"""Groups of conf/, each with one member in a config."""
+
+ELSEWHERE = ("results", "executor")
+"""Parts of a config that describe a run and no result: they may ask the environment, and are not recorded."""
+
+KNOWN = (*CELL_GROUPS, "preparation", "artefact")
+"""What a reference may refer to."""
+
+_REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)(?:\.\w+)*\}")
+_KEY = re.compile(r"(\+{0,2}|~)([A-Za-z_][\w$-]*(?:\.[\w$-]+)*)")
+_WORD = re.compile(r"(?!(?i:nan|inf|null|true|false)$)[A-Za-z][\w./-]*|[1-9]/[a-z]|\?{3}|\$\{[a-z]\w*(\.[a-z]\w*)*\}")
+_NUMBER = re.compile(r"(0|[1-9]\d*)(\.\d+)?([eE]-?\d+)?", re.ASCII)
+_CONSTANTS = {"true": True, "false": False, "null": None}
+
+
+class Override(NamedTuple):
+    """One change of a config.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    mark : str
+        "" sets what is there, "+" adds, "++" does either, "~" deletes.
+    key : tuple of str
+        Path of names.
+    value : object
+        Plain; references are texts.
+    """
+
+    text: str
+    mark: str
+    key: tuple[str, ...]
+    value: Any
+
+
+@lru_cache(maxsize=8192)
+def parse_override(text: str) -> Override:
+    """Return what an override says.
+
+    Raises
+    ------
+    ValueError
+        For another grammar, or several values.
+    """
+    check_size(text)
+    name, equals, value = text.partition("=")
+    found = _KEY.fullmatch(name)
+    if found is None or not (equals or found[1] == "~"):
+        raise ValueError(
+            f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, with + before what is added and ~ "
+            f"before what is deleted; see provsel run --help."
+        )
+    return Override(text, found[1], tuple(found[2].split(".")), _value(text, value) if equals else None)
+
+
+def setting(override: str) -> str:
+    """Return the key that an override changes."""
+    return override.split("=", 1)[0].lstrip("+~")
+
+
+def check_size(text: str) -> None:
+    """Refuse an override that Hydra's parser would not come back from: nested too deeply, or too long."""
+    deepest = max(accumulate((char in "([{") - (char in ")]}") for char in text), default=0)
+    if deepest > MAX_DEPTH or len(text) > MAX_OVERRIDE:
+        raise ValueError(
+            f"override {text!r:.80}: expected at most {MAX_DEPTH} levels and {MAX_OVERRIDE} characters, got "
+            f"{deepest} and {len(text)}; write the values into a file of conf/."
+        )
+
+
+def _value(text: str, value: str) -> Any:
+    """Return the value of an override; what those of artefacts are needs no parser, which is slow to import."""
+    if _WORD.fullmatch(value):
+        return value
+    if _NUMBER.fullmatch(value):
+        return int(value) if value.isdecimal() else float(value)
+    if value in _CONSTANTS:
+        return _CONSTANTS[value]
+    if re.fullmatch(r"\[\d+(,\d+)*\]", value, re.ASCII):
+        return [int(item) for item in value[1:-1].split(",")]
+    parsed = parse_with_hydra(text)
+    if parsed.is_sweep_override():
+        raise ValueError(
+            f"override {text!r:.80}: expected one value, got several; provsel run -m runs one job for each of them, "
+            f"and quotes make one text of them."
+        )
+    return parsed.value()
+
+
+def parse_with_hydra(text: str) -> Any:
+    """Return an override as Hydra's parser gives it, sweeps included; its errors as a ValueError of one line."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    check_size(text)
+    try:
+        return OverridesParser.create().parse_override(text)
+    except HydraException as error:
+        reason = " ".join(str(error).partition("See https")[0].split())
+        raise ValueError(f"override {text!r:.80}: expected Hydra's grammar, got: {reason}") from None
+
+
+def check_references(value: Any, where: str) -> None:
+    """Refuse a value, or one inside of it, that would be looked up in other places than the parts of a cell.
+
+    Parameters
+    ----------
+    value : mapping, list or value
+        References are texts, such as "${dataset.seed}".
+    where : str
+        Its key, for messages.
+
+    Raises
+    ------
+    ValueError
+        For a resolver or another part. It is not looked up, so that what it stands for is in no message.
+    """
+    for key, text in _texts(value, where):
+        unknown = [name for name in _REFERENCE.findall(text) if name not in KNOWN]
+        if unknown or "${" in _REFERENCE.sub("", text):
+            raise ValueError(
+                f"{key}: expected a value, or a reference to another setting of the same cell such as "
+                f"${{dataset.seed}}, got {text!r:.80}; the environment and other places stay out of results: "
+                f"write the value itself."
+            )
+
+
+def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Yield the key and the text of everything that has a reference."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _texts(inner, f"{where}.{name}")
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from _texts(inner, f"{where}[{place}]")
+    elif isinstance(value, str) and "${" in value:
+        yield where, value
+
+
+def check_names(where: str, found: Iterable[Any], known: Iterable[str]) -> None:
+    """Refuse names that nothing reads.
+
+    Raises
+    ------
+    ValueError
+        Names the first, and the nearest known one.
+    """
+    known = [*map(str, known)]
+    for name in map(str, found):
+        if name not in known:
+            raise ValueError(f"{where}: expected {', '.join(known)}, got {name!r:.80}; {nearest_setting(name, known)}.")
+
+
+def nearest_setting(name: str, known: Iterable[str]) -> str:
+    """Return what to do about a setting that nothing takes: the nearest that there is, or to leave it out."""
+    by_end = {path.split(".", 1)[-1]: path for path in known}  # a group in common makes nothing near
+    found = nearest(name.split(".", 1)[-1], by_end)
+    return f"the nearest is {by_end[found]}" if found else "leave it out"

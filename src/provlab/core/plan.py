@@ -1,0 +1,261 @@
+"""From configs to cells, trials and tasks, with their keys and seeds: what is to be computed, before anything is."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provlab.core.cell import Cell
+from provlab.core.composition import Parts, resolve_references
+from provlab.core.keys import fold_keys, split_seed
+from provlab.core.overrides import CELL_GROUPS, ELSEWHERE, check_names
+from provlab.core.protocols import AbstractStatedFolds, protocol_named
+from provlab.data import (
+    Dataset,
+    dataset_identity,
+    dataset_members,
+    is_place,
+    keyed_parameters,
+    load_dataset,
+    missing_files,
+)
+from provlab.project.documents import canonical_json
+from provlab.project.messages import unknown_setting
+
+IS_REGRESSION = attrgetter("is_regression")
+N_ROWS = attrgetter("n_rows")
+TASKS = ("classification", "regression", "many_rows")
+"""Of data sets; a model may have a config for each, and the data say which is meant: the last for many rows of classes,
+in the place of LIBSVM."""
+
+LIBSVM = "provsel.models.LibsvmSVM"
+
+MANY_ROWS = 20_000
+"""Rows on which LIBSVM, whose time grows with their square, takes half a minute a fit."""
+
+MAX_COUNT = 100_000
+"""Of repeats, folds or draws: each trial is listed before the first one is run."""
+
+
+class Trial(NamedTuple):
+    """One draw of a cell on one fold of one repeat; `cell` is a position in the task's list of cells."""
+
+    key: str
+    cell: int
+    draw: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """All missing trials that share data set, repeat and fold: one unit of work, a plain function's argument.
+
+    Where there are no folds, the missing trials of one cell in one repeat: they share their rows with all others, and
+    may take minutes each.
+    """
+
+    cells: tuple[Cell, ...]
+    trials: tuple[Trial, ...]
+    repeat: int
+    fold: int
+    private_copies: tuple[str, ...] = ()
+    """Names of classes of others that get arrays of their own; a setting of the executor, and so in no key."""
+
+    @property
+    def dataset(self) -> Mapping[str, Any]:
+        """Config of the data set, which all cells have, as the next three."""
+        return self.cells[0].dataset
+
+    @property
+    def data(self) -> str:
+        """Identity of the data set."""
+        return self.cells[0].data
+
+    @property
+    def protocol(self) -> Mapping[str, Any]:
+        """What says the folds and the preparation."""
+        return self.cells[0].protocol
+
+    @property
+    def split_seed(self) -> int:
+        """Seed of the folds of the repeat."""
+        return split_seed(self.data, self.protocol["n_splits"], self.protocol["seed"], self.repeat)
+
+
+def identity_of(config: Mapping[str, Any]) -> str:
+    """Return the identity of the data set of a config, which is not loaded: `name`, and its loader's parameters."""
+    return dataset_identity(config["name"], **_parameters(config))
+
+
+def files_missing(config: Mapping[str, Any]) -> list[str]:
+    """Return the registered files of the data set of a config that are in none of the searched folders."""
+    return missing_files(config["name"], **_parameters(config))
+
+
+def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
+    """Return the names of the features of the data set of a config, which is loaded."""
+    return load_from(config).feature_names
+
+
+def places_of_first(config: Mapping[str, Any], n: int) -> frozenset[int]:
+    """Return the columns of the first n features of a data set, which is loaded where `shuffle_columns` moves them."""
+    if config.get("shuffle_columns") is None:
+        return frozenset(range(n))
+    first = feature_names_of({**config, "shuffle_columns": None})[:n]
+    return frozenset(np.flatnonzero(np.isin(feature_names_of(config), first)).tolist())
+
+
+def load_from(config: Mapping[str, Any]) -> Dataset:
+    """Return the data set of a config: `name`, and the parameters of its loader. The last two stay in memory."""
+    return _loaded(canonical_json(config), identity_of(config))
+
+
+@lru_cache(maxsize=2)
+def _loaded(config: str, data: str) -> Dataset:
+    """Load a data set, again where its identity is another one: a file of the user's may have changed."""
+    stated = json.loads(config)
+    dataset = load_dataset(stated["name"], **_parameters(stated))
+    dataset.make_read_only()  # all tasks of this process share it
+    return dataset
+
+
+def load_again(config: Mapping[str, Any]) -> Dataset:
+    """Return the data set of a config, read from its files whatever is in memory."""
+    _loaded.cache_clear()
+    return load_from(config)
+
+
+def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in config.items() if name != "name"}
+
+
+KeyedData = list[tuple[dict[str, Any], str]]
+"""Of each of some data sets its name and parameters as keys have them, and its identity."""
+
+
+def data_of(dataset: Mapping[str, Any]) -> KeyedData:
+    """Return the data set of a config, or each member of a collection."""
+    members = [(str(each["name"]), _parameters(each)) for each in _members(dataset)]
+    keyed = [{"name": name, **keyed_parameters(name, **parameters)} for name, parameters in members]
+    return [(each, identity_of(each)) for each in keyed]
+
+
+def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = data_of) -> list[Cell]:
+    """Return the cells of a composed config: one, or one for each member of a collection of data sets.
+
+    Parameters
+    ----------
+    config : mapping
+    look : callable, optional
+        Does what `data_of` does; no data are loaded, but for the number of the folds that they state.
+    """
+    check_names("config", config, [*CELL_GROUPS, "preparation", *ELSEWHERE, "fail_fast", "artefact"])
+    parts = resolve_references(config, [*CELL_GROUPS, "preparation"])
+    preparation = parts.pop("preparation")
+    dataset, protocol = parts.pop("dataset"), parts["protocol"]
+    for name in ("repeats", "n_splits", "draws"):
+        number = protocol.get(name)
+        if isinstance(number, int | float) and number > MAX_COUNT:
+            raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
+    measured = protocol_named(protocol.get("split"))
+    parts["protocol"] = measured.complete_settings(protocol)
+    if preparation.get("_target_") is not None:
+        parts["protocol"]["preparation"] = preparation
+    elif preparation.keys() - {"_target_"}:
+        [name, *_] = preparation.keys() - {"_target_"}
+        raise ValueError(f"preparation=none: {unknown_setting('preparation', name, [])}")
+    (first, data), *others = members = look(dataset)
+    if parts["model"].keys() == {*TASKS}:
+        parts["model"] = _model_by_task(parts["model"], first, data)
+    if isinstance(measured, AbstractStatedFolds):  # each data set has as many folds as it says
+        of_each = [(each, own, _asked(canonical_json(each), own, measured.count_folds)) for each, own in members]
+        return [
+            Cell(dataset=each, data=own, **{**parts, "protocol": {**parts["protocol"], "n_splits": number}})
+            for each, own, number in of_each
+        ]
+    cell = Cell(dataset=first, data=data, **parts)
+    return [cell, *(cell.on(each, own) for each, own in others)]
+
+
+def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: str) -> Any:
+    """Return the model for the task and the rows of a data set; of many rows LIBSVM, at its defaults, gives way."""
+    classifier = models["classification"]
+    if not is_place(dataset["name"], "path"):  # data sets that are registered have classes
+        return classifier
+    if _asked(canonical_json(dataset), data, IS_REGRESSION):
+        return models["regression"]
+    n_rows = _asked(canonical_json(dataset), data, N_ROWS)
+    is_plain = classifier.keys() == {"_target_", "C"} and classifier["_target_"] == LIBSVM
+    if n_rows <= MANY_ROWS or not is_plain:
+        return classifier
+    warnings.warn(
+        f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), as LIBSVM takes minutes or hours a fit on "
+        f"so many; model=libsvm states it.",
+        stacklevel=3,
+    )
+    return models["many_rows"]
+
+
+@lru_cache(maxsize=64)
+def _asked(config: str, data: str, ask: Callable[[Dataset], int]) -> int:
+    """Load each data set once, and return the part of the plan that depends on the data."""
+    return ask(load_from(json.loads(config)))
+
+
+def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the data sets of a config: itself, or the members of a collection that it names."""
+    name, chosen = dataset.get("name"), dataset.get("set", "")
+    if not isinstance(name, str):
+        raise ValueError(f"dataset.name: expected a text, got {name!r:.80}; choose with dataset=....")
+    if not isinstance(chosen, str) and not (isinstance(chosen, list) and all(isinstance(each, str) for each in chosen)):
+        raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
+    names = (
+        dataset_members(name, dataset.get("path", "")) if chosen == "all" else [] if isinstance(chosen, str) else chosen
+    )
+    return [{**dataset, "set": each} for each in names] or [dataset]  # of an empty list the loader says what it takes
+
+
+def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
+    """Return the cells without repetitions of the same identity, in order; counts are taken at their largest."""
+    found: dict[str, Cell] = {}
+    for cell in cells:
+        other = found.setdefault(cell.id, cell)
+        counts = {name: max(cell.protocol[name], other.protocol[name]) for name in ("repeats", "draws")}
+        if any(counts[name] > other.protocol[name] for name in counts):
+            found[cell.id] = replace(other, protocol={**other.protocol, **counts})
+    return list(found.values())
+
+
+def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
+    """Yield (repeat, fold, draw, key) of all trials of a cell."""
+    for repeat, fold, keys in fold_keys(cell.json, *cell.counts):
+        for draw, key in enumerate(keys):
+            yield repeat, fold, draw, key
+
+
+def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
+    """Group the trials that are not `done` into tasks, data set by data set, then repeat, then fold."""
+    groups: dict[tuple[Any, ...], tuple[list[Cell], list[Trial]]] = {}
+    order: dict[str, int] = {}
+    for place, cell in enumerate(unique_cells(cells)):
+        protocol = cell.protocol
+        alone = place if cell.measured.repeats_are_seeds else 0
+        preparation = protocol.get("preparation")
+        prepared = "" if preparation is None else canonical_json(preparation)
+        split = protocol["split"], protocol["n_splits"], protocol["seed"]
+        of_data = order.setdefault(cell.data, len(order))
+        for repeat, fold, keys in fold_keys(cell.json, *cell.counts):
+            missing = [draw for draw, key in enumerate(keys) if key not in done]
+            if missing:
+                members, trials = groups.setdefault((of_data, *split, repeat, fold, alone, prepared), ([], []))
+                trials += [Trial(keys[draw], len(members), draw) for draw in missing]
+                members.append(cell)
+    found = sorted(groups.items(), key=lambda each: each[0])
+    return [Task(tuple(members), tuple(trials), *key[4:6]) for key, (members, trials) in found]

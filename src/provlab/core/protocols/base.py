@@ -1,0 +1,334 @@
+"""What every protocol declares: columns, settings, the rows of its folds, and what it refuses.
+
+scikit-learn is imported where it is needed: a plan and a store are read without.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provlab.project.components import build, component_class, component_json
+from provsel.certificates import NOT_MEASURED, Theorem
+
+if TYPE_CHECKING:
+    from provlab.data import Dataset
+
+log = logging.getLogger(__name__)
+
+Kind = Literal["text", "int32", "int64", "number", "seconds", "volatile bytes", "features", "names", "weights"]
+
+
+class Column(NamedTuple):
+    """One column of a record.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "text", "int32", "int64", "number"; "features", "names" and "weights", lists of int32, text
+        and numbers; "seconds" and "volatile bytes" differ between
+        two runs of the same trial on the same machine.
+    default : value
+        Of a trial whose protocol measures something else.
+    low, high : float
+        The ends of the range of its values, or of those in its lists; of a class that is not ours there is none.
+    """
+
+    name: str
+    kind: Kind
+    default: Any = None
+    low: float = -math.inf
+    high: float = math.inf
+
+
+def columns(kind: Kind, *names: str, low: float = -math.inf, high: float = math.inf) -> tuple[Column, ...]:
+    """Return columns of one kind and range, empty where nothing was measured; seconds and bytes are never negative."""
+    if kind in ("seconds", "volatile bytes"):
+        low, high = 0.0, sys.float_info.max
+    return tuple(Column(name, kind, low=low, high=high) for name in names)
+
+
+def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
+    """Return the columns of some theorems, each once: a trial that does not measure them says so."""
+    kinds = {name: kind for theorem in theorems for name, kind in theorem.columns().items()}
+    return tuple(
+        Column(name, "text", NOT_MEASURED) if kind is str else Column(name, "number", math.nan)
+        for name, kind in kinds.items()
+    )
+
+
+Rows = NDArray[np.int64]
+
+FOLD_COLUMNS = columns("int32", "n_train", "n_test", "n_features", low=0)
+"""Sizes of a fold."""
+
+
+def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[str, int]:
+    """Return the class that fewest of some rows have, as people call it, and how many that are."""
+    classes, codes = np.unique(dataset.y, return_inverse=True)
+    counts = np.bincount(codes[rows], minlength=classes.size)
+    k = int(counts.argmin())
+    return str(classes[k]) if dataset.class_names is None else repr(str(dataset.class_names[k])), int(counts[k])
+
+
+def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int) -> None:
+    """Refuse a fold without test rows, one with rows of a group on both sides, and training rows without a class.
+
+    Raises
+    ------
+    ValueError
+        Names the group or the class, and what to choose instead.
+    """
+    if not test.size:
+        raise ValueError(
+            f"data set {dataset.name}: expected test rows in fold {fold}, got none; lower protocol.n_splits, as the "
+            f"groups are few or of unlike sizes."
+        )
+    if dataset.groups is not None:
+        both = np.intersect1d(dataset.groups[train], dataset.groups[test])
+        if both.size:
+            raise ValueError(
+                f"data set {dataset.name}: expected each group on one side of fold {fold}, got {both.size} with "
+                f"training rows and test rows, such as group {both[0]}; use protocol=tenfold, which keeps groups "
+                f"whole, or leave out dataset.groups."
+            )
+    if dataset.is_regression:
+        return
+    label, n_rows = rarest_class(dataset, train)
+    if n_rows == 0:
+        raise ValueError(
+            f"data set {dataset.name}: expected training rows of each class in fold {fold}, got none of class {label}; "
+            f"choose other folds, such as protocol=tenfold, or leave out that class."
+        )
+
+
+SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
+"""On the support vectors of the model on all features; on all training rows; on these and the centre of their ball."""
+
+Record = dict[str, Any]
+
+MODELS = {
+    False: "model=libsvm, model=liblinear or model=logistic",
+    True: "model=ridge, model=lasso or model=svr",
+}
+"""What to choose for classes, and what for a regression."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a cell measures: a selector and a model, as configs, and how they are used."""
+
+    selector: Mapping[str, Any]
+    model: Mapping[str, Any]
+    setting: str
+    certify: bool
+    measures: tuple[Mapping[str, Any], ...] = ()
+    scoring: tuple[str, ...] = ()
+    limit: float | None = None
+
+
+SELECTED = (
+    *columns("text", "selector"),
+    *columns("int32", "n_rows", low=0),
+    *columns("int32", "rank"),
+    *columns("int32", "n_selected", low=0),
+    *columns("int32", "n_repeats"),
+    *columns("number", "sampling_rate"),
+    *columns("features", "features", low=0),
+    *columns("names", "feature_names"),
+    *columns("weights", "coefficients"),
+    *columns("seconds", "select_cpu", "select_wall", "shared_cpu", "shared_wall"),
+)
+"""Columns of every selection, whatever is measured of it: see `fitting.Fitted.as_record`. `feature_names` are
+those of the selected columns where a preparation made the columns, which may differ between folds. `coefficients` are
+those of a linear model with one vector of them, in the order of selection, of up to `fitting.MAX_COEFFICIENTS`."""
+
+
+@cache
+def _warn_once(setting: str, split: str) -> None:
+    log.warning("%s does not apply to %s", setting, split)  # an artefact may have thousands of such cells
+
+
+@lru_cache(maxsize=4096)
+def _kind(model: str) -> str | None:
+    """Return scikit-learn's word for what a model is; thousands of cells have the same few."""
+    from sklearn.utils import get_tags
+
+    return get_tags(build("model", json.loads(model)["config"])).estimator_type
+
+
+@lru_cache(maxsize=4096)
+def _takes_weights(model: str) -> bool:
+    from sklearn.utils.validation import has_fit_parameter
+
+    return bool(has_fit_parameter(build("model", json.loads(model)["config"]), "sample_weight"))
+
+
+def predicts_numbers(model: Mapping[str, Any]) -> bool:
+    """Tell whether the config of a model is one of a regression."""
+    return _kind(component_json("model", model)) == "regressor"
+
+
+class AbstractProtocol(ABC):
+    """How the trials of a cell are measured: what is declared of it; `provlab.run.measuring` measures.
+
+    Attributes
+    ----------
+    name : str
+        `protocol.split` in configs and keys.
+    fixed : mapping
+        Settings that have one value here: what a sweep or an artefact sets for its k-fold columns does not apply.
+    repeats_are_seeds : bool
+        All repeats have the same rows, and a task is one repeat of one cell.
+    keeps_fold : bool
+        The tasks of a worker share the fold: nothing in it depends on the repeat, and no cost from nothing is measured.
+    uses_model, clusters, scores, limits : bool
+        Whether a model is fitted, whether it clusters, whether its predictions of test rows are judged here, and
+        whether `protocol.limit` ends a selection.
+    columns : tuple of Column
+        What a trial measures beside the selection, see `provlab.run.measuring`.
+    """
+
+    name: ClassVar[str]
+    fixed: ClassVar[Mapping[str, Any]] = {}
+    repeats_are_seeds: ClassVar[bool] = False
+    keeps_fold: ClassVar[bool] = False
+    uses_model: ClassVar[bool] = True
+    clusters: ClassVar[bool] = False
+    scores: ClassVar[bool] = False
+    limits: ClassVar[bool] = False
+    columns: ClassVar[tuple[Column, ...]]
+
+    def complete_settings(self, protocol: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of a config as they apply; of one that does not, a warning says so."""
+        for name, value in self.fixed.items():
+            if protocol.get(name, value) != value:
+                says = "whose folds are those of the data" if value is None else f"which has {name} = {value}"
+                _warn_once(f"protocol.{name}={protocol[name]}", f"the split {self.name}, {says}")
+        scoring = protocol.get("scoring")
+        return {**protocol, **self.fixed, **({"scoring": [scoring]} if isinstance(scoring, str) else {})}
+
+    def check(self, protocol: Mapping[str, Any], method: Method) -> None:
+        """Refuse a cell that cannot be measured in this way.
+
+        Raises
+        ------
+        ValueError
+            Names the setting, and what to choose instead.
+        """
+        from provsel.selectors import BaseSelector
+
+        selector = component_class("selector", method.selector)
+        if method.setting not in SETTINGS:
+            raise ValueError(f"protocol.setting: expected one of {SETTINGS}, got {method.setting!r}.")
+        selects = issubclass(selector, BaseSelector) or (
+            method.setting == "supervised" and hasattr(selector, "get_support")
+        )
+        if method.setting != "unsupervised" and not selects:
+            raise ValueError(
+                f"protocol.setting: expected unsupervised with {selector.__name__}, which selects no features, "
+                f"got {method.setting!r}."
+            )
+        for name in ("repeats", "draws"):
+            if not isinstance(protocol[name], int) or protocol[name] < 1:
+                raise ValueError(f"protocol.{name}: expected a positive integer, got {protocol[name]!r}.")
+        for name, value in self.fixed.items():
+            if value not in (None, protocol[name]):
+                raise ValueError(
+                    f"protocol.{name}: expected {value!r} for the split {self.name}, got {protocol[name]!r}."
+                )
+        if self.uses_model and (_kind(component_json("model", method.model)) == "clusterer") != self.clusters:
+            raise ValueError(
+                f"protocol.split: expected all_rows with a model that clusters, and only with such a one, "
+                f"got {self.name} with {method.model['_target_']}; use protocol=clustering model=kmeans together."
+            )
+        needs_support = self.uses_model and method.setting == "supervised" and predicts_numbers(method.model)
+        if needs_support and not hasattr(component_class("model", method.model), "n_support_"):
+            raise ValueError(
+                f"protocol.setting: expected unsupervised with {method.model['_target_']}, which has no support "
+                f"vectors, got 'supervised'; add protocol.setting=unsupervised."
+            )
+        if method.limit is not None and not self.limits:
+            raise ValueError(
+                f"protocol.limit: expected none with the split {self.name}, which ends no selection, got "
+                f"{method.limit!r:.80}; leave it out, or use protocol=benchmark."
+            )
+        if method.scoring and not self.scores:
+            raise ValueError(
+                f"protocol.scoring: expected none with the split {self.name}, where no predictions of test rows are "
+                f"at hand, got {', '.join(method.scoring):.200}; leave it out, or use protocol=tenfold."
+            )
+        if method.scoring:
+            from provlab.core.protocols.scoring import check_scorers
+
+            check_scorers(method.scoring, build("model", method.model))
+
+    def check_data(self, method: Method, dataset: Dataset) -> None:
+        """Refuse a model that is not for the targets or the weights of a data set.
+
+        Raises
+        ------
+        ValueError
+            Names models that are.
+        """
+        if not self.uses_model:
+            return
+        target, wanted = method.model["_target_"], dataset.is_regression
+        has_weights = dataset.sample_weight is not None
+        if not self.scores and (wanted or has_weights):
+            raise ValueError(
+                f"protocol.split: expected classes without sample_weight for {self.name}, got "
+                f"{'a target of numbers' if wanted else 'sample_weight'}; use protocol=tenfold"
+                f"{' model=ridge' if wanted else ', or leave out dataset.sample_weight'}."
+            )
+        if predicts_numbers(method.model) != wanted:
+            raise ValueError(
+                f"model: expected one that predicts {'real numbers' if wanted else 'classes'}, as the data have them, "
+                f"got {target}; choose {MODELS[wanted]}, or say dataset.task="
+                f"{'classification' if wanted else 'regression'} where the data are your own file and that is meant."
+            )
+        if has_weights and not _takes_weights(component_json("model", method.model)):
+            raise ValueError(
+                f"model: expected one that takes the sample_weight of the data, got {target}; choose "
+                f"{MODELS[True] if wanted else 'model=logistic'}, or leave out dataset.sample_weight."
+            )
+
+    @abstractmethod
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        """Return the numbers of training and test rows of one fold of the repeat that `split_seed` stands for."""
+
+    def check_folds(self, dataset: Dataset, n_splits: int) -> None:
+        """Refuse a data set on which no trial can be run, whatever the method is: it has none of the folds.
+
+        Raises
+        ------
+        ValueError
+            The reason of the first fold.
+        """
+        self.rows(dataset, n_splits=n_splits, split_seed=0, fold=0)
+
+
+class AbstractOwnSplit(AbstractProtocol):
+    """A protocol on the data set's own training and test rows: there is one split, and so one repeat."""
+
+    fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1, "repeats": 1}
+
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        """Return the data set's split; nothing else is used."""
+        if dataset.official_train is None:
+            raise ValueError(
+                f"data set {dataset.name}: expected one with an official split, got none; use protocol=tenfold, "
+                f"or load a form of the data set that has its test rows (such as dataset.part=all)."
+            )
+        return dataset.official_train.nonzero()[0], (~dataset.official_train).nonzero()[0]

@@ -1,0 +1,325 @@
+"""The protocols: train on some rows and test on others, cluster all rows, select on them, or train from a file."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from provlab.core.protocols.base import (
+    AbstractOwnSplit,
+    AbstractProtocol,
+    Method,
+    Rows,
+    certificate_columns,
+    check_rows,
+    columns,
+    rarest_class,
+)
+from provlab.project.components import component_class
+from provsel.certificates import (
+    ClusteringCost,
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+    MarginPreservation,
+    OnlineScoreSum,
+    PartitionCost,
+    RadiusPreservation,
+    SoftMarginBound,
+    SpectralSparsification,
+)
+
+if TYPE_CHECKING:
+    from sklearn.model_selection import BaseCrossValidator
+
+    from provlab.data import Dataset
+
+
+class AbstractPrediction(AbstractProtocol):
+    """A protocol that trains on some rows and tests on others.
+
+    A regression has r2, rmse and mae in place of the error: R^2 on the test rows, and errors in units of the target.
+    """
+
+    columns = (
+        *columns("number", "error", low=0, high=1),
+        *columns("number", "r2", high=1),
+        *columns("number", "rmse", "mae", low=0),
+        *columns("number", "objective", "scaled_objective"),
+        *certificate_columns(
+            SpectralSparsification, MarginPreservation, SoftMarginBound, RadiusPreservation, OnlineScoreSum,
+            CompressedRecovery, FeatureSelectiveRecovery,
+        ),
+        *columns("seconds", "train_cpu", "train_wall"),
+    )  # fmt: skip
+    scores = True
+
+
+class AbstractFolds(AbstractPrediction):
+    """Train on the other rows of a fold and test on its own, as a splitter of scikit-learn says."""
+
+    def check(self, protocol: Mapping[str, Any], method: Method) -> None:
+        """Refuse fewer than two folds as well."""
+        if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < 2:
+            raise ValueError(f"protocol.n_splits: expected an integer above 1, got {protocol['n_splits']!r}.")
+        super().check(protocol, method)
+
+    @abstractmethod
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return scikit-learn's splitter for a data set, or raise where it has no such folds."""
+
+    def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
+        """Return training and test rows of each fold."""
+        splitter = self.splitter(dataset, n_splits, split_seed)
+        groups = dataset.groups if "Group" in type(splitter).__name__ else None  # others warn of what they do not take
+        return iter(splitter.split(np.zeros(len(dataset.y)), dataset.y, groups))
+
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        """Return one fold of the splitter."""
+        return next(islice(self.splits(dataset, n_splits, split_seed), fold, None))
+
+    def check_folds(self, dataset: Dataset, n_splits: int) -> None:
+        """Refuse a data set no fold of which has test rows, and training rows of each class."""
+        first = None
+        for fold, (train, test) in enumerate(self.splits(dataset, n_splits, split_seed=0)):
+            try:
+                check_rows(dataset, train, test, fold)
+            except ValueError as error:
+                first = first or error
+            else:
+                return
+        if first is not None:
+            raise first
+
+
+class KFold(AbstractFolds):
+    """Train on all folds but one and test on that one; the folds of a repeat are shuffled by its seed.
+
+    Each fold has the same share of each class, and groups of rows stay whole.
+    """
+
+    name = "kfold"
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return a shuffled splitter: stratified for classes, and with whole groups where the data set has any."""
+        from sklearn import model_selection
+
+        n_groups = None if dataset.groups is None else np.unique(dataset.groups).size
+        if n_groups is not None and n_groups < n_splits:
+            step = f"lower protocol.n_splits to {n_groups}, or use protocol=leave_one_group_out"
+            raise ValueError(
+                f"data set {dataset.name}: expected at least n_splits = {n_splits} groups, got {n_groups}; "
+                f"{step if n_groups > 1 else 'leave out dataset.groups, as all rows are of one'}."
+            )
+        if len(dataset.y) < n_splits:
+            raise ValueError(
+                f"data set {dataset.name}: expected at least n_splits = {n_splits} rows, got {len(dataset.y)}; lower "
+                f"protocol.n_splits."
+            )
+        if not dataset.is_regression:
+            check_class_sizes(dataset, n_splits)
+        name = f"{'' if dataset.is_regression else 'Stratified'}{'' if n_groups is None else 'Group'}KFold"
+        return getattr(model_selection, name)(n_splits, shuffle=True, random_state=split_seed)
+
+
+def check_class_sizes(dataset: Dataset, n_splits: int) -> None:
+    """Refuse classes that have fewer rows than there are folds.
+
+    Raises
+    ------
+    ValueError
+        Names the smallest class, and what to choose instead.
+    """
+    label, smallest = rarest_class(dataset)
+    if smallest < n_splits:
+        lower = f"lower protocol.n_splits to {smallest}, " if smallest > 1 else ""
+        raise ValueError(
+            f"data set {dataset.name}: expected at least n_splits = {n_splits} rows of each class, got {smallest} of "
+            f"class {label}; {lower}leave out such classes by +dataset.min_class_size={n_splits}, or state folds of "
+            f"your own by dataset.fold and protocol=fixed_folds."
+        )
+
+
+class InverseKFold(KFold):
+    """Train on one fold and test on all others."""
+
+    name = "kfold_inverse"
+
+    def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
+        """Yield the folds of the shuffled split, with their parts exchanged."""
+        for rest, one in super().splits(dataset, n_splits, split_seed):
+            yield one, rest
+
+
+class TimeOrder(AbstractFolds):
+    """Test on each of some blocks of rows, and train on all rows before it: rows stand in the order of time."""
+
+    name = "time_order"
+    fixed: ClassVar[Mapping[str, Any]] = {"repeats": 1}
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return scikit-learn's splitter for time series."""
+        from sklearn.model_selection import TimeSeriesSplit
+
+        if n_splits >= len(dataset.y):
+            raise ValueError(
+                f"data set {dataset.name}: expected more than n_splits = {n_splits} rows, got {len(dataset.y)}; lower "
+                f"protocol.n_splits."
+            )
+        return TimeSeriesSplit(n_splits)
+
+
+class AbstractStatedFolds(AbstractFolds):
+    """Folds that the data set states: how many there are is known when it is loaded."""
+
+    fixed: ClassVar[Mapping[str, Any]] = {"n_splits": None, "repeats": 1}
+
+    def count_folds(self, dataset: Dataset) -> int:
+        """Return the number of folds of a data set."""
+        return self.splitter(dataset, 0, 0).get_n_splits(dataset.X, dataset.y, dataset.groups)
+
+
+class LeaveOneGroupOut(AbstractStatedFolds):
+    """Test on each group of rows, and train on all other groups."""
+
+    name = "leave_one_group_out"
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return a splitter with a fold for each group."""
+        from sklearn.model_selection import LeaveOneGroupOut as Splitter
+
+        if dataset.groups is None or np.unique(dataset.groups).size < 2:
+            raise ValueError(
+                f"data set {dataset.name}: expected at least two groups of rows for the split {self.name}, got "
+                f"{'none' if dataset.groups is None else 'one'}; name their column by dataset.groups, or use "
+                f"protocol=tenfold."
+            )
+        return Splitter()
+
+
+class FixedFolds(AbstractStatedFolds):
+    """Test on each fold that a column of the table states, and train on all other rows."""
+
+    name = "fixed_folds"
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return a splitter with the folds of the data set."""
+        from sklearn.model_selection import PredefinedSplit
+
+        found = () if dataset.folds is None else np.unique(dataset.folds[dataset.folds >= 0])
+        if len(found) < 2:
+            raise ValueError(
+                f"data set {dataset.name}: expected at least two folds for the split {self.name}, got "
+                f"{len(found) or 'none'}; name their column by dataset.fold, or use protocol=tenfold."
+            )
+        return PredefinedSplit(dataset.folds)
+
+
+class OfficialSplit(AbstractPrediction, AbstractOwnSplit):
+    """Train on the data set's own training rows and test on its test rows."""
+
+    name = "official"
+
+
+class AbstractWholeRows(AbstractProtocol):
+    """A protocol on all rows: none are tested, and repeats differ in their seed only."""
+
+    fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1, "setting": "unsupervised"}
+    repeats_are_seeds = True
+
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        """Return all rows; nothing else is used."""
+        return np.arange(len(dataset.y)), np.arange(0)
+
+
+class Clustering(AbstractWholeRows):
+    """Cluster all rows on the selected features, and compare with their classes.
+
+    The clusterer of a repeat has one seed for all methods: they differ in what they select only.
+    """
+
+    name = "all_rows"
+    clusters = True
+    keeps_fold = True
+    columns = (
+        *columns("number", "error", "nmi", low=0, high=1),
+        *columns("number", "ari", low=-1, high=1),
+        *columns("number", "cost", low=0),
+        *certificate_columns(SpectralSparsification, OnlineScoreSum, ClusteringCost, PartitionCost),
+        *columns("seconds", "train_cpu", "train_wall"),
+    )
+
+
+class SelectionOnly(AbstractWholeRows):
+    """Time the selection on all rows; no model is fitted."""
+
+    name = "selection_only"
+    uses_model = False
+    columns = (
+        *certificate_columns(SpectralSparsification, OnlineScoreSum),
+        *columns("seconds", "pass_cpu", "pass_wall"),
+    )
+
+
+class BenchmarkFolds(KFold):
+    """As `KFold`; what fails is recorded and not tried again, and the memory of each selection is measured.
+
+    `protocol.limit` are the CPU seconds of a selection with all that it shares. A selection that was cut off is not
+    made again for another model of the same fold. A panel has hundreds of thousands of trials. So numbers have single
+    precision, and records have no coefficients, and names of features only where a preparation makes other columns than
+    the data has.
+    """
+
+    name = "benchmark"
+    fixed: ClassVar[Mapping[str, Any]] = {"setting": "unsupervised"}
+    limits = True
+    columns = (
+        *KFold.columns,
+        *columns("text", "failure"),
+        *columns("number", "subset_ratio", low=0),
+        *columns("volatile bytes", "peak_memory"),
+    )
+
+    def check(self, protocol: Mapping[str, Any], method: Method) -> None:
+        """Refuse a limit that is no number of seconds as well."""
+        if not isinstance(method.limit, int | float) or not method.limit > 0:
+            raise ValueError(
+                f"protocol.limit: expected a positive number of CPU seconds with the split {self.name}, got "
+                f"{method.limit!r:.80}; such as protocol.limit=300."
+            )
+        super().check(protocol, method)
+
+
+class StreamedTraining(AbstractOwnSplit):
+    """The data set's own split, where a process of its own trains from a file, and its memory is measured."""
+
+    name = "streamed"
+    columns = (
+        *columns("number", "error", low=0, high=1),
+        *columns("number", "objective"),
+        *columns("seconds", "train_cpu", "train_wall"),
+        *columns("int64", "file_bytes", low=0),
+        *columns("volatile bytes", "peak_memory"),
+    )
+
+    def check(self, protocol: Mapping[str, Any], method: Method) -> None:
+        """Refuse a selection, as the rows are trained on as they are in the file, and what is no linear model."""
+        from provsel.models import BaseLinearSVM
+        from provsel.selectors import FullDataSelector
+
+        super().check(protocol, method)
+        if method.measures:
+            raise ValueError("protocol.measures: expected none with streamed, where the model is in another process.")
+        selector = component_class("selector", method.selector)
+        if selector is not FullDataSelector or method.setting != "unsupervised":
+            raise ValueError(
+                f"protocol.split: expected selector=full and setting=unsupervised with streamed, which trains on the "
+                f"rows as they are in a file; got {selector.__name__} and {method.setting}."
+            )
+        if not issubclass(component_class("model", method.model), BaseLinearSVM):
+            raise ValueError(
+                f"protocol.split: expected a linear model with streamed, got {method.model['_target_']}; use model=..."
+            )

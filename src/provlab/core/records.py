@@ -1,0 +1,180 @@
+"""Records that anybody may have written: which trial each one is of, and what its numbers can be.
+
+A store checks both where it reads a file, so that what reads a store need not. Whoever computes keys that fit can still
+state any number in its range: only an audit tells that.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from provlab.core.keys import trial_keys
+from provlab.core.protocols import COLUMNS
+from provlab.project.documents import MAX_CONFIG_DEPTH, digest_of, parse_json
+
+NUMBERS = ("repeat", "fold", "draw")
+"""Which trial of its cell a record is of."""
+
+IDENTITY = ("key", "cell", "data", "config", *NUMBERS)
+"""Columns that say which trial a record is of; all others follow from these, or are measured."""
+
+ROUNDING = 1e-6
+"""How far a number may lie beyond its range: packed trials have single precision."""
+
+RANGES = {
+    column.name: (column.low, column.high)
+    for column in COLUMNS
+    if math.isfinite(column.low) or math.isfinite(column.high)
+}
+"""The smallest and the largest value of each column that has any; see `outside` for NaN."""
+
+
+def outside(values: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
+    """Return which values are beyond a range; NaN is, where both ends are finite: a share that is not known is null."""
+    numbers = values.astype(float)  # in single precision the largest end would be infinite
+    beyond = (numbers < low - ROUNDING) | (numbers > high + ROUNDING)
+    if math.isfinite(low) and math.isfinite(high):
+        beyond |= np.isnan(numbers)
+    return beyond
+
+
+def range_text(low: float, high: float) -> str:
+    """Return a range in words."""
+    if low == -math.inf:
+        return f"values up to {high:g}"
+    if high >= np.finfo(float).max:
+        return f"{'finite ' * math.isfinite(high)}values of at least {low:g}"
+    return f"values from {low:g} to {high:g}"
+
+
+def check_ranges(records: pa.Table, subject: str) -> None:
+    """Refuse records with a number that no trial can have; of the columns that are there.
+
+    Parameters
+    ----------
+    records : Table
+        Columns of records by name.
+    subject : str
+        Where they come from, for the message.
+
+    Raises
+    ------
+    ValueError
+        Names the column and the value.
+    """
+    for name in [name for name in records.column_names if name in RANGES]:
+        column = records[name]
+        if column.null_count == len(column):  # it may have the type null, as nobody has written a value
+            continue
+        if pa.types.is_list(column.type):
+            column = pc.list_flatten(column)
+        check_range(name, column.drop_null().to_numpy(), f"{subject}: column {name}")
+    if {"features", "n_features"} <= {*records.column_names}:
+        _check_features(records, subject)
+
+
+def check_range(name: str, values: NDArray[Any], subject: str) -> None:
+    """Refuse values that no trial can have in a column; errors as `check_ranges`."""
+    low, high = RANGES.get(name, (-math.inf, math.inf))
+    beyond = outside(values, low, high)
+    if beyond.any():
+        raise ValueError(
+            f"{subject}: expected {range_text(low, high)}, got {values[beyond][0]:g}; it was changed after it was "
+            f"computed, or is damaged: leave it out, or ask for another copy."
+        )
+
+
+def _check_features(records: pa.Table, subject: str) -> None:
+    """Refuse a list with a feature that the data set does not have."""
+    listed = records.select(["features", "n_features"]).drop_null()
+    if not len(listed):
+        return
+    features = pc.list_flatten(listed["features"]).to_numpy()
+    limits = listed["n_features"].to_numpy()[pc.list_parent_indices(listed["features"]).to_numpy()]
+    if (beyond := features >= limits).any():
+        raise ValueError(
+            f"{subject}: column features: expected numbers below n_features, {limits[beyond][0]}, got "
+            f"{features[beyond][0]}; it was changed after it was computed, or is damaged: leave it out, or ask for "
+            f"another copy."
+        )
+
+
+def check_identities(records: pa.Table, subject: str) -> None:
+    """Refuse records whose key, cell or data set does not follow from their config and numbers.
+
+    An edited trial is another trial. A record without a number or a config belongs to nothing, and cannot be checked.
+
+    Parameters
+    ----------
+    records : Table
+        With the columns `IDENTITY`; texts may be encoded.
+    subject : str
+        Where they come from, for the message.
+
+    Raises
+    ------
+    ValueError
+        Says how many are wrong, and the key of one; or of which trial the config is none.
+    """
+    is_whole = reduce(pc.and_, [pc.is_valid(records[name]) for name in IDENTITY if name != "data"])
+    trials = records.filter(is_whole)
+    if not len(trials):
+        return
+    configs, codes = _encoded(trials["config"])
+    order = np.argsort(codes, kind="stable")  # all trials of a config stand together, so that its text is hashed once
+    trials = trials.take(pa.array(order))
+    keys = np.array(trials["key"].to_pylist(), object)
+    places = list(zip(*(trials[name].to_pylist() for name in NUMBERS), strict=True))
+    ends = np.searchsorted(codes[order], np.arange(len(configs)), side="right")
+    expected: list[str] = []
+    data: list[str] = []
+    for config, end in zip(configs, ends.tolist(), strict=True):
+        start = len(expected)
+        if start == end:
+            continue
+        expected += trial_keys(config, places[start:end])
+        data += [_stated_data(config, f"{subject}: trial {keys[start]:.16}...")] * (end - start)
+    cells = np.array([digest_of(config) for config in configs], object)[codes[order]]
+    wrong = keys != np.array(expected, object)
+    for name, values in (("cell", cells), ("data", np.array(data, object))):
+        texts, which = _encoded(trials[name])
+        wrong |= np.array([*texts, None], object)[which] != values
+    if wrong.any():
+        raise ValueError(
+            f"{subject}: expected trials whose keys, cells and data follow from their configs and numbers, got "
+            f"{wrong.sum()} of {len(records)} that do not, such as {keys[wrong][0]:.16}...; they were changed after "
+            f"they were computed: move the file elsewhere and run the command again, or ask for another copy."
+        )
+
+
+def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the distinct texts of a column, and the place of each value in them, -1 of a null."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    values = column.unify_dictionaries().combine_chunks()
+    return values.dictionary.to_pylist(), values.indices.fill_null(-1).to_numpy()
+
+
+def _stated_data(config: str, subject: str) -> str:
+    """Return the identity of the data set that a config names; refuse what no config of a trial is."""
+    try:
+        stated = parse_json(config, MAX_CONFIG_DEPTH)
+        parts = [stated[name] for name in ("dataset", "selector", "protocol")]
+        if all(isinstance(part, dict) for part in parts) and isinstance(parts[0]["name"], str):
+            return str(stated["data"])
+        reason = "a part is no mapping"
+    except KeyError as error:
+        reason = f"it has no {error}"
+    except (ValueError, TypeError) as error:
+        reason = str(error)
+    raise ValueError(
+        f"{subject}: expected a config of data set, selector and protocol, got {config!r:.80} ({reason:.200}); it was "
+        f"not written by provsel: move the file elsewhere and run the command again, or ask for another copy."
+    )

@@ -1,0 +1,447 @@
+"""Trial records on disk: a folder of Parquet files with one row a trial, which is read while others write it.
+
+A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It appears by an atomic rename of a complete,
+synced temporary file. So a reader, a second writer, or a run after a crash sees whole files only. Each file is compared
+with its name before anything of it is believed. One that is damaged is set aside, and its trials count as not run.
+Files with other names, of earlier versions and of other programs, are read as far as Parquet can check them.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import logging
+import os
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from provlab.core.protocols import COLUMNS
+from provlab.core.records import IDENTITY, check_identities, check_ranges
+from provsel.files import probe, remove_abandoned, replacing
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+"""Raised when a column changes its meaning; a new column is filled with nulls in older files."""
+
+TYPES = {
+    "text": pa.string(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "number": pa.float64(),
+    "seconds": pa.float64(),
+    "volatile bytes": pa.int64(),
+    "features": pa.list_(pa.int32()),
+    "names": pa.list_(pa.string()),
+    "weights": pa.list_(pa.float64()),
+}
+
+TIMING = tuple(column.name for column in COLUMNS if column.kind == "seconds")
+"""Seconds. What trials share counts in each of them, except in `task_cpu`."""
+
+VOLATILE = tuple(column.name for column in COLUMNS if column.kind in ("seconds", "volatile bytes"))
+"""The only columns that differ between two runs of the same trial on the same machine."""
+
+LARGE = ("features", "feature_names", "coefficients")
+"""Lists, which take most of the memory: what reads millions of trials leaves them on disk until it needs them."""
+
+SCHEMA = pa.schema([(column.name, TYPES[column.kind]) for column in COLUMNS], metadata={"provsel_schema": str(VERSION)})
+"""The union of what trials, protocols and theorems declare: primitives and lists only, so that no code is read.
+
+The columns of a project's own measures stand beside these. They are text or numbers, and of Arrow's type null where no
+trial has a value.
+"""
+
+ENCODED = pa.dictionary(pa.int32(), pa.string())
+"""Texts of which each is stored once."""
+
+LOOSE_FILES = 512
+"""`compact` merges when there are more small files than this."""
+
+GROUP = 8192
+"""Rows of a row group of a merged file, which is sorted by cell: a query of some cells reads a few groups only."""
+
+MERGED = 2**28
+"""Bytes of records in memory, of which one merged file is made: a run of a million trials is some gigabytes."""
+
+LISTINGS = 100
+"""Listings of a folder whose files go away while they are read, before that is an error."""
+
+STEPS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room"),
+    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "make it writable, or name another results folder"),
+    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "name another folder"),
+}
+"""What helps against an error of the system, by its number."""
+
+_DIGEST = re.compile(r"(?:.*-)?([0-9a-f]{64})")
+"""Stem of a file that is named by its bytes."""
+
+
+class DamagedFileError(Exception):
+    """A file of the store whose bytes are not those that were written."""
+
+
+class RefusedFileError(ValueError):
+    """A sound file that a newer provsel wrote, or whose trials are not those that their keys say."""
+
+
+class TrialReader(Protocol):
+    """What reads trials: the store, or a snapshot of it."""
+
+    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the records of some cells, each trial once, those of a cell sorted by key."""
+
+
+class TrialStore:
+    """Trial records under one folder.
+
+    Where a trial is found twice, as two runs computed it at once or a merge was cut short, one row is taken.
+
+    Parameters
+    ----------
+    folder : path
+        Created at the first write.
+    read_only : bool, default=False
+        Leave damaged files where they are, as in the folder of somebody else.
+    check : bool, default=True
+        Refuse a file with a trial that is not the one that its key says, or with a number that none can have, see
+        `provlab.core.records`; an audit, which finds such trials itself, does without.
+
+    Attributes
+    ----------
+    passed_over : dict of str
+        Names of damaged files that were left where they are, and what is wrong with each.
+    """
+
+    def __init__(self, folder: Path | str, *, read_only: bool = False, check: bool = True) -> None:
+        self.folder, self.read_only, self.check = Path(folder), read_only, check
+        self.passed_over: dict[str, str] = {}
+        self._verified: dict[Path, tuple[int, int, int]] = {}
+
+    def keys(self) -> set[str]:
+        """Return the keys of all trials that are stored whole."""
+        return {*self.read(["key"])["key"].to_pylist()}
+
+    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the records of some cells, sorted by key, each trial once.
+
+        Parameters
+        ----------
+        cells : iterable of str, optional
+            Cell ids; None takes all.
+        columns : sequence of str, optional
+            None takes all that somebody has written. Another one has no values.
+        """
+        found = self.read(None if columns is None else ["key", *columns], cells)
+        order = pc.sort_indices(found["key"])
+        keys = found["key"].take(order).combine_chunks()
+        if len(keys) > 1:  # rows are copied once, in their order and without repetitions
+            first = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1))
+            order = order.filter(pa.concat_arrays([pa.array([True]), first]))
+        return found.select(found.column_names if columns is None else columns).take(order)
+
+    def read(
+        self, columns: Sequence[str] | None = None, cells: Iterable[str] | None = None, *, encoded: bool = False
+    ) -> pa.Table:
+        """Return columns of all files as they come, a trial perhaps twice.
+
+        Others may add, merge and remove files meanwhile. A listing made during a merge may lack the large file and the
+        small ones that are in it already. Whatever the first of two listings lacks for that reason, the second one has.
+
+        Parameters
+        ----------
+        columns, cells
+            As in `query`.
+        encoded : bool, default=False
+            Store each text once, except for keys, which never repeat; all columns are those that are not `LARGE`.
+
+        Raises
+        ------
+        ValueError
+            When a file has a column of a type that does not fit, a number that no trial can have, or a trial that is
+            not the one that its key says: names it.
+        OSError
+            When a file cannot be read for another reason than damage.
+        """
+        wanted = None if columns is None else list(dict.fromkeys(columns))
+        chosen = None if cells is None else sorted(cells)
+        tables: dict[Path, pa.Table] = {}
+        n_complete = 0
+        for _ in range(LISTINGS):
+            new = {
+                path: self._read_file(path, wanted, chosen, encoded=encoded)
+                for path in self._files() if path not in tables
+            }  # fmt: skip
+            there = {path: table for path, table in new.items() if table is not None}
+            tables |= there
+            n_complete = n_complete + 1 if len(there) == len(new) else 0
+            if n_complete == 2:
+                return _join(tables, wanted, encoded=encoded)
+        raise OSError(
+            f"store {self.folder}: expected files that stay while they are read, got some that went away {LISTINGS} "
+            f"times; wait for what merges or removes them."
+        )
+
+    def append(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Write records as one new file; see `write`."""
+        self.write(records_table(records).sort_by("key"), prefix="")
+
+    def add(self, trials: pa.Table) -> None:
+        """Write many records, such as those of another store, sorted by cell; see `write`."""
+        self.write(trials.sort_by([("cell", "ascending"), ("key", "ascending")]))
+
+    def write(self, trials: pa.Table, *, prefix: str = "merged-", **options: Any) -> None:
+        """Write trials as one new file, as they come; nothing where there are none.
+
+        Parameters
+        ----------
+        trials : Table
+        prefix : str
+            Of the file's name. One that begins with "merged-" needs no merge with small ones.
+        **options
+            Of Parquet's writer.
+
+        Raises
+        ------
+        OSError
+            When the disk is full or the folder cannot be written; no partial file is left.
+        """
+        if not len(trials):
+            return
+        sink = pa.BufferOutputStream()
+        written = trials.drop_columns([field.name for field in trials.schema if field.type == pa.null()])
+        pq.write_table(written, sink, **{"compression": "zstd", "row_group_size": GROUP, **options})
+        content = memoryview(sink.getvalue())
+        path = self.folder / f"{prefix}{hashlib.sha256(content).hexdigest()}.parquet"
+        for again in (True, False):
+            try:
+                with replacing(path) as temporary:
+                    temporary.write_bytes(content)
+                return
+            except FileNotFoundError as error:
+                # another run's clean-up took this writer for dead, as its clock may well say
+                if not again:
+                    raise self._write_error(error, "files that stay while they are written") from error
+            except OSError as error:
+                raise self._write_error(error, f"room for {len(trials)} records") from error
+
+    def prepare(self) -> None:
+        """Find out now, rather than after hours, whether records can be written, and clean up after killed writers.
+
+        Raises
+        ------
+        OSError
+            When the folder cannot be written, or is full.
+        """
+        try:
+            remove_abandoned(self.folder, probe(self.folder))
+        except OSError as error:
+            raise self._write_error(error, "a folder that can be written") from error
+
+    def compact(self, *, minimum: int = LOOSE_FILES, at_once: int = MERGED) -> int:
+        """Merge the small files into large ones when there are more than `minimum`; return how many.
+
+        A large file is on the disk before the first small one goes. In memory are `at_once` bytes of records.
+
+        Raises
+        ------
+        OSError
+            When the disk is full or the folder cannot be written; what is not merged then is as it was.
+        """
+        loose = [path for path in self._files() if not path.name.startswith("merged-")]
+        if len(loose) <= minimum:
+            return 0
+        n_merged, tables, size = 0, dict[Path, pa.Table](), 0
+        loose.sort(key=_time_of)  # those of one cell come together
+        for path in loose:
+            table = self._read_file(path)
+            if table is not None and len(table):  # another process may have merged it
+                tables[path] = table
+                size += table.nbytes
+            if tables and (size >= at_once or path is loose[-1]):
+                self.add(_join(tables))
+                for merged in tables:
+                    merged.unlink(missing_ok=True)
+                n_merged, tables, size = n_merged + len(tables), {}, 0
+        return n_merged
+
+    def damaged_note(self) -> str:
+        """Return in one line how many files were set aside, and what that means; empty when there are none."""
+        names = sorted(path.name for path in self.folder.glob("*.damaged"))
+        if not names:
+            return ""
+        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        return (
+            f"store {self.folder}: damaged files were set aside: {len(names)} ({shown}); their trials count as not run "
+            f"until they are computed again: delete the files then."
+        )
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.parquet"))
+
+    def _read_file(
+        self, path: Path, columns: Sequence[str] | None = None, cells: Sequence[str] | None = None, *,
+        encoded: bool = False,
+    ) -> pa.Table | None:  # fmt: skip
+        """Return what a file has of some columns and cells; nothing of a damaged file, None of one that went away."""
+        named = _DIGEST.fullmatch(path.stem)
+        try:
+            with path.open("rb") as file:
+                found = os.fstat(file.fileno())
+                state = found.st_ino, found.st_size, found.st_mtime_ns
+                is_new = self._verified.get(path) != state
+                if named and is_new and hashlib.file_digest(file, "sha256").hexdigest() != named[1]:
+                    raise DamagedFileError("bytes with another SHA-256 than when it was written")
+                file.seek(0)
+                schema = pq.read_schema(file)
+                _check_schema(path, schema)
+                if is_new and self.check:
+                    _check_identities(path, file, schema)
+                self._verified[path] = state
+                wanted = columns or [name for name in schema.names if not (encoded and name in LARGE)]
+                present = [name for name in wanted if name in schema.names]
+                texts = [name for name in present if encoded and schema.field(name).type == pa.string()]
+                options = {"columns": present, "read_dictionary": texts, "page_checksum_verification": True}
+                if cells is not None:  # row groups of other cells are not read
+                    options["filters"] = pc.field("cell").isin(pa.array(cells, pa.string()))
+                table = pq.read_table(file, **options)
+        except (DamagedFileError, pa.ArrowException, ValueError, MemoryError, OSError) as error:
+            number = getattr(error, "errno", None)
+            if number in (errno.ENOENT, errno.ESTALE):  # the second is a server's word for it
+                return None
+            if number:  # Arrow's errors about content have none
+                raise OSError(
+                    number,
+                    f"store file {path}: expected to read it, got {os.strerror(number)!r}; it stays in place: fix "
+                    f"that, or move it out of the store, then run the same command again.",
+                ) from error
+            if isinstance(error, RefusedFileError) or (named and not isinstance(error, DamagedFileError)):
+                raise  # whatever it is, the bytes are those that were written
+            return pa.table({}) if self._set_aside(path, error) else None
+        typed = _with_types(path, table, encoded=encoded)
+        if self.check:
+            check_ranges(typed, f"store file {path}")
+        return typed
+
+    def _set_aside(self, path: Path, error: Exception) -> bool:
+        """Rename a damaged file, so that it is not read and nothing is lost; False when it no longer exists.
+
+        Where the folder is read-only it stays, and is passed over by every reader.
+        """
+        aside = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.damaged")
+        done = f"moved to {aside.name}, its trials will be run again"
+        try:
+            if self.read_only:
+                done = "left where it is, its trials are left out"
+            else:
+                path.rename(aside)
+        except FileNotFoundError:
+            return False  # another reader was faster
+        except OSError as refusal:
+            done = f"left where it is ({os.strerror(refusal.errno or errno.EIO)}), its trials will be run again"
+        if path.exists():
+            self.passed_over[path.name] = str(error)
+        log.warning("store file %s: expected a whole Parquet file, got %s; %s.", path, error, done)
+        return True
+
+    def _write_error(self, error: OSError, expected: str) -> OSError:
+        """Return the error of a write that the system refused, with what it means for the store and what helps."""
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        return OSError(
+            error.errno or errno.EIO,
+            f"store {self.folder}: expected {expected}, got {reason!r}; nothing half-written is left, and what was "
+            f"stored is whole: {STEPS.get(error.errno or 0, 'fix it')}, then run the same command again.",
+        )
+
+
+def records_table(records: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return records as a table: the columns of `SCHEMA`, and after them those of the project's own measures."""
+    own = sorted({name for record in records for name in record} - {*SCHEMA.names})
+    types = pa.Table.from_pylist([{name: record.get(name) for name in own} for record in records]).schema
+    return pa.Table.from_pylist(list(records), schema=pa.schema([*SCHEMA, *types], metadata=SCHEMA.metadata))
+
+
+def _check_schema(path: Path, schema: pa.Schema) -> None:
+    """Check that a file is one of trials, and of no newer version."""
+    stated = (schema.metadata or {}).get(b"provsel_schema", b"0")
+    if schema.names.count("cell") != 1 or len({*schema.names}) < len(schema.names) or not stated.isdigit():
+        raise DamagedFileError(f"a footer without the column cell, with one twice, or schema version {stated!r}")
+    if wrong := [name for name in schema.names if not name.isidentifier()]:
+        raise DamagedFileError(f"a column {wrong[0]!r:.80}, which no measure can have")
+    if int(stated) > VERSION:
+        raise RefusedFileError(
+            f"store file {path}: expected schema version up to {VERSION}, got {int(stated)}; "
+            f"it was written by a newer provsel: upgrade, or use another results folder."
+        )
+
+
+def _check_identities(path: Path, file: BinaryIO, schema: pa.Schema) -> None:
+    """Check that each record is of the trial that its key says; packed trials have short names of cells instead."""
+    if not {*IDENTITY} <= {*schema.names}:
+        return
+    texts = [name for name in ("cell", "data", "config") if schema.field(name).type == pa.string()]
+    table = pq.read_table(file, columns=[*IDENTITY], read_dictionary=texts, page_checksum_verification=True)
+    try:
+        check_identities(_with_types(path, table, encoded=True), f"store file {path}")
+    except ValueError as error:
+        raise RefusedFileError(str(error)) from error
+
+
+def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
+    """Return the columns of a file with the types that a store has; one without any value has the type null."""
+    columns = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        found = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        own = pa.float64() if pa.types.is_integer(found) or pa.types.is_floating(found) else pa.string()
+        kind = SCHEMA.field(field.name).type if field.name in SCHEMA.names else own
+        try:
+            if column.null_count == len(column):
+                columns.append(pa.nulls(len(column)))
+                continue
+            # or a cast would make numbers of texts that read as such
+            pa.unify_schemas([pa.schema([(field.name, each)]) for each in (found, kind)], promote_options="permissive")
+            if encoded and kind == pa.string() and field.name != "key":
+                columns.append(column if field.type == ENCODED else column.cast(kind).dictionary_encode())
+            else:
+                columns.append(column.cast(kind))
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise ValueError(
+                f"store file {path}: expected the column {field.name} as {kind}, got {found!s:.80} ({error!s:.200}); "
+                f"it was not written by provsel, or is damaged: move it out of the store, its trials will be run again."
+            ) from error
+    return pa.table(columns, names=table.column_names)
+
+
+def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None, *, encoded: bool = False) -> pa.Table:
+    """Return the rows of all files, with nulls in the columns that one of them lacks."""
+    names = columns or [name for name in SCHEMA.names if not (encoded and name in LARGE)]
+    kinds = {
+        field.name: ENCODED if encoded and field.type == pa.string() and field.name != "key" else field.type
+        for field in SCHEMA
+    }
+    schema = pa.schema([(name, kinds.get(name, pa.null())) for name in names], metadata=SCHEMA.metadata)
+    rows = [tables[path] for path in sorted(tables)]
+    try:
+        found = pa.concat_tables([schema.empty_table(), *rows], promote_options="permissive")
+    except pa.ArrowTypeError as error:
+        raise ValueError(
+            f"store {min(tables).parent}: expected columns of the same type in all files, got others: {error}; rename "
+            f"the measure's field in one of the projects, or move its files out of the store."
+        ) from error
+    return found.select([*names, *sorted({*found.column_names} - {*names})])
+
+
+def _time_of(path: Path) -> float:
+    """Return when a file was written; one that is gone is no matter."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

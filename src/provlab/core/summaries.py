@@ -1,0 +1,167 @@
+"""What the tables of papers say of many trials: features selected most often, certificates that held, versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from provlab.project.documents import parse_json
+from provsel.certificates import (
+    HELD,
+    NOT_SEPARABLE,
+    THEOREMS,
+    UNDECIDED,
+    VACUOUS,
+    VIOLATED,
+    MarginPreservation,
+    RadiusPreservation,
+    SpectralSparsification,
+    radius_margin_bound,
+)
+from provsel.certificates.theorem import SLACK
+
+_Ints: TypeAlias = NDArray[np.int64]
+
+ALL_CERTIFICATES = tuple(dict.fromkeys(theorem.name for theorem in THEOREMS))
+"""What a record says a state of."""
+
+STATES = (HELD, VIOLATED, VACUOUS, UNDECIDED, NOT_SEPARABLE)
+
+MARGIN, RADIUS = MarginPreservation.state_column(), RadiusPreservation.state_column()
+SPECTRAL_ERROR = SpectralSparsification.column("spectral_error")
+MARGIN_RATIO = MarginPreservation.column("margin_ratio")
+RADIUS_RATIO = RadiusPreservation.column("radius_ratio")
+
+RADIUS_MARGIN = "certificate_radius_margin"
+RADIUS_MARGIN_RATIO = "certificate_radius_margin_ratio"
+RADIUS_MARGIN_READS = (SPECTRAL_ERROR, MARGIN, MARGIN_RATIO, RADIUS, RADIUS_RATIO)
+"""Columns of the records that `with_radius_margin` reads."""
+
+TIES = ("higher_index", "earlier_place")
+DRAWS = ("each", "union")
+
+
+def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: str = TIES[0]) -> list[int]:
+    """Return the `top` features that occur in most selections.
+
+    Parameters
+    ----------
+    selections : iterable of ndarray, int
+        Selected features of each trial, in order of selection.
+    top : int
+    ties : {"higher_index", "earlier_place"}, default="higher_index"
+        Which of equally frequent features comes first: that of higher index, or the one that was selected earlier on
+        average, then that of lower index.
+
+    Returns
+    -------
+    list of int
+        By decreasing frequency.
+
+    Raises
+    ------
+    ValueError
+        For another `ties`.
+    """
+    if ties not in TIES:
+        raise ValueError(f"most frequent features: expected ties in {TIES}, got {ties!r}; set artefact.summary.ties.")
+    features, times, places, _ = _count(selections)
+    if ties == "higher_index":
+        order = np.lexsort((-features, -times))
+    else:
+        order = np.lexsort((features, places / np.maximum(times, 1), -times))
+    return [int(feature) for feature in features[order][:top]]
+
+
+def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArray[np.int32]]:
+    """Return what the trials of a cell selected.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        `repeat`, `fold` and `features` of each.
+    draws : {"each", "union"}, default="each"
+        "union" counts the draws of a fold as one selection, of all features that some draw has, in order.
+
+    Raises
+    ------
+    ValueError
+        For another `draws`.
+    """
+    if draws not in DRAWS:
+        raise ValueError(f"selections: expected draws in {DRAWS}, got {draws!r}; set artefact.summary.draws.")
+    if draws == "each":
+        return trials["features"].tolist()
+    folds = trials.groupby(["repeat", "fold"], sort=True)["features"]
+    return [np.array(list(dict.fromkeys(np.concatenate(found.tolist()).tolist())), np.int32) for _, found in folds]
+
+
+def in_every_selection(selections: Iterable[NDArray[np.int32]]) -> list[int]:
+    """Return the features that are in every selection, by their average place in the order of selection."""
+    features, times, places, n = _count(selections)
+    order = np.lexsort((features, places))
+    return [int(feature) for feature in features[order][times[order] == n]]
+
+
+def _count(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _Ints, int]:
+    """Return the features that occur, how often, the sum of their places, and the number of selections."""
+    orders = [np.asarray(selection, dtype=np.int64) for selection in selections]
+    chosen = np.concatenate([*orders, np.empty(0, np.int64)])
+    place = np.concatenate([*(np.arange(order.size) for order in orders), np.empty(0, np.int64)])
+    times, places = np.bincount(chosen), np.bincount(chosen, place).astype(np.int64)  # whole numbers, so exact
+    features = np.flatnonzero(times)
+    return features, times[features], places[features], len(orders)
+
+
+def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
+    """Return for each certificate how many trials are in each state: "held 12, vacuous 88"; "" without a bound."""
+    counts = {}
+    for name in names:
+        found = trials[f"certificate_{name}"].value_counts()
+        counts[name] = ", ".join(f"{state} {found[state]:,}" for state in STATES if found.get(state, 0))
+    return counts
+
+
+def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
+    """Add how much B^2 / gamma^2 grew, and whether `radius_margin_bound` holds: no record has these.
+
+    B is the radius of the enclosing ball, gamma the hard margin. The state is "held" or "violated" where both were
+    measured and the margin has a bound, else that of the radius, or of the margin, which says why.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        `RADIUS_MARGIN_READS`.
+
+    Returns
+    -------
+    DataFrame
+        The trials with `RADIUS_MARGIN` and `RADIUS_MARGIN_RATIO`.
+    """
+    error, margin, radius = (trials[name].to_numpy(float) for name in (SPECTRAL_ERROR, MARGIN_RATIO, RADIUS_RATIO))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = radius / margin  # infinite where a selection merges the classes
+    within = ratio <= radius_margin_bound(error) * (1 + SLACK)
+    state = pd.Series(np.where(within, HELD, VIOLATED), trials.index, dtype=object)
+    for name in (MARGIN, RADIUS):
+        said = trials[name].astype(object)
+        state = state.where(said.isin([HELD, VIOLATED]), said)
+    return trials.assign(**{RADIUS_MARGIN: state, RADIUS_MARGIN_RATIO: ratio})
+
+
+def value_counts(values: pd.Series) -> list[tuple[str, int]]:
+    """Return the values of a column and their numbers, the most frequent first; "" where a record does not say."""
+    return [(str(name), int(n)) for name, n in values.astype(object).fillna("").value_counts().items()]
+
+
+def versions(text: str) -> dict[str, Any]:
+    """Return what a record says of its environment; an untrusted string that is no JSON object as it is."""
+    try:
+        found = parse_json(text) if text else {}
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {"environment": text}

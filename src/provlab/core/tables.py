@@ -1,0 +1,165 @@
+"""Write a table as Markdown and as LaTeX (booktabs); untrusted text is escaped in both."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from provlab.project.messages import csv_text, visible_line
+from provsel.files import replacing
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "±": r"$\pm$",
+}  # fmt: skip
+
+
+class Traced(str):
+    """Text of a number that knows the row, column and data set ("" for all) of the artefact whose trace explains it."""
+
+    __slots__ = ("place",)
+    place: tuple[str, str, str]
+
+    def __new__(cls, text: str, row: str, column: str, dataset: str = "") -> Traced:
+        """Make the text with its origin."""
+        made = super().__new__(cls, text)
+        made.place = (row, column, dataset)
+        return made
+
+
+def like(number: str, text: str) -> str:
+    """Return a text, such as a number with its sd, with the origin of a number where that has one."""
+    return Traced(text, *number.place) if isinstance(number, Traced) else text
+
+
+def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:
+    """Return a number of a frame indexed by row and column as text: two decimals, "" where there is none.
+
+    A number of ours knows where it comes from; what is printed has no trace.
+    """
+    if (row, column) not in lines.index:
+        return ""
+    value = lines.loc[(row, column), field]
+    text = value_text(value)
+    if field.startswith("printed") or not text:
+        return text
+    origin = {**dict(zip(lines.index.names, (row, column), strict=True)), **lines.loc[(row, column)].to_dict()}
+    return Traced(text, origin["of_row"], origin["of_column"], origin["dataset"])
+
+
+def value_text(value: object) -> str:
+    """Return a value of a frame as text: numbers with two decimals, "" where there is none."""
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else f"{value:.2f}"
+    return "" if value is None else str(value)
+
+
+def whole(number: str) -> str:
+    """Return the text of a count without its decimals."""
+    return like(number, number.removesuffix(".00"))
+
+
+def escape_latex(text: object) -> str:
+    """Return `text` as LaTeX that prints it as it is."""
+    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+
+
+def escape_markdown(text: object) -> str:
+    """Return `text` as one Markdown table cell that prints it as it is; HTML in it is not run."""
+    escaped = re.sub(r"([\\`*_|\[\]~#])", r"\\\1", _one_line(text))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def table_lines(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
+    """Return the lines of a Markdown table of texts that are escaped; the first row is the header."""
+    widths = [max(least, *(len(row[k]) for row in rows)) for k in range(len(rows[0]))]
+    lines = [f"| {' | '.join(text.ljust(width) for text, width in zip(row, widths, strict=True))} |" for row in rows]
+    return [lines[0], f"|{'|'.join('-' * (width + 2) for width in widths)}|", *lines[1:]]
+
+
+def aligned_text(frame: pd.DataFrame) -> str:
+    """Return a frame of texts as lines for a terminal: its index to the left, and columns to the right."""
+    lines = [("", *frame.columns), *frame.itertuples(name=None)]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    text = ""
+    for name, *cells in lines:
+        columns = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
+        text += "  ".join([name.ljust(widths[0]), *columns]).rstrip() + "\n"
+    return text
+
+
+def markdown_table(header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "") -> str:
+    """Return a Markdown table with its caption above and its note below."""
+    lines = table_lines([[escape_markdown(cell) for cell in row] for row in [header, *rows]], least=3)
+    parts = [f"**{escape_markdown(caption)}**", "\n".join(lines)]
+    return "\n\n".join(parts + ([escape_markdown(note)] if note else [])) + "\n"
+
+
+def latex_table(
+    header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "", label: str = ""
+) -> str:
+    """Return a LaTeX table that needs the package booktabs."""
+    body = [" & ".join(escape_latex(cell) for cell in row) + r" \\" for row in rows]
+    lines = [
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{escape_latex(caption)}}}",
+        *([rf"  \label{{{label}}}"] if label else []),
+        rf"  \begin{{tabular}}{{{'l' * len(header)}}}",
+        r"    \toprule",
+        "    " + " & ".join(escape_latex(cell) for cell in header) + r" \\",
+        r"    \midrule",
+        *("    " + line for line in body),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        *([rf"  \par\smallskip {escape_latex(note)}"] if note else []),
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_tables(
+    stem: Path, header: Sequence[object], rows: Sequence[Sequence[object]], *, caption: str, note: str = ""
+) -> str:
+    """Write `stem`.md, .tex and .json, and return the Markdown.
+
+    The JSON file has `caption`, `note`, `header` and `rows`; a cell is `text`, with `row`, `column` and `dataset` of
+    the artefact where the number is `Traced`.
+    """
+    write_text(stem.with_suffix(".tex"), latex_table(header, rows, caption, note, f"tab:{stem.name}"))
+    layout = {"caption": caption, "note": note, "header": _layout(header), "rows": [_layout(row) for row in rows]}
+    write_text(stem.with_suffix(".json"), json.dumps(layout, ensure_ascii=False, indent=1) + "\n")
+    markdown = markdown_table(header, rows, caption, note)
+    write_text(stem.with_suffix(".md"), markdown)
+    return markdown
+
+
+def write_frame(frame: pd.DataFrame, path: Path, numbers: Collection[str] = ()) -> None:
+    """Write a long-form frame as CSV, see `messages.csv_text`, packed where the path ends in .gz."""
+    content = csv_text(frame, numbers).encode()
+    with replacing(path) as temporary:
+        temporary.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _layout(cells: Sequence[object]) -> list[dict[str, str]]:
+    return [
+        {"text": _one_line(cell)}
+        | (dict(zip(("row", "column", "dataset"), cell.place, strict=True)) if isinstance(cell, Traced) else {})
+        for cell in cells
+    ]
+
+
+def _one_line(text: object) -> str:
+    return visible_line(" ".join(str(text).split()))

@@ -1,0 +1,152 @@
+"""What runs of `provsel audit` found: their files, and a table of them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from provlab.core.tables import write_text
+from provlab.custody import agreement
+from provlab.custody.agreement import DIFFERENT, OUTCOMES
+from provlab.project.documents import parse_json, read_as
+
+log = logging.getLogger(__name__)
+
+FORMAT = "provsel audit 3"
+
+TRIALS = {
+    **dict.fromkeys(("key", "cell", "dataset", "selector", "git_revision"), str),
+    **dict.fromkeys(("repeat", "fold", "draw"), int),
+    "same_environment": bool, "outcome": str, "differences": object, "not_compared": object,
+}  # fmt: skip
+"""Columns of `AuditRun.trials`. A number that the record does not have is -1; same_environment: the same bits are
+promised; differences: (column, stored, now) as texts; not_compared: columns that the record's writer did not know."""
+
+AGREEMENT = {
+    "environment": str, "n_trials": int, "column": str,
+    "n_compared": int, "n_same": int, "n_beyond": int, "worst": float,
+}  # fmt: skip
+"""Columns of `AuditRun.agreement`: of each other environment and column, trials with a value on either side, of these
+with the same bits, and different beyond `DIGITS`; and the largest relative difference of two finite numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class AuditRun:
+    """One run of `provsel audit`.
+
+    Attributes
+    ----------
+    when : str
+        Its start, UTC, ISO 8601.
+    version, git_revision, environment : str
+        Of the code that computed again.
+    seed : int
+    fraction : float
+    limit : int or None
+    cell : str
+        These four repeat the draw on the same store; "" is all cells.
+    n_stored, n_drawn : int
+        Trials in the store then, and in the sample.
+    packed : str
+        "benchmark", or the paper of the readings, whose packed trials they are; "" is a store.
+    interrupted : bool
+        Then `trials` are those that were compared before.
+    skipped : dict
+        Drawn trials that could not be computed again, by reason.
+    trials : DataFrame
+        A line a trial that was computed again, see `TRIALS`.
+    agreement : DataFrame
+        How far trials of other environments agree, see `AGREEMENT`.
+    """
+
+    when: str
+    version: str
+    git_revision: str
+    environment: str
+    seed: int
+    fraction: float
+    limit: int | None
+    cell: str
+    n_stored: int
+    n_drawn: int
+    packed: str = ""
+    interrupted: bool = False
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    trials: pd.DataFrame = field(default_factory=lambda: frame_of([], TRIALS))
+    agreement: pd.DataFrame = field(default_factory=lambda: frame_of([], AGREEMENT))
+
+    def count(self, outcome: str) -> int:
+        """Return the number of trials with an outcome."""
+        return int((self.trials["outcome"] == outcome).sum())
+
+    @property
+    def different(self) -> list[tuple[str, list[Sequence[str]]]]:
+        """Where trials differ in a few words, with (column, stored, now) of each difference."""
+        trials = self.trials[self.trials["outcome"] == DIFFERENT]
+        return [
+            (f"{t.dataset} {t.selector}, repeat {t.repeat}, fold {t.fold}, draw {t.draw} [{t.key[:12]}]", t.differences)
+            for t in trials.itertuples()
+        ]
+
+    @property
+    def digits(self) -> int | None:
+        """Fewest digits to which other environments agree; None with the same bits, or where a trial is different."""
+        worst = self.agreement["worst"].max() if len(self.agreement) and not self.count(DIFFERENT) else 0.0
+        return agreement.digits(worst) if worst else None
+
+    def write(self, results: Path) -> Path:
+        """Write the run below `results`/audits and return the file: whole, or not at all."""
+        stamp = datetime.fromisoformat(self.when).strftime("%Y%m%dT%H%M%S.%fZ")
+        path = results / "audits" / f"{stamp}-{self.seed}.json"
+        frames = {name: getattr(self, name).to_dict("records") for name in ("trials", "agreement")}
+        write_text(path, json.dumps({"format": FORMAT, **vars(self), **frames}, indent=1, allow_nan=False) + "\n")
+        return path
+
+
+def read_audits(results: Path) -> list[AuditRun]:
+    """Return the runs whose files are below `results`/audits, newest first.
+
+    A file that this version of `provsel audit` did not write is left out, and a warning says so.
+    """
+    runs = []
+    for path in sorted((Path(results) / "audits").glob("*.json")):
+        try:
+            data = parse_json(path.read_text(encoding="utf-8"))
+            if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+                raise ValueError(f"a file without the format {FORMAT!r}")
+            frames = {"trials": frame_of(data["trials"], TRIALS), "agreement": frame_of(data["agreement"], AGREEMENT)}
+            lists = [[(str(a), str(b), str(c)) for a, b, c in each] for each in frames["trials"]["differences"]]
+            frames["trials"] = frames["trials"].assign(differences=lists)
+            run: AuditRun = read_as(AuditRun, {**data, **frames}, FORMAT)
+            if datetime.fromisoformat(run.when).utcoffset() is None or not {*run.trials["outcome"]} <= {*OUTCOMES}:
+                raise ValueError("a time without its zone, or an outcome of another name")
+            runs.append(run)
+        except (ValueError, TypeError, KeyError, OSError, OverflowError) as error:
+            log.warning("audit %s: expected a file that this provsel audit wrote, got %s; left out.", path, error)
+    return sorted(runs, key=lambda run: datetime.fromisoformat(run.when), reverse=True)
+
+
+def audits_frame(runs: Sequence[AuditRun]) -> pd.DataFrame:
+    """Return a line for each run that came to its end: what it drew, on which processor, and what it found."""
+    lines = []
+    for run in runs:
+        if not run.interrupted:
+            kind, same = json.loads(run.environment), int(run.trials["same_environment"].sum())
+            counts = {outcome: run.count(outcome) for outcome in OUTCOMES} | {"skipped": sum(run.skipped.values())}
+            about = {"trials_of": run.packed or "store", "date": run.when[:10], "git_revision": run.git_revision}
+            about |= {"blas": kind["blas"][0], "cpu": kind["cpu"][-1]}
+            drawn = {"seed": run.seed, "stored": run.n_stored, "drawn": run.n_drawn, "same_environment": same}
+            lines.append({**about, **drawn, **counts, "digits": run.digits})
+    return pd.DataFrame(lines).astype({"digits": "Int64"} if lines else {})
+
+
+def frame_of(rows: Sequence[Any], types: Mapping[str, type]) -> pd.DataFrame:
+    """Return rows as a frame with some columns of these types, also where there are none."""
+    return pd.DataFrame(rows, columns=[*types]).astype(types)

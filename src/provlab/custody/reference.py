@@ -1,0 +1,333 @@
+"""The reference results: what full runs gave, small enough to be committed, and compared with the code ever after.
+
+`provsel reference` writes them from what is stored, one artefact at a time, as a run of all takes long: tables (CSV,
+Markdown) and figures (SVG) by the artefacts' recipes, verdicts and rankings as `provsel verify`, what `provsel
+readings` found, and a sample of the records, which tests compute again. `summary.json` states for each artefact what
+its part was made with; the README compares these statements with the code as it is now.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from provlab.core.artefact import Artefact, compose_artefact, counted_state
+from provlab.core.frames import planned_trials
+from provlab.core.plan import unique_cells
+from provlab.core.recipe import load_recipe
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import SCHEMA, TrialReader, TrialStore
+from provlab.core.tables import write_frame, write_text
+from provlab.custody.audit_runs import audits_frame, read_audits
+from provlab.custody.letter import write_letter
+from provlab.custody.texts import render
+from provlab.data import MissingDataError, source_names
+from provlab.project import artefact_names, full_name
+from provlab.project.documents import read_json
+from provlab.report.figures.style import only_formats
+from provlab.report.verdict_figures import draw_rankings
+from provlab.verdicts.claims.dataset_ranks import ranked
+from provlab.verdicts.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
+from provlab.verdicts.claims.rules import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, ONE_READING, VERDICTS
+from provlab.verdicts.claims.schema import ClaimFile, all_claim_files, claim_files, claims_about
+from provlab.verdicts.claims.stored import Evidence
+from provlab.verdicts.claims.verdicts import judge_files, verdict_frame
+from provlab.verdicts.readings.schema import paper_readings
+from provlab.verdicts.readings.study import (
+    copy_readings,
+    joined,
+    readings_changes,
+    stored_made,
+    stored_outcome,
+)
+from provlab.verdicts.reference import FOLDER, RANKING_LINES, READINGS, STATES, SUMMARY, VERDICT_LINES, Reference
+from provsel.files import replacing_folder
+
+log = logging.getLogger(__name__)
+
+README, BENCHMARKS = "README.md", "benchmarks.json"
+SAMPLE, LETTER, AUDITS = "sample", "letter.md", "audits.csv"
+
+OPEN = (INCONCLUSIVE, NOT_CONTRADICTED)
+"""Verdicts that more observations would decide."""
+
+MAX_BYTES = 16_000_000
+"""A repository is cloned with all its history."""
+
+KEPT = {".csv", ".md", ".svg"}
+"""Of what an artefact writes: what can be read, compared, and shown in a browser."""
+
+MAX_TRIALS, MAX_SECONDS = 12, 3.0
+"""Of an artefact in the sample, and their CPU time: a check of every change has to be quick."""
+
+
+def write_parts(reference: Reference) -> None:
+    """Write verdicts.csv, rankings.csv, summary.json and README.md of what the reference has."""
+    write_frame(reference.verdicts, reference.folder / VERDICT_LINES)
+    write_frame(reference.rankings, reference.folder / RANKING_LINES)
+    artefacts = {name: reference.artefacts[name] for name in artefact_names() if name in reference.artefacts}
+    readings = dict(sorted(reference.readings.items()))
+    summary = {**reference.cost(), "verdicts": reference.totals(), "artefacts": artefacts, "readings": readings}
+    write_text(reference.folder / SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    write_readme(reference.folder)
+
+
+def readme(reference: Reference) -> str:
+    """Return the README, which compares what the parts state with the code as it is now."""
+    known, totals = {*reference.verdicts["id"]}, reference.totals()
+    for file in all_claim_files():  # those without a line have not been run
+        of_paper = totals.setdefault(file.paper, dict.fromkeys(VERDICTS, 0))
+        of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in known for claim in file.claims)
+    path = reference.folder / BENCHMARKS  # `results/benchmarks/latest.json` as `make bench` stored it
+    benchmarks, claims = read_json(path) if path.is_file() else {}, reference.claims()
+    own = claims[claims["kind"] == "paper"]
+    one_reading = own["counted"] == ONE_READING
+    depending = own[(own["counted"] != own["verdict"]) & ~one_reading]
+    return render(
+        Path(__file__).with_suffix(".md.j2"),
+        reference=reference, totals=totals, verdicts=VERDICTS, benchmarks=benchmarks,
+        depending=depending.to_dict("records"), one_reading=own[one_reading].to_dict("records"),
+        why_one_reading=lambda line: paper_readings(line["paper"]).why_one_reading(line["id"]),
+        open_claims=reference.verdicts[reference.verdicts["verdict"].isin(OPEN)].to_dict("records"),
+        goals=[case for case in benchmarks.get("cases", []) if case["met"] is not None],
+    )  # fmt: skip
+
+
+def write_readme(folder: Path) -> bool:
+    """Write README.md of a folder of reference results, up to date with the code, and return whether it changed."""
+    path, text = folder / README, readme(Reference.read(folder))
+    changed = not path.is_file() or path.read_text(encoding="utf-8") != text
+    if changed:
+        write_text(path, text)
+    return changed
+
+
+def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Sequence[str] = ()) -> Path:
+    """Write artefacts from what is stored into `results`/reference, and return the folder.
+
+    What belongs to an artefact is written anew: its tables and figures, the verdicts and rankings that rest on it, its
+    records in the sample, the readings of the claims about it, and the statement of what all this was made with. The
+    parts of other artefacts stay; those of artefacts that the project has no more go.
+
+    Parameters
+    ----------
+    results : path
+    overrides : sequence of str
+        The user's settings; for a reference there should be none.
+    artefacts : sequence of str
+        By default all whose trials are all stored.
+
+    Raises
+    ------
+    ValueError
+        When nothing is stored, a named artefact is not complete, one that shares claims with it is neither named nor
+        complete, or the files are larger than `MAX_BYTES`.
+    OSError
+        When the folder cannot be written; the old one stays.
+    """
+    store, target = StoreSnapshot(TrialStore(results / "store")), results / FOLDER
+    if not len(store):
+        raise ValueError(
+            f"reference: expected stored trials in {store.store.folder}, found none; run provsel reproduce all first."
+        )
+    names, files = [full_name(name) for name in artefacts], claim_files()
+    complete = _complete(names, store, overrides, files)
+    evidence = Evidence(store, overrides, {name: artefact for name, (artefact, _) in complete.items()})
+    verdicts, rankings = judge_files(files, evidence, complete)
+    with replacing_folder(target) as folder:
+        reference = _copy(target, folder)
+        parts = reference.artefacts
+        for name in {*complete} | ({*parts} - {*artefact_names()}):
+            for file in parts.pop(name, {"files": []})["files"]:
+                (folder / file).unlink()
+        sample = {record["key"]: record for record in whole_records(TrialStore(folder / SAMPLE))}
+        for name, (artefact, trials) in complete.items():
+            records = {record["key"]: record for record in sample_records(artefact, store)}
+            made = Provenance.of(Versions.of_artefact(artefact, claims_about([name], files)), trials, overrides)
+            written = _write_files(folder, artefact, store, rankings)
+            counts = certificate_counts(trials)
+            parts[name] = asdict(made) | {"certificates": counts, "files": written, "sample": sorted(records)}
+            sample |= records
+        shutil.rmtree(folder / SAMPLE, ignore_errors=True)
+        keys = sorted({key for part in parts.values() for key in part["sample"]})
+        TrialStore(folder / SAMPLE).append([sample[key] for key in keys])
+        ids = [claim.id for file in files for claim in file.claims]
+        order = [ranking.artefact for file in files for ranking in file.rankings]
+        lines = joined(reference.verdicts, verdict_frame(verdicts), "id", ids)
+        lines_of_rankings = joined(reference.rankings, ranked(rankings), "artefact", order)
+        _finish(replace(reference, verdicts=lines, rankings=lines_of_rankings), results, names)
+    return target
+
+
+def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
+    """Write what `provsel readings` found into `results`/reference; all else there stays. Return the folder.
+
+    Parameters
+    ----------
+    results : path
+    artefacts : sequence of str
+        Those whose readings are written; by default all that were asked.
+
+    Raises
+    ------
+    ValueError
+        When the readings of a named artefact are not there, or the files are larger than `MAX_BYTES`.
+    OSError
+        When the folder cannot be written; the old one stays.
+    """
+    target, names = results / FOLDER, [full_name(name) for name in artefacts]
+    found = {name for path in (results / READINGS).glob("*/made.json") for name in stored_made(path.parent)}
+    missing = sorted({*names} - found)
+    if missing or not found:
+        raise ValueError(
+            f"reference: expected readings of {', '.join(missing) if names else 'a paper'} in {results / READINGS}, "
+            f"got {', '.join(sorted(found)) or 'none'}; run provsel readings first."
+        )
+    with replacing_folder(target) as folder:
+        _finish(_copy(target, folder), results, names)
+    return target
+
+
+def write_audits(results: Path) -> Path:
+    """Write what the runs of `provsel audit` found into `results`/reference, as audits.csv, and return the folder.
+
+    Raises
+    ------
+    ValueError
+        When there was no run.
+    """
+    found = audits_frame(read_audits(results))
+    if found.empty:
+        raise ValueError(f"reference: expected runs of provsel audit in {results / 'audits'}, got none; run it first.")
+    write_frame(found, results / FOLDER / AUDITS)
+    return results / FOLDER
+
+
+def _copy(target: Path, folder: Path) -> Reference:
+    """Copy the reference into a new folder, and return what it has."""
+    if target.is_dir():
+        shutil.copytree(target, folder, dirs_exist_ok=True)
+    return Reference.read(folder)
+
+
+def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
+    """Add the readings about some artefacts, or all; write the statement of all that is there, and the README."""
+    folder, files = reference.folder, {file.paper: file for file in all_claim_files()}
+    for path in sorted((results / READINGS).glob("*/made.json")):
+        new = {name: each for name, each in stored_made(path.parent).items() if not names or name in names}
+        if new and path.parent.name in files:
+            reference.readings.update({name: asdict(made) for name, made in new.items()})
+            _add_readings(reference, path.parent, new, files[path.parent.name])
+    write_parts(reference)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if size > MAX_BYTES:
+        raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
+
+
+def _add_readings(reference: Reference, source: Path, new: Collection[str], claims: ClaimFile) -> None:
+    """Copy the readings of a paper about some artefacts, and write the letter on these and on what is not older."""
+    paper, here = claims.paper, reference.folder / READINGS / claims.paper
+    copy_readings(source, here, new, claims)
+    left_out = [
+        name
+        for name, part in sorted(reference.readings.items())
+        if name.startswith(f"{paper}/") and name not in new and readings_changes(name, Provenance.from_json(part, name))
+    ]
+    (here / LETTER).unlink(missing_ok=True)
+    try:
+        outcome = stored_outcome(paper, reference.folder)
+    except ValueError as error:  # lines of other readings than now, which the README says as well
+        log.warning("reference: no letter on %s: %s", paper, error)
+        return
+    if outcome is not None:
+        write_letter(outcome, here / LETTER, left_out)
+
+
+def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any]]:
+    """Return the record with the lowest key of some of an artefact's cells: on synthetic data, the cheapest first.
+
+    What was measured in a process of its own is left out, as its memory is no result that could be compared.
+    """
+    made = [cell for cell in unique_cells(artefact.cells) if cell.dataset["name"] not in source_names()]
+    cells = [cell for cell in made if cell.protocol["split"] != "streamed"]
+    costs = planned_trials(store, cells, ["key", "task_cpu"]).dropna(subset=["task_cpu"])
+    lowest = costs.sort_values("key").groupby("cell", sort=False).head(1).sort_values(["task_cpu", "key"])
+    chosen = lowest[lowest["task_cpu"].cumsum() <= MAX_SECONDS].head(MAX_TRIALS)
+    keys = set(chosen["key"])
+    return [record for record in whole_records(store, chosen["cell"]) if record["key"] in keys]
+
+
+def whole_records(store: TrialReader, cells: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """Return records with what own measures gave; one whose cell does not have a measure does not have its columns."""
+    return [
+        {name: value for name, value in record.items() if value is not None or name in SCHEMA.names}
+        for record in store.query(cells).to_pylist()
+    ]
+
+
+def certificate_counts(trials: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Return how many trials are in each state, by certificate; what was not measured is left out."""
+    states = {name: trials[column].value_counts().sort_index() for name, column in STATES.items()}
+    left_out = {"not measured", "no bound"}
+    counts = {name: {str(k): int(n) for k, n in found.items() if k not in left_out} for name, found in states.items()}
+    return {name: found for name, found in counts.items() if found}
+
+
+def _complete(
+    names: Sequence[str], store: StoreSnapshot, overrides: Sequence[str], files: Sequence[ClaimFile]
+) -> dict[str, tuple[Artefact, pd.DataFrame]]:
+    """Return the named artefacts with their trials, or else all that are complete with those that share claims."""
+    found: dict[str, tuple[Artefact, pd.DataFrame]] = {}
+    left: dict[str, str] = {}
+    for name in names or artefact_names():
+        try:
+            artefact = compose_artefact(name, overrides)
+            trials, n_planned = stored_trials(artefact.cells, store, (*COLUMNS, *STATES.values()))
+            artefact.check_data(len(trials))
+        except MissingDataError as error:
+            left[name] = f"data missing: provsel fetch {error.dataset}"
+            continue
+        if len(trials) == n_planned:
+            found[name] = artefact, trials
+        else:  # a part of a table is no reference
+            left[name] = counted_state(len(trials), n_planned)
+    resting = [claim.artefacts for file in files for claim in file.claims]
+    while short := [each for each in resting if each & found.keys() and each - found.keys()]:
+        for artefacts in short:  # verdicts on all of them must be on the same trials
+            missing = ", ".join(sorted(artefacts - found.keys()))
+            for name in artefacts & found.keys():
+                left[name] = f"claims rest on it and {missing}"
+                del found[name]
+    said = "; ".join(f"{name}: {why}" for name, why in left.items())
+    if not found or (names and left):
+        raise ValueError(
+            f"reference: expected artefacts with all their trials stored, and with them those that share claims with "
+            f"them, got {said}; run provsel reproduce, or name both."
+        )
+    if left:
+        log.warning("reference: as they were, if they were there: %s", said)
+    return found
+
+
+def _write_files(folder: Path, artefact: Artefact, store: TrialReader, rankings: pd.DataFrame) -> list[str]:
+    """Write tables and figures of an artefact and of its rankings, and return their paths below the folder."""
+    recipe, name = load_recipe(artefact.name), artefact.name
+    with TemporaryDirectory(prefix=".part-", dir=folder) as temporary:
+        here = Path(temporary)
+        with only_formats("svg"):
+            frame = recipe.frame(artefact, store)
+            recipe.write(artefact, store, frame, here / "tables" / name, here / "figures" / name)
+        draw_rankings(rankings[rankings["artefact"] == name], here / "figures")
+        written = [path.relative_to(here) for path in sorted(here.rglob("*")) if path.suffix in KEPT and path.is_file()]
+        for path in written:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(here / path, folder / path)
+    return [path.as_posix() for path in written]

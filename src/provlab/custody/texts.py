@@ -1,0 +1,224 @@
+"""Texts that state results: `NAME.md.j2` beside `NAME.md` is a Jinja template, which `provsel reference --texts` fills.
+
+A template asks a folder of reference results for what it says, so that a new reference needs no editing::
+
+    {{ number("smith2020/figure1", "BSS", "r=300", "mean .2f") }}      the mean over the data sets, with two decimals
+    {{ number("smith2020/figure1", "BSS", "r=300", "n<0 d", less="Full") }}     in how many of them it is below Full
+    {{ number("smith2020/figure2", "OFS", "[0-9]*", "max .1f", data="ORL") }}   over the columns that match
+    {{ table("smith2020/table4", keep=["method", "r=2"], rows={"method": ["BSS"]}) }}      of its Markdown table
+    {{ verdicts["smith2020.bss-better"].effect | form("+.2f") }}       a column of verdicts.csv
+    {{ robustness["smith2020.bss-better"].replicated | percent }}      the share of its readings, or a column
+    {{ nearest["smith2020/table1"].best.exact | form("d") }}           of the universe nearest to the print
+    {{ likelihood["smith2020"]["BSS", "as printed", "r=2"] | share }}  how often a reading gives a printed list
+    {{ summary.trials | form(",d") }}                                  what summary.json has
+    {% for each in lines("benchmark/_datasets") %}                     the lines of any CSV file there
+    {{ first(lines("benchmark/_leaderboard")) }}                       which method is first, or that none surely is
+    {{ lines("a/b") | map(attribute="x") | median(".1f") }}            the median of texts that are numbers
+
+A query is a statistic and a format of Python's. The statistic `value` is the one number that there is, `printed` the
+one printed number, and `times` the one over the other; `sd` is the mean standard deviation; the others are
+`STATISTICS`.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from provlab.core.tables import escape_markdown, table_lines, write_text
+from provlab.project import current_project, papers
+from provlab.project.documents import read_json
+from provlab.verdicts.claims.rules import VERDICTS
+
+STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
+    "value": lambda cells: cells["value"].item(),
+    "sd": lambda cells: cells["sd"].mean(skipna=False),
+    "printed": lambda cells: cells["printed_value"].item(),
+    "times": lambda cells: cells["value"].item() / cells["printed_value"].item(),
+    "min": lambda cells: cells["value"].min(skipna=False),
+    "median": lambda cells: cells["value"].median(skipna=False),
+    "max": lambda cells: cells["value"].max(skipna=False),
+    "mean": lambda cells: cells["value"].mean(skipna=False),
+    "sum": lambda cells: cells["value"].sum(skipna=False),
+    "n": len,
+    "n<0": lambda cells: (cells["value"] < 0).sum(),
+    "n>0": lambda cells: (cells["value"] > 0).sum(),
+    "n=0": lambda cells: (cells["value"] == 0).sum(),
+}
+
+SURELY_FIRST = 0.95
+"""Share of resamples in which a method has to be first to be called so."""
+
+
+def templates() -> list[Path]:
+    """Return the templates of the project: in its folder, in `docs`, and in those of its own papers."""
+    root = current_project().root
+    rooms = [root, root / "docs", *(paper.folder for paper in papers().values() if paper.folder.is_relative_to(root))]
+    return [path for room in rooms for path in sorted(room.glob("*.md.j2"))]
+
+
+def fill_texts(folder: Path) -> list[Path]:
+    """Fill the templates of the project from a folder of reference results, and return the texts that changed.
+
+    Raises
+    ------
+    ValueError
+        As `fill`; no text is changed then.
+    """
+    new = {path.with_suffix(""): fill(path, folder) for path in templates()}
+    changed = [path for path, text in new.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    for path in changed:
+        write_text(path, new[path])
+    return changed
+
+
+def fill(template: Path, folder: Path) -> str:
+    """Return what a template gives with a folder of reference results; errors as `render`."""
+    verdicts = {line["id"]: line for line in _lines(folder / "verdicts.csv")}
+    robustness, nearest = {}, {}
+    for path in folder.glob("readings/*/robustness.csv"):
+        for line in _lines(path):
+            shares = dict(share.rsplit(" ", 1) for share in line["shares"].split("; ") if share)
+            robustness[line["claim"]] = line | dict.fromkeys(VERDICTS, "0") | shares
+    for path in folder.glob("readings/*/print-*.csv"):
+        lines = _lines(path)
+        by_default = next((line for line in lines if line["by_default"] == "True"), {})
+        counts = {"universes": len(lines), "nearest": sum(line["rank"] == "1" for line in lines)}
+        name = f"{path.parent.name}/{path.stem.removeprefix('print-')}"
+        nearest[name] = counts | {"best": lines[0], "by_default": by_default}
+    return render(
+        template, number=partial(_number, folder), table=partial(_markdown, folder), verdicts=verdicts,
+        robustness=robustness, nearest=nearest, likelihood=likelihoods(), summary=read_json(folder / "summary.json"),
+        lines=lambda name: _lines(_file(folder, "**/*.csv", name, "lines")), first=first_in_words,
+    )  # fmt: skip
+
+
+def likelihoods() -> dict[str, dict[tuple[str, ...], dict[str, str]]]:
+    """Return of each paper with a likelihood.csv its lines by method, reading and printed list.
+
+    `exactly` is the share of drawn data sets with the list, `exactly_low` and `exactly_high` its interval.
+    """
+    paths = {name: path for name, found in papers().items() if (path := found.folder / "likelihood.csv").is_file()}
+    key = ("method", "reading", "list")
+    return {name: {tuple(line[each] for each in key): line for line in _lines(path)} for name, path in paths.items()}
+
+
+def render(template: Path, **names: Any) -> str:
+    """Return what a template of Markdown gives with some names; the filter `text` shows a text as it is.
+
+    Raises
+    ------
+    ValueError
+        Names the file and the line, for what cannot be read or is not there.
+    """
+    from jinja2 import StrictUndefined, TemplateError  # of the extra "report"
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    percent = lambda share, form=".0f": _format(100 * float(share), form)  # noqa: E731
+    environment.filters.update(form=_format, percent=percent, share=_share, median=_median, text=escape_markdown)
+    try:
+        return environment.from_string(template.read_text(encoding="utf-8"), names).render()
+    except (TemplateError, ValueError, TypeError) as error:
+        places = [part.lineno for part in traceback.extract_tb(error.__traceback__) if part.filename == "<template>"]
+        line = getattr(error, "lineno", None) or next(reversed(places), 1)
+        raise ValueError(f"{template}: line {line}: {error}") from None
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    return list(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
+
+
+def _number(
+    folder: Path, table: str, row: str, column: str, query: str, *, data: str = "", less: str = "", over: str = ""
+) -> str:
+    """Return a statistic of a row of a table, less another row or over it, paired by column and data set."""
+    path = _file(folder / "tables", "*/*.csv", table, "table")
+    frame = pd.read_csv(path, dtype=dict.fromkeys(("row", "column", "dataset"), str))
+    name, _, form = query.rpartition(" ")
+    cells = _cells(frame, row, column, data)
+    if less or over:
+        others = _cells(frame, less or over, column, data)["value"]
+        if not cells.index.equals(others.index):
+            raise ValueError(f"{table}: expected two rows with the same columns and data sets, got others.")
+        cells = cells.assign(value=cells["value"] - others if less else cells["value"] / others)
+    if name == "value" and len(cells) != 1:
+        raise ValueError(f"{table}: expected one number, got {len(cells)}; name a data set, or a statistic.")
+    return _format(STATISTICS[_one_of(STATISTICS, name, "statistic")](cells), form)
+
+
+def _cells(frame: pd.DataFrame, row: str, column: str, data: str) -> pd.DataFrame:
+    found = frame[frame["row"] == _one_of(frame["row"], row, "row")]
+    names = set(found["column"])
+    kept = [column] if column in names else [name for name in names if fnmatchcase(name, column)]
+    found = found[found["column"].isin(kept or [_one_of(found["column"], column, "column")])]
+    found = found[found["dataset"] == _one_of(found["dataset"], data, "data set")] if data else found
+    numbers = {name: pd.to_numeric(found[name]) for name in ("value", "sd", "printed_value")}
+    return found.fillna({"dataset": ""}).assign(**numbers).set_index(["column", "dataset"]).sort_index()
+
+
+def _markdown(
+    folder: Path, table: str, keep: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """Return the first Markdown table of a file: some of its columns, and the rows that have some cells."""
+    blocks = _file(folder / "tables", "*/*.md", table, "table").read_text(encoding="utf-8").split("\n\n")
+    block = next(part for part in blocks if part.startswith("|")).splitlines()
+    header, _, *cells = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block)
+    for column, values in (rows or {}).items():
+        at = header.index(_one_of(header, column, f"{table}: column"))
+        chosen = [_one_of([line[at] for line in cells], value, f"{table}: {column}") for value in values]
+        cells = [line for line in cells if line[at] in chosen]
+    places = [header.index(_one_of(header, column, f"{table}: column")) for column in keep] or range(len(header))
+    return "\n".join(table_lines([[line[at] for at in places] for line in [header, *cells]]))
+
+
+def _file(folder: Path, pattern: str, name: str, what: str) -> Path:
+    """Return a file below a folder, of which the name is given without its ending."""
+    known = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.glob(pattern))}
+    return known[_one_of(known, name, what)]
+
+
+def _format(value: float | str, form: str) -> str:
+    """Return a number by a format of Python's; `d` is for whole numbers only. Never "-0.0"."""
+    value = float(value)
+    if value != value or (form.endswith("d") and value != round(value)):
+        raise ValueError(f"expected a number that {form!r} can show, got {value}.")
+    text = format(int(value) if form.endswith("d") else value, form)
+    return text if float(text.replace(",", "")) else text.replace("-", "")
+
+
+def _median(values: Iterable[str], form: str) -> str:
+    return _format(float(pd.to_numeric(pd.Series(list(values))).median()), form)
+
+
+def first_in_words(board: Sequence[Mapping[str, Any]]) -> str:
+    """Return which method of the lines of a leaderboard is first; if none surely is, the two that are so most often."""
+    shares = {line["method"]: float(line["first"]) for line in board if line["first"] not in ("", None)}
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    name, share = ordered[0]
+    if share >= SURELY_FIRST:
+        return f"{name} has the best mean rank, in {100 * share:.0f} % of resamples"
+    often = ", ".join(f"{name} in {100 * share:.0f} %" for name, share in ordered[:2])
+    return f"No method has the best mean rank in {100 * SURELY_FIRST:.0f} % of resamples: {often}"
+
+
+def _share(line: Mapping[str, str]) -> str:
+    """Return how often a reading gives a printed list, with its interval."""
+    share, low, high = (_format(100 * float(line[f"exactly{end}"]), ".1f") for end in ("", "_low", "_high"))
+    return f"{share} % [{low}, {high}]"
+
+
+def _one_of(known: Iterable[str], name: str, what: str) -> str:
+    known = list(dict.fromkeys(map(str, known)))
+    if name not in known:
+        raise ValueError(f"{what}: expected one of {', '.join(known)[:600] or 'none'}, got {name!r}.")
+    return name

@@ -1,0 +1,330 @@
+"""Fetch the files of a source: the only code of the project that touches the network.
+
+A file is found in the mirror or the data folder, or else downloaded, or else made from others that are. It is complete
+in a temporary folder before it takes its place by a rename: an interruption leaves no half a file, and two fetches at
+once do no harm.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import logging
+import lzma
+import os
+import pickle
+import runpy
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from .files import DataIntegrityError, MissingDataError, data_dir, difference, found, locate
+from .identity import dataset_names, is_place, loader
+from .registry import RAW, Source, SourceFile, read_source, source_names
+
+SCRIPTS = Path(__file__).parents[3] / "data_scripts"
+"""Of a checkout: converters that hardly anybody needs, each in a file of its name."""
+
+_BLOCK = 1 << 16
+_TIMEOUT = (10.0, 30.0)
+"""Seconds without a connection, and without an answer, after which an attempt fails."""
+
+PATIENCE, SLOWEST = 60.0, 50_000
+"""A download is cut off after so many seconds, and one more for each so many bytes of the file."""
+
+MAX_UNREACHABLE = 2
+"""Hosts that cannot be reached, after which no other one is tried: there is no network."""
+
+_log = logging.getLogger(__name__)
+
+
+class FetchError(OSError):
+    """No address of a file serves it, or it cannot be made."""
+
+
+class UnreachableError(FetchError):
+    """No host that has a file can be reached; `reason` names those that were tried, which many files have in common."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Obtained(NamedTuple):
+    """What became of one file: its verified path, or None and the reason."""
+
+    file: SourceFile
+    path: Path | None
+    error: Exception | None
+
+
+def fetch(
+    names: Sequence[str], *, keep_raw: bool = False, progress: bool = False, retries: int = 2
+) -> dict[str, list[Obtained]]:
+    """Fetch several data sets into `$PROVSEL_DATA`, and continue after a file that cannot be had.
+
+    `keep_raw` keeps the downloads that other files are made from. `progress` shows what is going on, on the standard
+    error output. `retries` are attempts after the first, for each address.
+
+    Returns
+    -------
+    dict of str to list of Obtained
+        By name, what became of each file that the loader can read; empty for a data set that needs none.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or files that only the user can get, before anything is fetched.
+    """
+    for name in names:
+        if is_place(name, "path"):
+            raise ValueError(
+                f"data set {name}: expected one that can be fetched, got your own files; {loader(name).OBTAIN}."
+            )
+    without = {*dataset_names()} - {*source_names()}
+    unreachable: dict[str, str] = {}
+    fetches = {
+        name: name not in without and _Fetch(read_source(name), keep_raw, progress, retries, unreachable)
+        for name in names
+    }
+    return {name: each.all_files() if each else [] for name, each in fetches.items()}
+
+
+def usable(obtained: Sequence[Obtained]) -> bool:
+    """Tell whether the loader finds all that it needs: the files of one form."""
+    there = {item.file.path for item in obtained if item.path is not None}
+    forms = read_source(obtained[0].file.source).forms if obtained else {"": []}
+    return any(all(file.path in there for file in files) for files in forms.values())
+
+
+class _Fetch:
+    """Obtains the files of one source."""
+
+    def __init__(
+        self, source: Source, keep_raw: bool, progress: bool, retries: int, unreachable: dict[str, str]
+    ) -> None:
+        from provlab.project.terminal import PlainConsole  # and with it rich, which loaders do without
+
+        self._source, self._keep_raw, self._retries = source, keep_raw, retries
+        self._console = PlainConsole(stderr=True, quiet=not progress)
+        self._unreachable = unreachable  # why, by the host; shared by all sources
+
+    def all_files(self) -> list[Obtained]:
+        obtained = []
+        for file in self._source.published():
+            try:
+                obtained.append(Obtained(file, self._obtain(file, data_dir()), None))
+            except (ValueError, OSError) as error:
+                obtained.append(Obtained(file, None, error))
+        return obtained
+
+    def _obtain(self, file: SourceFile, folder: Path) -> Path:
+        """Return a verified file: where it was found, or below `folder` when it is downloaded or made."""
+        path = found(file.path)
+        try:
+            return locate(file)
+        except (MissingDataError, DataIntegrityError):
+            # A mirror is the user's own folder: say what is wrong with it. Our file can be had again.
+            if path not in (None, data_dir() / file.path):
+                raise
+        if path is not None:
+            _log.warning("%s is damaged: fetching it again", path)
+        data_dir().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=data_dir(), prefix=".fetching-") as scratch:
+            fresh = Path(scratch) / Path(file.path).name
+            try:
+                self._download(file, fresh)
+            except FetchError:
+                if not file.made_from:
+                    raise
+                self._make(file, fresh)
+            (folder / file.path).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(fresh, folder / file.path)
+        return folder / file.path
+
+    def _download(self, file: SourceFile, fresh: Path) -> None:
+        """Download a file from the first address that serves it intact."""
+        import pooch  # with requests it takes 0.3 s to import, which loaders do not need
+        import requests
+
+        pooch.get_logger().setLevel("WARNING")
+        reasons: list[str] = []
+        tried: list[str] = []
+        for url in file.urls:
+            if len(self._unreachable) >= MAX_UNREACHABLE or _host(url) in self._unreachable:
+                continue
+            if not tried:
+                size = f" ({file.size / 1e6:,.1f} MB)" if file.size else ""
+                self._console.print(f"download {file.path}{size}", soft_wrap=True)
+            tried.append(url)
+            downloads = pooch.create(
+                fresh.parent, "", registry={fresh.name: None}, urls={fresh.name: url}, retry_if_failed=self._retries
+            )
+            try:
+                downloads.fetch(fresh.name, downloader=lambda url, target, _: self._stream(file, url, Path(target)))
+            except (requests.RequestException, FetchError) as error:
+                reasons.append(f"{url}: {error}")
+                continue
+            if not (differs := difference(file, fresh)):
+                return
+            reasons.append(f"{url}: {differs}")
+            fresh.unlink()
+        if file.urls and all(_host(url) in self._unreachable for url in tried):
+            reason = "; ".join(self._unreachable.values())
+            raise UnreachableError(
+                f"could not fetch {file.path} of {file.source}: {reason}. Nothing was kept. Try again with a network, "
+                f"or put the file into the mirror folder",
+                reason,
+            )
+        raise FetchError(
+            f"could not fetch {file.path} of {file.source}: {'; '.join(reasons)}. Nothing was kept. Try again later, "
+            f"look for a new address on {self._source.homepage} , or put the file into the mirror folder"
+        )
+
+    def _stream(self, file: SourceFile, url: str, target: Path) -> None:
+        """Write what an address serves, with a bar in a terminal: at most as much as is registered, and not forever."""
+        import requests
+        from rich.progress import Progress
+
+        limit = file.max_size or file.size or 0
+        # "identity": a body that the server compresses on the way could expand without limit
+        options: dict[str, Any] = {"timeout": _TIMEOUT, "headers": {"Accept-Encoding": "identity"}, "stream": True}
+        bar = Progress(console=self._console, transient=True, disable=not self._console.is_terminal)
+        try:
+            answer = requests.get(url, **options)
+        except requests.ConnectionError as error:
+            if cause := _no_connection(error):  # another attempt would wait for the same
+                self._unreachable[_host(url)] = f"{_host(url)}: {cause}"
+                raise FetchError(f"no connection ({cause})") from None
+            raise
+        with answer, target.open("wb") as output, bar:
+            answer.raise_for_status()
+            drawn = bar.add_task(file.path, total=limit)
+            for block in _blocks(answer, PATIENCE + limit / SLOWEST):
+                output.write(block)
+                bar.update(drawn, completed=output.tell())
+                if output.tell() > limit:
+                    raise FetchError(f"it sends more than the registered {limit} bytes of {file.path}")
+
+    def _make(self, file: SourceFile, fresh: Path) -> None:
+        """Make a file from others by its converter, and verify it."""
+        make, inputs = converter(str(file.converter)), []
+        for name in file.made_from:
+            # Raw files are many times as large as the converted ones, and are not read again.
+            folder = fresh.parent if name.startswith(RAW) and not self._keep_raw else data_dir()
+            inputs.append(self._obtain(self._source.find(name), folder))
+        self._console.print(f"make {file.path}", soft_wrap=True)
+        make(inputs, fresh)
+        if differs := difference(file, fresh):
+            raise FetchError(
+                f"{file.path}: the converter {file.converter} made another file of {', '.join(file.made_from[:3])}"
+                f": {differs}. Nothing was kept"
+            )
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc
+
+
+def _no_connection(error: Any) -> str:
+    """Return why there is no connection to a host, in a line; "" for a connection that broke."""
+    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProxyError
+
+    cause = getattr(error.args[0], "reason", None) if error.args else None
+    if not isinstance(cause, NewConnectionError | ConnectTimeoutError | ProxyError):
+        return ""
+    text = str(getattr(cause, "original_error", cause))
+    return text.rpartition(": ")[2].strip("'\")") or type(cause).__name__
+
+
+def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
+    """Yield what a server sends, as it comes.
+
+    Raises
+    ------
+    FetchError
+        After so many seconds, also where a byte now and then arrives.
+    requests.ConnectionError
+        For a transfer that broke.
+    """
+    import requests
+    from urllib3.exceptions import HTTPError
+
+    read = getattr(answer.raw, "read1", answer.raw.read)  # the second, of urllib3 before 2, waits for a whole block
+    begun, n_bytes = time.monotonic(), 0
+    while True:
+        try:
+            block = read(_BLOCK)
+        except HTTPError as error:
+            raise requests.ConnectionError(error) from error
+        if not block:
+            return
+        n_bytes += len(block)
+        yield block
+        if time.monotonic() - begun > seconds:
+            raise FetchError(f"it sent {n_bytes} bytes in {seconds:.0f} s, which is too slow")
+
+
+# ---- converters
+
+
+def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
+    """Return a converter by its name in the registry: one of this module, or of a checkout.
+
+    Raises
+    ------
+    FetchError
+        For one of a checkout in an installation without.
+    """
+
+    def convert(sources: Sequence[Path], target: Path) -> None:
+        [source] = sources
+        target.write_bytes(CONVERTERS[name](source.read_bytes()))
+
+    if name in CONVERTERS:
+        return convert
+    if not (script := SCRIPTS / f"{name}.py").is_file():
+        raise FetchError(
+            f"expected the converter data_scripts/{name}.py, got an installation without; fetch in a checkout of the "
+            "repository, which has it, or put the file into the mirror folder"
+        )
+    function: Callable[[Sequence[Path], Path], None] = runpy.run_path(str(script))[name]
+    return function
+
+
+class _TokenUnpickler(pickle.Unpickler):
+    """Unpickles texts and vectors of numbers: of all names it knows three of NumPy, and imports none."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        known = {"_reconstruct": np.empty(0).__reduce__()[0], "ndarray": np.ndarray, "dtype": np.dtype}
+        if module.partition(".")[0] != "numpy" or name not in known:
+            raise pickle.UnpicklingError(f"{module}.{name} in a pickle of tokens")
+        return known[name]
+
+
+def techtc_tokens(content: bytes) -> bytes:
+    """Return the documents of one pickle as a token list, see `loaders.techtc.read_tokens`, packed with xz.
+
+    The pickle, of Python 2, holds two halves, each a pair of documents (lists of texts) and labels (0 or 1). Its maker
+    dealt the documents out to the halves in turn, so they are taken from both in turn.
+    """
+    halves = _TokenUnpickler(io.BytesIO(content), encoding="bytes").load()
+    pairs = [[*zip(labels.tolist(), documents, strict=True)] for documents, labels in halves]
+    lines = []
+    for k in range(sum(map(len, pairs))):
+        label, tokens = pairs[k % 2][k // 2]
+        lines.append(b" ".join([b"+1" if label else b"-1", (b"a", b"b")[k % 2], *tokens]) + b"\n")
+    # preset 1: an eighth larger than 6 (18 MB all in all), in a sixth of the time
+    return lzma.compress(b"".join(lines), preset=1)
+
+
+CONVERTERS: dict[str, Callable[[bytes], bytes]] = {
+    "pack_gz": lambda content: gzip.compress(content, 6, mtime=0),  # without a date
+    "pack_xz": lambda content: lzma.compress(content, preset=6),
+    "techtc_tokens": techtc_tokens,
+}

@@ -1,0 +1,237 @@
+"""Files of data sets on this machine: the folders that are searched, and what tells the registered file from another.
+
+`provsel fetch` writes to the data folder; loaders only read. The mirror folder is searched first and never written to.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import lzma
+import os
+import tarfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+from provlab.project.documents import file_state
+
+from .registry import SourceFile
+
+MIRROR_VARIABLE = "PROVSEL_DATA_MIRROR"
+DATA_VARIABLE = "PROVSEL_DATA"
+
+
+class MissingDataError(FileNotFoundError):
+    """A file that a data set needs is in none of the searched folders; `dataset` names what to fetch, where known."""
+
+    def __init__(self, message: str, dataset: str = "") -> None:
+        super().__init__(message)
+        self.dataset = dataset
+
+
+class DataIntegrityError(ValueError):
+    """A file is there, but is not the registered one: other hash or other size."""
+
+
+class TableError(ValueError):
+    """A user's table cannot be read, or not with certainty: the message is without the name of the file."""
+
+
+@dataclass(frozen=True)
+class ArchivedFile:
+    """A file in a zip archive of the user's, which is not unpacked to the disk; `size` is that of its content."""
+
+    archive: Path
+    name: str
+    size: int
+    archive_state: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.archive}/{self.name}"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content: the same as of the unpacked file."""
+        return _archived_sha256(self)
+
+    def read_bytes(self) -> bytes:
+        """Return the content.
+
+        Raises
+        ------
+        ValueError
+            For a damaged archive.
+        """
+        from provsel.streams.sources import DAMAGED  # the streams import what a plan does not need
+
+        try:
+            with zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as content:
+                return content.read(self.size)  # no more than it claims, whatever is packed
+        except DAMAGED as error:
+            raise _damaged(self, error) from error
+
+
+def mirror_dir() -> Path | None:
+    """Return the folder `$PROVSEL_DATA_MIRROR`, or None when it is not set."""
+    value = os.environ.get(MIRROR_VARIABLE, "")
+    return Path(value).expanduser() if value else None
+
+
+def data_dir() -> Path:
+    """Return the folder `$PROVSEL_DATA`, by default `~/.cache/provsel`, for downloads and caches."""
+    return Path(os.environ.get(DATA_VARIABLE) or "~/.cache/provsel").expanduser()
+
+
+def describe_roots() -> str:
+    """Return the searched folders in words, for error messages."""
+    mirror = mirror_dir()
+    if mirror is None:
+        first = f"${MIRROR_VARIABLE} (not set)"
+    else:
+        first = f"${MIRROR_VARIABLE}={mirror}" + ("" if mirror.is_dir() else " (no such folder)")
+    return f"{first}, then ${DATA_VARIABLE}={data_dir()}"
+
+
+def found(path: str) -> Path | None:
+    """Return the first file of this relative path, in the mirror or the data folder, whatever is in it."""
+    roots = [root for root in (mirror_dir(), data_dir()) if root is not None]
+    return next((root / path for root in roots if (root / path).is_file()), None)
+
+
+def locate(file: SourceFile) -> Path:
+    """Return the verified path of a registered file: in the mirror when it is there, else in the data folder.
+
+    Raises
+    ------
+    MissingDataError
+        When no searched folder has the file.
+    DataIntegrityError
+        When the first file found is not the registered one.
+    """
+    path = found(file.path)
+    if path is None:
+        where = f"published at {' , '.join(file.urls)}" if file.urls else f"made from the published {file.made_from[0]}"
+        raise MissingDataError(
+            f"{file.source}: the file {file.path} is missing. Searched {describe_roots()}. It is {where} : run "
+            f"`provsel fetch {file.source}`, or set {MIRROR_VARIABLE} to a folder that holds {file.path}",
+            dataset=file.source,
+        )
+    if differs := difference(file, path):
+        raise DataIntegrityError(
+            f"{path}: {differs}. The file is damaged or another version: delete it and run "
+            f"`provsel fetch {file.source}`"
+        )
+    return path
+
+
+def difference(file: SourceFile, path: Path) -> str:
+    """Return what was expected of a file and what was found, in words; "" for the registered file.
+
+    Its size and SHA-256 decide, or else the content of a packed file.
+    """
+    size = path.stat().st_size
+    expected, got = f"{file.size} bytes", f"{size} bytes"
+    if file.size in (None, size):
+        expected, got = f"SHA-256 {file.sha256}", f"SHA-256 {file_sha256(path)}"
+        if expected == got:
+            return ""
+    if file.content_sha256 is not None:
+        try:
+            content = file_sha256(path, file.format)
+        except Exception as error:  # damaged, or another file: each library has errors of its own
+            content = f"that cannot be read ({error!s:.300})"
+        if content == file.content_sha256:
+            return ""
+        expected, got = f"{expected} or the content {file.content_sha256}", f"{got} and the content {content}"
+    return f"expected {expected} (the source registry), found {got}"
+
+
+def file_sha256(path: Path, packed: str = "") -> str:
+    """Return the SHA-256 of a file, or of what a packed one holds.
+
+    zlib and liblzma pack the same content to other bytes in other versions, and GitHub packs a commit anew when it
+    likes to: the hash of the packed file differs, that of its content does not. A process hashes a file once,
+    as long as the file system says that it is the same.
+
+    Parameters
+    ----------
+    path : Path
+    packed : {"", "gz", "xz", "npz", "tar.gz", "tar.xz"}, default=""
+        "gz", "xz": the hash of the uncompressed stream. The archives: the hash over all files in them, sorted by name,
+        of the name, a zero byte, and the 32 bytes of the file's SHA-256. A folder that all of them lie in is not part
+        of their names: GitHub names it after the commit.
+
+    Raises
+    ------
+    Exception
+        For a damaged file, whatever its library raises.
+    """
+    return _hashed(path.absolute(), packed, file_state(path))
+
+
+@lru_cache(maxsize=4096)
+def _hashed(path: Path, packed: str, state: object) -> str:
+    openers: dict[str, Any] = {"": open, "gz": gzip.open, "xz": lzma.open}
+    if packed in openers:
+        with openers[packed](path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    hashes = {name: hashlib.file_digest(stream, "sha256").digest() for name, stream in _members(path, packed)}  # type: ignore[arg-type]
+    tops = {name.partition("/")[:2] for name in hashes}
+    shared = "".join(tops.pop()) if len(tops) == 1 else ""
+    top = shared if shared.endswith("/") else ""
+    digest = hashlib.sha256()
+    for name in sorted(hashes):  # one prefix less changes no order
+        digest.update(name.removeprefix(top).encode("utf-8", "surrogateescape") + b"\0" + hashes[name])
+    return digest.hexdigest()
+
+
+def archived_files(archive: Path) -> Sequence[ArchivedFile]:
+    """Return the files of a zip archive of the user's, listed once while it stays as it is.
+
+    Raises
+    ------
+    ValueError
+        For a damaged archive.
+    """
+    return _archived(archive.absolute(), file_state(archive))
+
+
+@lru_cache(maxsize=4)
+def _archived(archive: Path, state: tuple[int, ...]) -> Sequence[ArchivedFile]:
+    from provsel.streams.sources import DAMAGED
+
+    try:
+        with zipfile.ZipFile(archive) as content:
+            entries = content.infolist()
+    except DAMAGED as error:
+        raise _damaged(archive, error) from error
+    return [ArchivedFile(archive, entry.filename, entry.file_size, state) for entry in entries if not entry.is_dir()]
+
+
+@lru_cache(maxsize=4096)
+def _archived_sha256(file: ArchivedFile) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _damaged(file: object, error: Exception) -> ValueError:
+    return ValueError(
+        f"{file}: expected a sound zip archive, got {type(error).__name__}: {error!s:.200}; get it again."
+    )
+
+
+def _members(path: Path, kind: str) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield name and content of the files of a zip archive ("npz"), or of a tar archive, one after the other."""
+    if kind == "npz":
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                with archive.open(name) as stream:
+                    yield name, stream
+        return
+    with tarfile.open(path, "r|*") as archive:
+        for member in archive:
+            if content := member.isreg() and archive.extractfile(member):
+                yield member.name, content

@@ -1,0 +1,211 @@
+"""What a data set is, known without loading it: the same text on every processor, whatever the data do there.
+
+A loader is a module of `loaders/`, or stands for a source with a section `mat`. It has `load`, `VERSION`, and where
+there are any:
+
+- `load(*, ...)` returns the `Dataset`; it is called with checked parameters. Of a data set with a source it is
+  `load(paths, digest, *, ...)`: the verified files, and one SHA-256 for all of them, which goes into `Dataset.source`.
+- `VERSION` is raised when the same files and parameters give other data; stored trials of the old one no longer count.
+- `version(**parameters)` returns it, raised only for those files that gave other data before.
+- `CHOICES` names parameters that have a few values, with these values; `AT_LEAST` names whole numbers, with the
+  smallest, and `AT_MOST` those that are at most another one.
+- `checked(**parameters)` refuses bad ones, and returns them in the one spelling of all that give equal data.
+- `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
+- `files(**parameters)` returns the registered paths of what `load` reads, or the places of files that are not
+  registered; without it that is all that its source has.
+- `members()` of a collection are the parts that `set: all` means, by default the choices of its parameter `set`.
+- `LATER` names parameters that keys leave out at their defaults, as they came later.
+- `LICENCE` is that of data without a registered source which are not generated.
+- `OBTAIN` says how a user comes to data that cannot be fetched, in the imperative.
+
+The loaders in `OF_USERS` read files of the user's. Their parameter `path` says where these are; it is their
+`Dataset.source`, and the argument of their `members`.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from provlab.project.documents import digest
+from provlab.project.messages import did_you_mean
+from provsel.checks import check_at_most, check_choice, check_integers
+
+from . import loaders
+from .dataset import NOTHING, separated
+from .files import ArchivedFile, file_sha256, found
+from .registry import SourceFile, mat_loader, read_source, source_names
+
+FileOfData = SourceFile | Path | ArchivedFile
+"""A file that a loader reads: a registered one, or one of the user's own."""
+
+OF_USERS = ("file", "techtc300")
+
+
+def dataset_names() -> list[str]:
+    """Return the names of the data sets that `load_dataset` knows, sorted: without those in files of the user's."""
+    return [name for name in _names() if name not in OF_USERS]
+
+
+def loader(name: str) -> Any:
+    """Return the loader of a data set.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name: it is looked up first, so that a config cannot import anything else.
+    """
+    if name not in _names():
+        raise ValueError(f"unknown data set {name!r:.80}; known data sets are {', '.join(_names())}")
+    return _loader(name)
+
+
+def is_place(name: str, parameter: str) -> bool:
+    """Tell whether a loader's parameter says where data are and not what: keys and identities leave it out."""
+    return name in OF_USERS and parameter == "path"
+
+
+def dataset_members(name: str, path: str = "") -> list[str]:
+    """Return the members of a collection that `set: all` means, sorted; [] when `name` is a single data set.
+
+    They are the same on every machine, whatever is downloaded there; of a user's own archive, at `path`, they are the
+    sets in it.
+    """
+    module = loader(name)
+    if not hasattr(module, "members"):
+        return [*getattr(module, "CHOICES", {}).get("set", ())]
+    members: list[str] = module.members(path) if is_place(name, "path") else module.members()
+    return members
+
+
+def dataset_identity(name: str, /, **params: Any) -> str:
+    """Return the identity of a data set: SHA-256 of its loader, the loader's version, parameters, and files.
+
+    Nothing is loaded, and nothing that was computed in floating point is part of it. Parameters, which are those of
+    `load_dataset`, have the loader's defaults where they are not given. Of a registered file the registry knows the
+    SHA-256, so that it may be missing; other files are hashed.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, an unknown parameter or a bad value.
+    MissingDataError
+        When a file is needed that the registry does not know, and it is in none of the searched folders.
+    """
+    preparation, own = separated(name, params)
+    return identity_from(name, checked_parameters(name, own), preparation)
+
+
+def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping[str, Any] = NOTHING) -> str:
+    """Return the identity of what a loader makes with all its parameters, checked, and of what is done to that."""
+    plain = {
+        key: value.item() if isinstance(value, np.generic) else value
+        for key, value in parameters.items()
+        if not is_place(name, key)
+    }
+    return digest(
+        {
+            "loader": name,
+            "version": getattr(loader(name), "version", lambda **_: loader(name).VERSION)(**parameters),
+            # `unit_rows` always was part of it, what came later is named where it is no default
+            "parameters": plain | {k: v for k, v in preparation.items() if k == "unit_rows" or v != NOTHING[k]},
+            "files": digests_of(files_of(name, parameters)),
+        }
+    )
+
+
+def missing_files(name: str, /, **params: Any) -> list[str]:
+    """Return the paths of those registered files of a data set that are in none of the searched folders."""
+    _, own = separated(name, params)
+    files = files_of(name, checked_parameters(name, own))
+    return [file.path for file in files if isinstance(file, SourceFile) and found(file.path) is None]
+
+
+def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
+    """Return parameters of a data set as keys of trials hold them: the same for all spellings of equal data.
+
+    Defaults are written out, but for those of parameters that came later than the first keys.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, an unknown parameter or a bad value.
+    """
+    preparation, own = separated(name, params)
+    later = {**NOTHING, **{key: _defaults(name)[key] for key in getattr(loader(name), "LATER", ())}}
+    spelled = {**_spelled(name, own), **preparation}
+    return {key: value for key, value in spelled.items() if key not in later or value != later[key]}
+
+
+def checked_parameters(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a loader's own parameters, checked, completed, and with what "auto" stands for here."""
+    return getattr(loader(name), "settled", dict)(**_spelled(name, own))
+
+
+def _spelled(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a loader's own parameters, checked, completed, and in one spelling: 1.0 for 1 of a real number."""
+    defaults = _defaults(name)
+    if unknown := sorted(own.keys() - defaults.keys()):
+        accepted = ", ".join(defaults) or "none"
+        raise ValueError(
+            f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {accepted}, and as any data set "
+            f"{', '.join(NOTHING)}{did_you_mean(unknown[0], [*defaults, *NOTHING])}"
+        )
+    parameters = {**defaults, **own}
+    for parameter, choices in getattr(loader(name), "CHOICES", {}).items():
+        check_choice(name, parameter, parameters[parameter], choices)
+    check_integers(name, parameters, **getattr(loader(name), "AT_LEAST", {}))
+    for parameter, limit in getattr(loader(name), "AT_MOST", {}).items():
+        check_at_most(name, parameters, parameter, limit)
+    parameters = getattr(loader(name), "checked", dict)(**parameters)
+    return parameters | {key: float(parameters[key]) for key, value in defaults.items() if isinstance(value, float)}
+
+
+def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
+    """Return what the loader's `files` says; of a loader without it all that its source publishes."""
+    if hasattr(loader(name), "files"):
+        files = loader(name).files(**parameters)
+        return [read_source(name).find(file) if isinstance(file, str) else file for file in files]
+    return list(read_source(name).published()) if name in source_names() else []
+
+
+def digests_of(files: Sequence[FileOfData]) -> list[str]:
+    """Return the SHA-256 of each file: that of the registry where it knows one, else of the file that is there."""
+    return [file_sha256(file) if isinstance(file, Path) else file.digest for file in files]
+
+
+@cache
+def _loader(name: str) -> Any:
+    mat = read_source(name).mat if name in source_names() else None
+    if mat is not None:
+        return mat_loader(name, **mat)
+    return importlib.import_module(f"{loaders.__name__}.{name}")  # asked for thousands of times while planning
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    modules = {module.name for module in pkgutil.iter_modules(loaders.__path__)}
+    return tuple(sorted({*modules, *source_names()}))
+
+
+def dataset_parameters(name: str) -> list[str]:
+    """Return the parameters of a data set, those that any has included.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    """
+    return [*_defaults(name), *NOTHING]
+
+
+@cache
+def _defaults(name: str) -> dict[str, Any]:
+    """Return the parameters of a loader that a config can set, with their defaults."""
+    parameters = inspect.signature(loader(name).load).parameters.values()
+    return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}

@@ -1,0 +1,51 @@
+"""DEXTER of the NIPS 2003 feature selection challenge: texts about corporate acquisitions, with probe features."""
+
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from provlab.data.dataset import Dataset, make_dataset
+
+VERSION = 1
+
+_PARTS = {"train": ("train",), "all": ("train", "valid")}
+CHOICES = {"part": tuple(_PARTS)}
+_N_FEATURES = 20000
+_CITATION = "DEXTER, Guyon, Gunn, Ben-Hur and Dror (2004), Result Analysis of the NIPS 2003 Feature Selection Challenge"
+
+
+def load(paths: list[Path], digest: str, *, part: str = "train") -> Dataset:
+    """Load 300 or 600 documents with 20,000 integer features, of which 10,053 are probes without meaning.
+
+    Parameters
+    ----------
+    part : {"train", "all"}, default="train"
+        "train": the 300 training documents, no split. "all": these, then the 300 validation documents;
+        `official_train` marks the training ones. The labels of the test documents are not public.
+
+    Returns
+    -------
+    Dataset
+        Sparse X of shape (300, 20000) or (600, 20000); y is +1 for texts about acquisitions, else -1. The
+        features are named "1" to "20000".
+    """
+    X = sparse.vstack([read_data(path) for path in paths[::2]], format="csr")
+    labels = [np.loadtxt(path, dtype=np.int64) for path in paths[1::2]]
+    y = np.concatenate(labels)
+    split = np.arange(len(y)) < len(labels[0]) if part == "all" else None
+    words = f"{_CITATION}; parts {', '.join(_PARTS[part])}, SHA-256 {digest}"
+    return make_dataset(X, y, name="dexter", source=words, official_train=split)
+
+
+def files(*, part: str) -> list[str]:
+    """Return the files that `load` reads: documents and labels in turn."""
+    return [f"dexter/dexter_{kind}.{suffix}" for kind in _PARTS[part] for suffix in ("data", "labels")]
+
+
+def read_data(path: Path) -> sparse.csr_array:
+    """Return the documents of a file: index:value pairs, counted from 1, one document a line."""
+    rows = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
+    pairs = np.array([pair.split(":") for row in rows for pair in row], dtype=np.int64)
+    indptr = np.cumsum([0, *map(len, rows)])
+    return sparse.csr_array((pairs[:, 1], pairs[:, 0] - 1, indptr), shape=(len(rows), _N_FEATURES))

@@ -1,0 +1,126 @@
+"""Two classes that differ in few of many features, drawn from a seed, as Giesen et al. (2013) assume."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from provlab.data.dataset import Dataset, make_dataset
+from provsel.checks import check_at_most
+
+VERSION = 1
+AT_LEAST = {**dict.fromkeys(("n_samples", "n_features", "nonzeros", "n_relevant", "n_test"), 1), "seed": 0}
+AT_MOST = {"n_relevant": "n_features"}
+
+_SOURCE = (
+    "generated: for the guarantees of Giesen, Laue, Mueller (2013), Compressing support vector machines, which take "
+    "rows of length at most 1 and a sparse solution"
+)
+
+
+def load(
+    *,
+    n_samples: int = 2000,
+    n_features: int = 100_000,
+    nonzeros: int = 100,
+    n_relevant: int = 20,
+    signal: float = 0.5,
+    noise: float = 0.1,
+    n_test: int = 1000,
+    dense: bool = False,
+    mirrored: bool = False,
+    seed: int = 0,
+) -> Dataset:
+    """Draw rows of length 1 whose labels depend on the first `n_relevant` features only.
+
+    The label is the sign of <x, w> plus noise, with w = +1 or -1, drawn, on the relevant features and 0 beyond.
+    Row i of a sparse X has one non-zero in each of `nonzeros` ranges of features of about the same width, at a uniform
+    place: so all features beyond the relevant ones are equally frequent, up to rounding. Half of the relevant
+    features, but no more than half of `nonzeros`, are in every row (more where there are too few others). Entries are
+    normal; then the row is scaled to length 1. The names of the features are "1", "2", ... .
+
+    Parameters
+    ----------
+    n_samples : int, default=2000
+        Number n of training rows, which come first. Tiny numbers may hold one class only.
+    n_features : int, default=100000
+        Number m of columns.
+    nonzeros : int, default=100
+        Of each row; not used when `dense`.
+    n_relevant : int, default=20
+        Number s of features that the label depends on.
+    signal : float, default=0.5
+        Expected share of the relevant features in the squared length of a row, about, between 0 and 1: without it
+        (s / m for dense rows of one variance) no method could learn from n < m rows. Where a row has relevant features
+        only, it is 1.
+    noise : float, default=0.1
+        Standard deviation of what is added to <x, w>, as a multiple of that of <x, w>.
+    n_test : int, default=1000
+        Number of test rows, after the training rows; `official_train` marks the training rows.
+    dense : bool, default=False
+        All entries normal, X dense: "we do not assume that the data matrix is sparse", only that the solution is.
+    mirrored : bool, default=False
+        Training rows are pairs of the same label that differ in the sign of all features beyond the relevant ones. The
+        optimal w of an SVM, which is unique, is then exactly zero on these: reflected in them it would be as good.
+    seed : int, default=0
+        Seed of the generator; the same seed gives the same data.
+
+    Returns
+    -------
+    Dataset
+        X of shape (n_samples + n_test, n_features), CSR or dense, with an official split.
+    """
+    rng = np.random.default_rng(seed)
+    n = (n_samples // 2 if mirrored else n_samples) + n_test
+    signs = np.where(rng.random(n_relevant) < 0.5, -1.0, 1.0)
+    if dense:
+        relevant, columns, k = n_relevant, np.empty((0, 0), np.int64), n_features
+    else:
+        k, others = nonzeros, n_features - n_relevant
+        relevant = max(1, min((n_relevant + 1) // 2, k // 2), k - others)
+        ranges = (relevant, 0, n_relevant), (k - relevant, n_relevant, n_features)
+        columns = np.hstack([_one_of_each(n, *each, rng) for each in ranges])
+    values = rng.standard_normal((n, k))
+    if relevant < k:
+        values[:, :relevant] *= np.sqrt(signal / (1.0 - signal) * (k - relevant) / relevant)
+    values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, None]
+    weights = signs if dense else signs[columns[:, :relevant]]
+    score = (values[:, :relevant] * weights).sum(axis=1)
+    y = np.where(score + noise * score.std() * rng.standard_normal(n) > 0, 1, -1)
+    if mirrored:
+        reflected = values[: n_samples // 2] * np.where(np.arange(k) < relevant, 1.0, -1.0)
+        values, columns, y = (
+            np.concatenate([part[: n_samples // 2], twin, part[n_samples // 2 :]])
+            for part, twin in ((values, reflected), (columns, columns[: n_samples // 2]), (y, y[: n_samples // 2]))
+        )
+        n = n_samples + n_test
+    X = values if dense else sparse.csr_array((values.ravel(), columns.ravel(), np.arange(n + 1) * k), (n, n_features))
+    name, split = "sparse_rows_dense" if dense else "sparse_rows", np.arange(n) < n_samples
+    return make_dataset(X, y, name=name, source=_SOURCE, official_train=split)
+
+
+def checked(**given: Any) -> dict[str, Any]:
+    """Check the parameters of `load`."""
+    for parameter, most, words in (("signal", 1, "between 0 and 1"), ("noise", np.inf, "of at least 0")):
+        value = given[parameter]
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not is_number or not 0 <= value < most or (parameter == "signal" and value == 0):
+            raise ValueError(f"sparse_rows: {parameter} must be a number {words}, got {value!r}")
+    for parameter in ("dense", "mirrored"):
+        if not isinstance(given[parameter], bool):
+            raise ValueError(f"sparse_rows: {parameter} must be true or false, got {given[parameter]!r}")
+    n_samples = given["n_samples"]
+    if given["mirrored"] and n_samples % 2:
+        raise ValueError(f"sparse_rows: n_samples must be even for mirrored rows, which come in pairs, got {n_samples}")
+    if not given["dense"]:
+        check_at_most("sparse_rows", given, "nonzeros", "n_features")
+    return given
+
+
+def _one_of_each(n: int, k: int, start: int, stop: int, rng: np.random.Generator) -> np.ndarray:
+    """Return n rows of one number of each of k consecutive ranges of start, ..., stop - 1: distinct and increasing."""
+    edges = start + np.arange(k + 1) * (stop - start) // max(k, 1)
+    return rng.integers(edges[:-1], edges[1:], size=(n, k))

@@ -1,0 +1,134 @@
+"""The registry of sources: one YAML file a data set says which files it needs and how to verify them.
+
+A data set that is one MATLAB file, with a matrix of samples and a vector of labels, needs no module beside that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from provlab.project.documents import read_plain_yaml
+from provlab.project.messages import did_you_mean
+
+from .dataset import Dataset, make_dataset
+
+SOURCES = Path(__file__).parent / "sources"
+
+RAW = "raw/"
+"""Where the files lie that only converters read."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file of a source, as its YAML file says it."""
+
+    path: str  # relative POSIX path in the mirror and in the data folder
+    format: str  # in a word: "xz", "npz", "mat", ...
+    sha256: str
+    urls: Sequence[str] = ()  # tried in order; empty for a file that is made
+    # of what a packed file holds, where liblzma and zlib pack the same content to other bytes in other versions
+    content_sha256: str | None = None
+    size: int | None = None  # in bytes
+    max_size: int | None = None  # largest download, in place of `size`
+    made_from: Sequence[str] = ()  # paths of the files of this source that `converter` makes it from
+    converter: str | None = None  # see `provlab.data.download.converter`
+    # where files stand in for each other: the forms that need this one; None: all do, empty: only an option of a loader
+    forms: Sequence[str] | None = None
+    source: str = ""  # its name, for messages
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 that names the content on every machine: of what is packed where that is registered."""
+        return self.content_sha256 or self.sha256
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set's entry in the registry: citation, licence and files; `mat` are arguments of `mat_loader`, if any."""
+
+    name: str
+    title: str
+    citation: str
+    licence: str
+    homepage: str
+    files: list[SourceFile]
+    mat: dict[str, Any] | None = None
+
+    def find(self, path: str) -> SourceFile:
+        """Return the file with this relative path."""
+        return next(file for file in self.files if file.path == path)
+
+    def published(self) -> list[SourceFile]:
+        """Return the files that a loader can read: all but those that are only there to make others."""
+        return [file for file in self.files if not file.path.startswith(RAW)]
+
+    @property
+    def forms(self) -> dict[str, list[SourceFile]]:
+        """Files by form, in the order in which forms are registered; those of any one form are enough."""
+        files = self.published()
+        names = dict.fromkeys(name for file in files for name in file.forms or ()) or {"": None}
+        return {name: [file for file in files if file.forms is None or name in file.forms] for name in names}
+
+
+def source_names() -> list[str]:
+    """Return the names of the registered sources, sorted."""
+    return sorted(path.stem for path in SOURCES.glob("*.yaml"))
+
+
+@lru_cache(maxsize=64)
+def read_source(name: str) -> Source:
+    """Read one entry of the registry.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name. What an entry must have is tested of all of them.
+    """
+    if name not in (known := source_names()):
+        raise ValueError(
+            f"no source named {name!r}; registered sources are {', '.join(known)}{did_you_mean(name, known)}"
+        )
+    entry = read_plain_yaml(SOURCES / f"{name}.yaml")
+    files = [SourceFile(source=name, **file) for file in entry.pop("files")]
+    return Source(**entry, files=files)
+
+
+def mat_loader(
+    name: str,
+    *,
+    version: int,
+    holds: str,
+    about: str,
+    citation: str,
+    variables: Sequence[str] = ("X", "Y"),
+    columns_are_samples: bool = False,
+) -> SimpleNamespace:
+    """Return the loader of a data set that the section `mat` of its source describes: what a module would have.
+
+    Of two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features are named "1", "2",
+    ... . `holds` and `about` say what is in the file, after "Load", and what labels and features mean; `citation` is
+    for `Dataset.source`; `variables` are the matrix, with a sample a row unless `columns_are_samples`, and the labels.
+    `version` is raised when the same file gives other data.
+    """
+
+    def load(paths: list[Path], digest: str) -> Dataset:
+        from scipy.io import loadmat
+
+        content = loadmat(paths[0], variable_names=variables)
+        X, y = (content[variable] for variable in variables)
+        X, y = X.T if columns_are_samples else X, y.ravel()
+        classes = np.unique(y)
+        labels = np.where(y == classes[1], 1, -1) if classes.size == 2 else y
+        [file] = read_source(name).published()
+        source = f"{citation}; {file.path}, SHA-256 {digest}"
+        return make_dataset(X, labels, name=name, source=source)
+
+    load.__doc__ = f"Load {holds}.\n\n{about}\n"
+    return SimpleNamespace(VERSION=version, load=load)

@@ -1,1 +1,0 @@
-"""The loaders of data sets, by name: the folder is the registry, see `provlab.datasets.loader`."""

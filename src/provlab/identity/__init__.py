@@ -1,1 +1,0 @@
-"""What a trial is: the frozen contract of keys and seeds, nothing else."""

@@ -1,0 +1,267 @@
+"""YAML, TOML and JSON that anybody may have written: plain values, and no more than a limit says."""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import yaml
+
+from provlab.project.messages import did_you_mean
+
+Record = TypeVar("Record")
+
+SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Plain values only; libyaml's is ten times faster."""
+
+MAX_BYTES = 1 << 20
+MAX_JSON = 1 << 26
+MAX_DEPTH = 20
+MAX_CONFIG_DEPTH = 3 * MAX_DEPTH
+"""Of a config as a record has it, where a component of a YAML file takes two levels."""
+
+MAX_VALUES = 100_000
+MAX_SCALAR = 20_000
+
+
+def file_state(path: Path) -> tuple[int, ...]:
+    """Return what differs where a file has changed, or is another one that was copied with its time."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def read_text(path: Path, max_bytes: int = MAX_BYTES) -> str:
+    """Return the text of a small file.
+
+    Raises
+    ------
+    ValueError
+        With the reason and without the name of the file: more bytes, or no UTF-8.
+    OSError
+        When the file cannot be read.
+    """
+    with path.open("rb") as handle:
+        content = handle.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise ValueError(f"it has more than {max_bytes} bytes")
+    return content.decode("utf-8")
+
+
+def parse_yaml(text: str, *, loader: Any = SAFE_LOADER, max_values: int = MAX_VALUES) -> Any:
+    """Return the plain values of a text, of which the events are looked at before any value is made.
+
+    Raises
+    ------
+    ValueError
+        With the reason: no YAML, other types than those of plain values, more than 20 levels, more values than
+        `max_values`, those included that an alias stands for, or one of more than 20,000 characters.
+    """
+    try:
+        _check_events(text, max_values)
+        # A SafeLoader makes plain values only; `yaml.load` without one could build any object.
+        return yaml.load(text, Loader=loader)
+    except Exception as error:  # tags with wrong values raise whatever int(), dict lookups and the like do
+        raise ValueError(f"{' '.join(str(error).split()) or type(error).__name__:.300}") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the content of TOML; a ValueError gives the reason."""
+    found: dict[str, Any] = _not_deep(tomllib.loads, text)
+    return found
+
+
+def parse_json(text: str, max_depth: int = MAX_DEPTH) -> Any:
+    """Return the content of JSON; a ValueError gives the reason: no JSON, or more levels than `max_depth`."""
+    return _not_deep(json.loads, text, max_depth)
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file; a ValueError names it, and gives the reason."""
+    try:
+        return parse_json(read_text(path, MAX_JSON))
+    except ValueError as error:
+        raise ValueError(f"{path}: expected JSON, got {error}; write it again, or remove the file.") from error
+
+
+def read_plain_yaml(path: Path) -> Any:
+    """Return the content of a small YAML file; errors as `read_text` and `parse_yaml`, without the file's name."""
+    return parse_yaml(read_text(path))
+
+
+def read_record(path: Path, kind: Callable[..., Record]) -> Record:
+    """Return a YAML file as a dataclass, see `read_as`; keys that it does not have may hold YAML anchors.
+
+    Raises
+    ------
+    ValueError
+        Names the file, and what is wrong there.
+    """
+    try:
+        content = read_plain_yaml(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: expected YAML, got {error}.") from error
+    record: Record = read_as(kind, with_known_keys(kind, content), str(path))
+    return record
+
+
+def with_known_keys(kind: Any, content: Any) -> Any:
+    """Return a mapping without the keys that a dataclass does not have, and without those that have no value."""
+    if not isinstance(content, Mapping):
+        return content
+    return {name: content[name] for name in _kinds(kind) if content.get(name) is not None}
+
+
+def read_as(kind: Any, value: Any, subject: str) -> Any:
+    """Return a value of a YAML or TOML file as a type hint says it.
+
+    A mapping becomes a dataclass, by the hints of its fields, and a list a tuple. A whole number is a `float` as well,
+    and nothing else is taken for another type. `Annotated[kind, function]` is what a function makes of a value that its
+    first parameter's type says.
+
+    Raises
+    ------
+    ValueError
+        With `subject` and the keys below it: another type, a missing or unknown key, or what a function or dataclass
+        says itself.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and isinstance(value, Mapping):
+        return _read_mapping(kind, value, subject)
+    if origin is Annotated:
+        function = inner[1]
+        [asked, *_] = get_type_hints(function, include_extras=True).values()
+        found = read_as(asked, value, subject)
+        with about(subject):
+            return function(found)
+    if origin is tuple and isinstance(value, list):
+        names = [each.get("id", place) if isinstance(each, Mapping) else place for place, each in enumerate(value, 1)]
+        return tuple(read_as(inner[0], each, f"{subject}: {name}") for name, each in zip(names, value, strict=True))
+    if origin is Mapping and isinstance(value, Mapping):
+        return {str(name): read_as(inner[1], each, f"{subject}: {name}") for name, each in value.items()}
+    if kind is float and type(value) is int:
+        return float(value)
+    one_of = inner if origin is UnionType else (kind,)
+    if kind is Any or type(value) in one_of or (origin is Literal and value in inner):
+        return value
+    hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
+    raise ValueError(f"{subject}: expected {_form(kind)}, got {value!r:.80}{hint}.")
+
+
+def read_fields(kind: Any, content: Mapping[Any, Any], subject: str) -> dict[str, Any]:
+    """Return the values of those keys of a mapping that are fields of a dataclass; errors as `read_as`."""
+    kinds = _kinds(kind)
+    return {name: read_as(kinds[name], content[name], f"{subject}: {name}") for name in content if name in kinds}
+
+
+@contextmanager
+def about(subject: str) -> Iterator[None]:
+    """Put what it is about before the message of a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{subject}: {error}") from error
+
+
+def _read_mapping(kind: Any, content: Mapping[Any, Any], subject: str) -> Any:
+    unknown = [str(name) for name in content if name not in _kinds(kind)]
+    needed = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
+    wrong = [f"no {name}" for name in needed if name not in content] + [f"the unknown {name!r:.80}" for name in unknown]
+    if wrong:
+        hint = did_you_mean(unknown[0], _kinds(kind)) if unknown else ""
+        raise ValueError(f"{subject}: expected {_form(kind)}, got {', '.join(wrong)}{hint or '.'}")
+    values = read_fields(kind, content, subject)
+    with about(subject):
+        return kind(**values)
+
+
+def _form(kind: Any) -> str:
+    """Return what a type asks for, in words."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind):
+        return f"a mapping with {', '.join(field.name for field in fields(kind))}"
+    if origin is tuple:
+        return f"a list, each {_form(inner[0])}"
+    if origin is UnionType:
+        return " or ".join(map(_form, inner))
+    if origin is Literal:
+        return f"one of {', '.join(map(str, inner))}"
+    words = {str: "a text", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}
+    return words[origin or kind]
+
+
+@cache
+def _kinds(kind: Any) -> dict[str, Any]:
+    """Return the types of a dataclass's fields: they are texts to be evaluated, and universes ask often."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def one_line(text: str) -> str:
+    """Return a text without the breaks that YAML's folding leaves."""
+    return " ".join(text.split())
+
+
+Line = Annotated[str, one_line]
+"""A text of which the breaks do not count."""
+
+
+def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH) -> Any:
+    """Return what a recursive parser gives, if it is not nested too deeply for it or for those that read on."""
+    with suppress(RecursionError):
+        found = parse(text)
+        level = [found] if isinstance(found, dict | list) else []
+        for _ in range(max_depth + 1):
+            if not level:
+                return found
+            inner = [each.values() if isinstance(each, dict) else each for each in level]
+            level = [each for values in inner for each in values if isinstance(each, dict | list)]
+    raise ValueError(f"it is nested in more than {max_depth} levels")
+
+
+def _check_events(text: str, max_values: int) -> None:
+    """Refuse a text that is nested too deeply, or stands for too many values."""
+    n_values, opened, sizes = 0, [], {}
+    for event in yaml.parse(text, Loader=SAFE_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            opened.append((event.anchor, n_values))
+            if len(opened) > MAX_DEPTH:  # libyaml's loader takes a piece of the C stack a level, and crashes at its end
+                raise ValueError(f"it is nested in more than {MAX_DEPTH} levels")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = opened.pop()
+            sizes[anchor] = n_values - before
+        elif isinstance(event, yaml.AliasEvent):
+            if any(anchor == event.anchor for anchor, _ in opened):
+                raise ValueError(f"the alias *{event.anchor:.80} stands for what it is part of")
+            n_values += sizes.get(event.anchor, 0)
+        elif isinstance(event, yaml.ScalarEvent):
+            sizes[event.anchor] = 0
+            if len(event.value) > MAX_SCALAR:  # a number in base 60, for one, takes quadratic time
+                raise ValueError(f"it has a value of more than {MAX_SCALAR} characters")
+        n_values += isinstance(event, yaml.NodeEvent)
+        if n_values > max_values:
+            # a few lines of aliases stand for so many values that a message about one would never end
+            raise ValueError(f"it stands for more than {max_values} values, those of its aliases included")
+
+
+# ---- canonical JSON, of which keys are made
+
+
+def canonical_json(value: Any) -> str:
+    """Return the one JSON text of a value of primitives, lists and dicts: sorted keys, no white space."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of the canonical JSON of `value`, in hex."""
+    return digest_of(canonical_json(value))
+
+
+def digest_of(text: str) -> str:
+    """Return the SHA-256 of canonical JSON that is there, in hex."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,178 @@
+"""What people are shown: foreign text without its commands, the name that they may have meant, and what to install.
+
+Foreign text comes from data files, stores, configs and labels. Stores keep it as it is; no terminal, browser or
+spreadsheet takes a part of it for a command, as what people look at has it escaped.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shlex
+import sys
+import warnings
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+"""C0 and C1 without tab and newline, marks of direction, separators of lines, and halves of characters."""
+
+_HIDDEN = re.compile(f"[{_CONTROLS}]")
+_BREAKING = re.compile(rf"[\t\n{_CONTROLS}]")
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""With this, spreadsheets take a cell for a formula, or will where the quotes before it are taken away again."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+MODULES = {
+    "lab": ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "pooch", "requests", "threadpoolctl"),
+    "report": ("matplotlib", "mpl_toolkits", "PIL", "plotly", "jinja2", "markupsafe"),
+}
+"""Modules that come with an extra, and that are imported without asking first whether they are there."""
+
+MAKE_TARGETS = {"lab": "setup", "report": "setup-report"}
+
+
+def explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return an error that says what to install, where a package of an extra is missing; others as they are."""
+    module = (error.name or "").partition(".")[0]
+    if module in MODULES["lab"]:
+        message = (
+            f"expected the packages of the laboratory, got no {module}; {to_install('lab')}. The library works "
+            f"without them: from provsel.selectors import ..."
+        )
+    elif module in MODULES["report"]:
+        message = f"expected the package {module} for figures, pages and images, got none; {to_install('report')}."
+    else:
+        return error
+    return ModuleNotFoundError(message, name=error.name)
+
+
+@contextmanager
+def optional_figures() -> Iterator[None]:
+    """Leave out figures and pages, and warn of it, where the packages that draw and write them are missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if explained(error) is error:
+            raise
+        warnings.warn(f"figures and pages are left out, as packages are missing; {to_install('report')}.", stacklevel=3)
+
+
+def to_install(extra: str) -> str:
+    """Return the command that brings an extra into this environment, from where provsel itself came."""
+    checkout = Path(__file__).parents[3]
+    pip = f"{shlex.quote(sys.executable)} -m pip install"
+    if not (checkout / "pyproject.toml").is_file():
+        return f"{pip} '{_installed_from()}[{extra}]'"
+    if extra in MAKE_TARGETS and Path(sys.prefix) == checkout / ".venv":
+        return f"make -C {shlex.quote(str(checkout))} {MAKE_TARGETS[extra]}"
+    return f"{pip} -e '{checkout}[{extra}]'"
+
+
+def _installed_from() -> str:
+    """Return the folder or wheel that pip recorded as the place of provsel, or the name that an index knows."""
+    from importlib import metadata  # these take long, and each command imports this module
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        recorded = metadata.distribution("provsel").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        recorded = None
+    if recorded is None:
+        return "provsel"
+    url = json.loads(recorded)["url"]
+    path = Path(url2pathname(urlsplit(url).path))
+    return str(path) if url.startswith("file:") and path.exists() else "PATH_OF_THE_WHEEL"
+
+
+PAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
+"""Of a folder or a file that names a page."""
+
+
+def in_file_name(text: str) -> str:
+    """Return the ASCII letters and digits of a text, with hyphens for all between them; empty where there are none."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like this one, None where none is; letters' case makes no difference."""
+    by_form = {each.lower(): each for each in known}
+    found = difflib.get_close_matches(name.lower(), by_form, n=1)
+    return by_form[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about a name that is none: "; did you mean 'leverage'?", or nothing."""
+    found = nearest(name, known)
+    return f"; did you mean {found!r}?" if found else ""
+
+
+def unknown_setting(part: str, name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about a setting that nothing takes, with those of this part of a config."""
+    known = [each for each in known if not each.startswith("_")]
+    inside = [each for each in known if each.endswith(f".{name}")]
+    near = inside[0] if inside else nearest(name, known)
+    path = near if part == "the config" else f"{part}.{near}"
+    step = f"did you mean {path}?" if near else "leave it out."
+    return f"unknown setting {name!r:.80}; settings of {part} are {', '.join(known) or 'none':.600}; {step}"
+
+
+def visible(text: str, backslash: str = "\\") -> str:
+    r"""Return text with control characters as `\x1b` and `\u202e`; tabs and newlines stay.
+
+    Parameters
+    ----------
+    text : str
+    backslash : str
+        Two of them where a text is inside of JSON.
+    """
+    return _HIDDEN.sub(lambda found: backslash + _escape(found[0])[1:], text)
+
+
+def visible_line(text: str) -> str:
+    r"""Return text, such as a name, with all control characters escaped, so that it is one line."""
+    return _BREAKING.sub(lambda found: _escape(found[0]), text)
+
+
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
+
+
+def as_cell(text: str) -> str:
+    """Return a text as spreadsheets show it: a single quote stands before what they would compute. Numbers stay."""
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def from_cell(cell: str) -> str:
+    """Return the text of a cell that `as_cell` made."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def csv_text(frame: pd.DataFrame, numbers: Collection[str] = ()) -> str:
+    """Return a frame as CSV, no text of which is a formula; control characters are escaped.
+
+    `numbers` are columns that are known to have nothing but numbers, also where they are texts, such as "-inf".
+    """
+    import pandas as pd  # which takes long, and the command needs the rest
+
+    safe = frame.rename(columns=_cell)
+    for place, kind in enumerate(frame.dtypes):
+        if frame.columns[place] not in numbers and not pd.api.types.is_numeric_dtype(kind):
+            cells = [_cell(value) for value in frame.iloc[:, place].tolist()]
+            safe.isetitem(place, pd.Series(cells, safe.index, dtype=object))
+    return str(safe.to_csv(index=False, lineterminator="\n"))
+
+
+def _cell(value: Any) -> Any:
+    # pandas quotes no carriage return, so that the rest of a text would be a cell of its own
+    return as_cell(visible(value)) if isinstance(value, str) else value

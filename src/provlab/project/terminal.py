@@ -1,0 +1,104 @@
+"""What is written to a terminal: control characters are shown, as `provlab.project.messages` does, and not obeyed."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import IO, Any, TextIO, cast
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Column, Table
+from rich.text import Text
+
+from provlab.project.messages import visible
+
+WIDTH = 180
+"""Columns of a file or a pipe, which have no width of their own."""
+
+
+class PlainConsole(Console):
+    """A console that prints text as it is, whatever brackets, colons and control characters a name or a path has.
+
+    Parameters
+    ----------
+    stderr : bool, default=False
+    **options
+        Of `rich.console.Console`.
+    """
+
+    def __init__(self, *, stderr: bool = False, **options: Any) -> None:
+        stream = sys.stderr if stderr else sys.stdout
+        file = getattr(stream, "obeyed", stream)  # which takes the colours of this console
+        super().__init__(**{"file": file, "markup": False, "highlight": False, "emoji": False, **options})
+        if not self.is_terminal and "width" not in options:
+            self.width = WIDTH
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the parts of a text, a table or its cells; only rich itself may move the cursor."""
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(visible(part.text), part.style)
+
+
+def table(lines: Sequence[Mapping[str, object]], title: str = "", caption: str = "") -> Table:
+    """Return a table for a console: a line for each mapping, a column for each key of the first one.
+
+    None is an empty cell, and a `rich.text.Text` brings its colour; nothing is cut.
+    """
+    columns = [Column(name, overflow="fold") for name in (lines[0] if lines else ())]
+    made = Table(*columns, title_justify="left", caption_justify="left")
+    made.title, made.caption = (Text(text) if text else None for text in (title, caption))
+    for line in lines:
+        made.add_row(
+            *(value if isinstance(value, Text) else "" if value is None else str(value) for value in line.values())
+        )
+    return made
+
+
+def print_json(value: Any) -> None:
+    """Print values of Python, NumPy and pandas as JSON: an array is a list, and a number that is not there is null."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {str(name): plain(inner) for name, inner in value.items()}
+        value = value.tolist() if hasattr(value, "tolist") else value
+        if isinstance(value, list | tuple):
+            return [plain(inner) for inner in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    print(json.dumps(plain(value), indent=2))
+
+
+class VisibleStream:
+    """A stream to which text is written with its control characters escaped; all else is the stream's.
+
+    Attributes
+    ----------
+    obeyed : file
+        The stream itself.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.obeyed = stream
+
+    def write(self, text: str) -> int:
+        """Write a text, and return how long it was."""
+        self.obeyed.write(visible(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.obeyed, name)
+
+
+@contextmanager
+def visible_output() -> Iterator[None]:
+    """Let nothing that is printed, or told by a log or a warning, make a terminal do something."""
+    streams = [
+        cast(TextIO, stream if isinstance(stream, VisibleStream) else VisibleStream(stream))
+        for stream in (sys.stdout, sys.stderr)
+    ]
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        yield

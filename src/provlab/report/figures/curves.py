@@ -1,0 +1,187 @@
+"""A number of each method: curves against the number of features, dots, and how often each selects its features."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
+
+from provlab.report.figures.looks import looks
+from provlab.report.figures.style import TWO_COLUMNS, draw_bars, legend_of, save_figure, style
+
+PANELS = 3
+"""Panels in a row, at two columns."""
+
+KEPT = ", features"
+"""Ends the name of a column that has the number of features kept, see `seed_summary`."""
+
+
+def draw_curves(
+    frame: pd.DataFrame,
+    stem: Path,
+    title: str,
+    *,
+    ylabel: str,
+    flat: str = "",
+    xlabel: str = "number of selected features",
+    log: str = "",
+    from_zero: bool = False,
+) -> list[Path]:
+    """Draw a line a method with bars, in one panel a data set.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Long form, see `provlab.core.frames`, with numbers as columns, such as those of features. Bars are of one sd, or
+        from `low` to `high` where these are there. A line of the column "<number>, features" has how many were kept:
+        the point stands there, with a bar of one sd to both sides, and not at the number asked for.
+    stem : path
+        Where the files go, without suffix.
+    title, ylabel : str
+    flat : str, optional
+        A method that does not depend on the number of features: one dashed line, with its bar as a band.
+    xlabel : str, optional
+    log : {"", "x", "y", "xy"}
+        Axes that are logarithmic.
+    from_zero : bool, optional
+        Let the y axis begin at 0, which a logarithmic one cannot.
+
+    Returns
+    -------
+    list of path
+        PDF, PNG and SVG.
+    """
+    methods, datasets = list(frame["row"].unique()), list(frame["dataset"].unique())
+    frame = with_kept(frame.astype({"value": float}))
+    if "low" not in frame:
+        sd = frame["sd"].astype(float)
+        frame = frame.assign(low=frame["value"] - sd, high=frame["value"] + sd)
+    frame = frame.sort_values("x", kind="stable")
+    n_lines = max(math.ceil(len(datasets) / PANELS), 1)
+    n_columns = min(PANELS, max(len(datasets), 1))  # one empty panel where nothing is stored
+    with style():
+        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.9 * n_lines), layout="constrained")
+        panels = figure.subplots(n_lines, n_columns, squeeze=False)
+        for place, (panel, dataset) in enumerate(zip(panels.flat, datasets, strict=False)):
+            found = frame[frame["dataset"] == dataset].dropna(subset=["value"])
+            for k, (method, look) in enumerate(looks(methods).items()):
+                line = found[found["row"] == method]
+                x, y, low, high, left, right = line[["x", "value", "low", "high", "left", "right"]].to_numpy().T
+                if method == flat and len(line):  # the same in every column
+                    panel.axhline(y[0], color=look.colour, linestyle="--", label=method)
+                    if low[0] < high[0]:
+                        panel.axhspan(low[0], high[0], color=look.colour, alpha=0.07, linewidth=0)
+                elif len(line):
+                    # bars a little apart, so that those of one x do not hide each other
+                    shift = (k - len(methods) / 2) * min(0.004, 0.05 / len(methods))
+                    beside = x * (1 + 4 * shift) if "x" in log else x + shift * x.max()
+                    thin = {"color": look.colour, "linewidth": 0.7, "alpha": 0.75}
+                    draw_bars(panel, (beside, beside), (low, high), **thin)
+                    wide = left < right
+                    draw_bars(panel, (left[wide], right[wide]), (y[wide], y[wide]), **thin)
+                    panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=method, markersize=2.5)
+            panel.set_title(dataset)
+            if "x" in log and len(found):
+                panel.set_xscale("log")
+                panel.xaxis.set_minor_locator(NullLocator())
+            if "y" in log:
+                panel.set_yscale("log")
+            ticks = found["column"].unique()
+            panel.set_xticks(ticks.astype(float), ticks)
+            panel.tick_params(axis="x", labelrotation=45 if len(ticks) > 6 else 0)
+            panel.grid(axis="y")
+            if from_zero:
+                panel.set_ylim(bottom=0)
+            if place + n_columns >= len(datasets):  # with none below
+                panel.set_xlabel(xlabel)
+        for panel in panels.flat[len(datasets) :]:
+            panel.set_axis_off()
+        for panel in panels[:, 0]:
+            panel.set_ylabel(ylabel)
+        legend_of(figure, panels.flat, methods)
+        return save_figure(figure, stem, title)
+
+
+def with_kept(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of numbers with `x`, `left` and `right`: the mean number of features kept -+ its sd.
+
+    Without a line that says it, all three are the number that the column is named by; without an sd only x is another.
+    """
+    place, is_kept = ["row", "dataset", "column"], frame["column"].str.endswith(KEPT)
+    kept = frame[is_kept].reindex(columns=[*place, "value", "sd"]).set_axis([*place, "x", "spread"], axis=1)
+    kept["column"] = kept["column"].str.removesuffix(KEPT)
+    found = frame[~is_kept].merge(kept.astype({"x": float, "spread": float}), on=place, how="left", validate="m:1")
+    x, spread = found["x"].fillna(found["column"].astype(float)), found["spread"].fillna(0.0)
+    return found.assign(x=x, left=x - spread, right=x + spread)
+
+
+def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
+    """Return a figure with a line a method, a dot at its value and a bar to both ends of its interval.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        `row`, `dataset`, `value`, `low` and `high`, NaN where there is no interval; a panel a data set.
+    xlabel : str
+    """
+    methods, datasets = looks(frame["row"]), list(frame["dataset"].unique())
+    places = {method: -k for k, method in enumerate(methods)}
+    n_columns = min(2, len(datasets))  # the names of methods take half of a panel
+    n_lines = math.ceil(len(datasets) / n_columns)
+    with style():
+        figure = Figure(figsize=(TWO_COLUMNS, 0.5 + n_lines * (0.35 + 0.22 * len(methods))), layout="constrained")
+        panels = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
+        for panel, dataset in zip(panels.flat, datasets, strict=False):
+            for line in frame[frame["dataset"] == dataset].itertuples():
+                look, place = methods[line.row], places[line.row]
+                panel.hlines(place, line.low, line.high, color=look.colour, linewidth=0.8)
+                panel.plot(line.value, place, look.marker, color=look.colour, markersize=4)
+            panel.set_title(dataset)
+            panel.grid(axis="x")
+        panels[0, 0].set_yticks([*places.values()], [*places])
+        panels[0, 0].set_ylim(0.6 - len(methods), 0.6)  # no point on the frame
+        for panel in panels.flat[len(datasets) :]:
+            panel.set_axis_off()
+        figure.supxlabel(xlabel, fontsize=8)
+    return figure
+
+
+def frequency_figure(frame: pd.DataFrame) -> Figure:
+    """Return a figure with a line a method: the share of selections with its k-th most frequent feature, against k.
+
+    A short line says that the same few features are selected each time, a long tail that others are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        `method` and `frequency`, the most frequent feature of each first; where there are several panels `column`.
+    """
+    frame = frame if "column" in frame else frame.assign(column="")
+    panels = list(dict.fromkeys(frame["column"]))[:PANELS] or [""]
+    with style():
+        figure = Figure(figsize=(TWO_COLUMNS, 2.6), layout="constrained")
+        axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+        drawn = looks(frame["method"])
+        few = frame.groupby(["column", "method"]).size().max() <= 20  # features of a line: a tick a decade says little
+        for panel, name in zip(axes, panels, strict=True):
+            own = frame[frame["column"] == name]
+            for method, look in drawn.items():
+                shares = 100 * own.loc[own["method"] == method, "frequency"].to_numpy()
+                if shares.size:
+                    marked = {"marker": look.marker, "markersize": 3, "markevery": 1 if shares.size <= 20 else 0.15}
+                    line = {"color": look.colour, "linestyle": look.linestyle, "label": method}
+                    panel.plot(range(1, shares.size + 1), shares, **line, **marked)
+            panel.set_title(name)
+            panel.set_xscale("log")
+            panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few or len(panels) == 1 else (1,), numticks=12))
+            panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+            panel.xaxis.set_minor_formatter(NullFormatter())
+            panel.set_ylim(0, 103)
+            panel.grid(axis="y")
+            panel.set_xlabel("rank of the feature by frequency")
+        axes[0].set_ylabel("selections with the feature (%)")
+        legend_of(figure, axes, list(drawn), room=0.38)
+    return figure

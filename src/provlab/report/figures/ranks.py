@@ -1,0 +1,137 @@
+"""Average ranks on one axis; bars join methods without a significant difference. Fronts of two numbers a method."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+
+from provlab.report.figures.looks import GREY, PALETTE, looks
+from provlab.report.figures.style import ONE_COLUMN, TWO_COLUMNS, save_figure, style
+
+MARGIN = 0.15
+"""Ranks between the outermost method and the names beside the axis."""
+
+
+def draw_critical_difference(ranks: pd.Series, stem: Path, title: str, *, difference: float) -> list[Path]:
+    """Draw average ranks, and a bar over each group of methods with no significant difference among them.
+
+    Parameters
+    ----------
+    ranks : Series
+        Average rank of each method, 1 is best; sorted.
+    stem : path
+        Where the files go, without suffix.
+    title : str
+    difference : float
+        Critical difference, drawn as a scale above the numbers of the axis.
+
+    Returns
+    -------
+    list of path
+        PDF, PNG and SVG.
+
+    References
+    ----------
+    Demsar (2006), JMLR 7, section 3.2.4.
+    """
+    methods = looks(ranks.index)
+    half = (len(ranks) + 1) // 2
+    with style():
+        figure = Figure(figsize=(ONE_COLUMN, 0.9 + 0.2 * len(ranks)), layout="constrained")
+        axes = figure.subplots()
+        axes.yaxis.set_visible(False)
+        axes.spines[["left", "bottom"]].set_visible(False)
+        axes.spines["top"].set_visible(True)
+        axes.spines["top"].set_position("zero")
+        axes.xaxis.set_ticks_position("top")
+        below = _draw_bars(axes, ranks, groups(ranks, difference))
+        # names stand below each other, the outermost method first, each with a line to its rank on the axis
+        for side, x, text, align in (
+            (ranks.iloc[:half], ranks.iloc[0] - MARGIN, "{name} ({rank:.2f}) ", "right"),
+            (ranks.iloc[half:][::-1], ranks.iloc[-1] + MARGIN, " ({rank:.2f}) {name}", "left"),
+        ):
+            for line, (name, rank) in enumerate(side.items(), start=1):
+                colour, marker = methods[str(name)].colour, methods[str(name)].marker
+                axes.plot([x, rank, rank], [below - line, below - line, 0], color=colour)
+                axes.scatter(rank, 0, s=12, color=colour, marker=marker, linewidths=0.8, zorder=3)
+                axes.text(x, below - line, text.format(name=name, rank=rank), color=colour, ha=align, va="center")
+        start, height = float(ranks.iloc[0]), 1.4
+        axes.errorbar(start + difference / 2, height, xerr=difference / 2, color="0.25", capsize=2, linewidth=1.0)
+        axes.text(start + difference, height, f"  critical difference {difference:.2f}", va="center", fontsize=7)
+        return save_figure(figure, stem, title)
+
+
+def groups(ranks: pd.Series, difference: float) -> list[tuple[str, str]]:
+    """Return first and last of each largest group of two or more neighbours without a significant difference.
+
+    Parameters
+    ----------
+    ranks : Series
+        Average rank of each method, sorted.
+    difference : float
+        Critical difference.
+    """
+    last = np.searchsorted(ranks, ranks + difference, side="right") - 1
+    begins = np.flatnonzero((last > np.arange(len(ranks))) & (np.diff(last, prepend=-1) > 0))
+    return [(ranks.index[k], ranks.index[last[k]]) for k in begins]
+
+
+def _draw_bars(axes: Axes, ranks: pd.Series, found: list[tuple[str, str]]) -> float:
+    """Draw a bar a group, below the axis, each in the first line that has room, and return the height of the last."""
+    ends: list[float] = []  # where the last bar of each line ends; bars come by their starts
+    for first, last in found:
+        line = next((k for k, end in enumerate(ends) if end < ranks[first]), len(ends))
+        ends[line : line + 1] = [ranks[last]]
+        axes.plot([ranks[first], ranks[last]], [-line - 1] * 2, linewidth=1.6, color="0.25", zorder=3)
+    return -float(len(ends))
+
+
+def draw_front(
+    board: pd.DataFrame, measure: str, best: list[str], stem: Path, label: str, *, log: bool = False
+) -> list[Path]:
+    """Draw a measure and the loss of each method, with names and a line where no other one beats both numbers.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Index: the methods; with the column loss.
+    measure : str
+        Column that goes across.
+    best : list of str
+        Methods of the front.
+    stem : path
+        As `save_figure`.
+    label : str
+        Of the measure.
+    log : bool, optional
+        Make its axis logarithmic.
+    """
+    known = board[[measure, "loss"]].dropna()
+    chosen = known.loc[best].sort_values([measure, "loss"])
+    with style():
+        figure = Figure(figsize=(TWO_COLUMNS, 3.6), layout="constrained")
+        axes = figure.subplots()
+        axes.plot(known[measure], known["loss"], "o", color=GREY, markersize=3, alpha=0.7)
+        axes.plot(chosen[measure], chosen["loss"], color="0.6", zorder=0)
+        rises = len(chosen) > 0 and chosen["loss"].iloc[-1] > chosen["loss"].iloc[0]
+        for turn, (name, (across, up)) in enumerate(chosen.iterrows()):
+            axes.plot(across, up, "o", color=PALETTE[0], markersize=4)
+            above = turn % 2 == 1  # neighbours on the line are near each other, and the line needs its room
+            side = -1 if above == rises else 1
+            axes.annotate(
+                str(name), (across, up), (4 * side, 5 if above else -9), textcoords="offset points", fontsize=7,
+                horizontalalignment="right" if side < 0 else "left",
+                path_effects=[withStroke(linewidth=2, foreground="white")],  # other methods' points lie below
+            )  # fmt: skip
+        if log:
+            axes.set_xscale("log")
+        axes.margins(x=0.15)
+        axes.set_xlabel(label)
+        axes.set_ylabel("points of balanced error more than all features, mean")
+        axes.grid(axis="y")
+        return save_figure(figure, stem, "")

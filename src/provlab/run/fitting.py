@@ -1,0 +1,217 @@
+"""Fit the selector of a cell on the rows of a fold, in one of three settings, test a model, and say what that gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import Ridge
+
+from provlab.core.protocols.base import Method, Record
+from provlab.project.components import build, check_values, component_class
+from provlab.run.fold import Fold
+from provlab.run.scoring import measured
+from provlab.run.shared_rows import SharedView
+from provsel import reducers
+from provsel.certificates import Certificate, MeasuredTrial, RidgeRegressionCost, RidgeRegressionRisk
+from provsel.certificates.certifying import certify_trial
+from provsel.certificates.compression import certify_compressed_trial, is_compressed
+from provsel.models import LibsvmSVM
+from provsel.selectors import BaseSelector, WithEnclosingBallCenter, checked_count
+from provsel.training_view import Meter, described
+
+
+@dataclass
+class Fitted:
+    """A reducer fitted on `rows`, which are those of the fold or its support vectors, and what that cost.
+
+    `geometry` is what certificates derive of it, for all trials that have the same one; `weights` has the
+    `sample_weight` of the rows where there is one.
+    """
+
+    reducer: Any
+    rows: SharedView
+    selecting: Meter
+    geometry: dict[str, Any] = field(default_factory=dict)
+    weights: dict[str, Any] = field(default_factory=dict)
+
+    def as_record(self, fold: Fold) -> Record:
+        """Return what was selected, of the features of a fold, and the cost of that."""
+        inner, features = self.reducer, reducers.kept_features(self.reducer)
+        return {
+            "selector": type(inner).__name__,
+            "n_rows": self.rows.n_samples,
+            "rank": getattr(inner, "rank_", None),
+            "n_selected": reducers.n_columns(inner, self.rows.X),
+            "n_repeats": getattr(inner, "n_repeats_", None),
+            "sampling_rate": getattr(inner, "sampling_rate_", None),
+            **_named(fold, features),
+            "select_cpu": self.selecting.own.cpu,
+            "select_wall": self.selecting.own.wall,
+            "shared_cpu": self.selecting.shared.cpu,
+            "shared_wall": self.selecting.shared.wall,
+        }
+
+
+MAX_COEFFICIENTS = 100
+"""More coefficients of a trial are not stored: they would take most of a store."""
+
+
+def _named(fold: Fold, features: Any) -> Record:
+    """Return the selected features, and their names where the fold has names of its own; None where all are kept."""
+    every = features is None or features.size == fold.view.n_features
+    chosen = ... if every else features
+    names = None if fold.feature_names is None or features is None else fold.feature_names[chosen].tolist()
+    return {"features": None if every else features.astype(np.int32), "feature_names": names}
+
+
+def _coefficients(trained: Any, reducer: Any, n_features: int) -> list[float] | None:
+    """Return what a linear model multiplies each selected feature by, in the order of selection.
+
+    In that of the columns where all are kept, of which no order is stored. None of a model with several vectors, of a
+    reducer that mixes features, and of more than `MAX_COEFFICIENTS`.
+    """
+    features, found = reducers.kept_features(reducer), np.ravel(getattr(trained, "coef_", ()))
+    if features is None or not 0 < found.size == features.size <= MAX_COEFFICIENTS:
+        return None
+    of_features = found[np.argsort(np.argsort(features))]  # reduced rows have their columns in increasing order
+    of_features = of_features * (reducer.weights_ if getattr(reducer, "rescale", False) else 1.0)
+    return of_features[np.argsort(features) if features.size == n_features else ...].astype(float).tolist()
+
+
+def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
+    """Fit a selector on the rows of a view, or on its support vectors; what draws nothing is fitted once for all.
+
+    Trials that differ in their model only, such as in C, have the same selection where they have the same rows.
+    """
+    selector: Any = build("selector", method.selector)
+    if view.y is not None and view.y.dtype.kind == "f":
+        _tell_of_numbers(selector)
+    if isinstance(selector, BaseSelector) and isinstance(getattr(selector, "n_features_to_select", None), int):
+        checked_count(selector, view.n_features)  # before minutes go into an SVM on all rows
+    # a class of others that is given the view could call its parts by the names of ours
+    is_shipped = type(selector).__module__.split(".")[0] in ("provsel", "provlab")
+    outsider = selector if isinstance(selector, BaseSelector) and not is_shipped else None
+    draws = reducers.is_random(selector)
+    if draws:
+        reducers.seed(selector, seed)
+    with_center = method.setting == "unsupervised_with_center"
+    if with_center:
+        selector = WithEnclosingBallCenter(selector)
+    weights = dict(view.metadata)
+    with view.metered() as selecting:
+        rows = view
+        if method.setting == "supervised":
+            model = build("model", method.model)
+            view.svm(model, **weights)
+            rows = view.on_support_vectors(model)
+            weights = {name: value[view.support_rows(model)] for name, value in weights.items()}
+        seen = rows if outsider is None else rows.apart(outsider)
+
+        def fit() -> tuple[Any, dict[str, Any]]:
+            with rows.guarded(selector):
+                return reducers.fit_reducer(selector, seen, **weights), {}
+
+        selector, geometry = fit() if draws else rows.shared(f"fitted {described(selector)}", fit)
+    fitted = selector.selector_ if with_center else selector
+    reducers.check_selection(fitted, rows.X)
+    return Fitted(fitted, rows, selecting, geometry, weights)
+
+
+def _tell_of_numbers(selector: Any) -> None:
+    """Set the task of a selector, and of those inside: the target are numbers, also where all of them are whole."""
+    if getattr(selector, "classes_only", False):
+        raise ValueError(
+            f"{type(selector).__name__}: expected classes, got a target of numbers; choose selector=rfe, "
+            f"selector=lasso, selector=alpha_investing, or a selector that needs no labels."
+        )
+    if isinstance(selector, BaseEstimator):
+        tasks = {name for name, value in selector.get_params().items() if value == "auto"}
+        selector.set_params(**{name: "regression" for name in tasks if name.rpartition("__")[2] == "task"})
+
+
+def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
+    """Return the record of a fitted selection, with the test error of a model on it and its certificates.
+
+    An empty selection is a result as well, see `model_without_features`.
+    """
+    model = build_seeded(method.model, seed)
+    inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
+    with view.metered() as training:
+        if reducers.leaves_nothing_out(inner, view) and not reducers.is_random_model(model):
+            # the SVM that gave the support vectors is the trained model
+            trained = view.svm(model, **view.metadata)
+        else:
+            reduced = reducers.reduced_rows(inner, rows.X)
+            if reduced.shape[1] == 0:
+                model = model_without_features(fold)
+            trained = reducers.fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
+        X_test = reducers.reduced_rows(inner, fold.X_test)
+        predicted = reducers.predict(trained, inner, X_test)
+    record = fitted.as_record(fold) | measured(
+        method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight
+    )
+    record |= {"train_cpu": training.own.cpu, "train_wall": training.own.wall}
+    record |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
+    record["coefficients"] = _coefficients(trained, inner, view.n_features)
+    if hasattr(trained, "indices_"):  # a model that drops features itself, of those that the selector left it
+        left = reducers.kept_features(inner)
+        features = trained.indices_ if left is None else np.sort(left)[trained.indices_]
+        record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
+    trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted, fitted.geometry)
+    if reduced is not None:
+        trial.shared("reduced rows", lambda: reduced)
+    if method.certify and is_compressed(model) and reducers.leaves_nothing_out(inner, view):
+        record |= certify_compressed_trial(trial).as_record()
+    elif is_certified(method, inner):
+        C = model.C if isinstance(model, LibsvmSVM) else None
+        margin, radius = not fold.is_regression, method.setting != "supervised"
+        record |= certify_trial(trial, C=C, margin=margin, radius=radius).as_record()
+        if isinstance(model, Ridge) and not model.fit_intercept:
+            ridge = (theorem.measure(trial, model.alpha) for theorem in (RidgeRegressionCost, RidgeRegressionRisk))
+            record |= Certificate(tuple(ridge)).as_record()
+    return record | own_measures(method, trial)
+
+
+def model_without_features(fold: Fold) -> Any:
+    """Return the model of an empty selection: it predicts the most frequent class, or the mean, by the weights."""
+    return DummyRegressor() if fold.is_regression else DummyClassifier(strategy="prior")
+
+
+def build_seeded(model: Mapping[str, Any], seed: int) -> Any:
+    """Return a model with the seed of the trial where the model draws."""
+    built = build("model", model)
+    return reducers.seed(built, seed) if reducers.is_random_model(built) else built
+
+
+def own_measures(method: Method, trial: MeasuredTrial) -> Record:
+    """Return the columns that the project's own measures fill.
+
+    Raises
+    ------
+    ValueError
+        Names the measure that raised something, or gave what cannot be stored.
+    """
+    found: Record = {}
+    for config in method.measures:
+        measure, measured = component_class("measure", config), build("measure", config)
+        try:
+            given = measured(trial)
+        except Exception as error:  # which is not provsel's
+            raise ValueError(
+                f"{measure.__module__}.{measure.__name__}.measure: expected a record of a trial of "
+                f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is asked of every "
+                f"trial of its cells: return NaN, and of a theorem NO_BOUND, where it does not apply."
+            ) from error
+        found |= check_values(measure, given)
+    return found
+
+
+def is_certified(method: Method, reducer: Any) -> bool:
+    """Tell whether the protocol asks for certificates and the method promises anything."""
+    promises = hasattr(reducer, "budget") or hasattr(reducer, "spectral_bound_")
+    return method.certify and isinstance(reducer, BaseSelector) and promises

@@ -1,0 +1,121 @@
+"""The rows of one fold, prepared on its training rows only: what all trials of a task share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provlab.core.protocols import AbstractProtocol, BenchmarkFolds
+from provlab.core.protocols.base import Rows, check_rows
+from provlab.run.measured_view import MeasuredView
+from provlab.run.preparation import prepared_rows
+from provlab.run.shared_rows import SharedView, checksum, copied, freeze
+
+if TYPE_CHECKING:
+    from provlab.data import Dataset
+    from provsel.kernels.spectral import Matrix
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Training rows and test rows; all rows and no test rows where there are no folds.
+
+    The full-feature SVM, its support vectors, the Gram matrix and the spectral basis are computed by `view`, lazily
+    and once for the fold. All trials of a task share the fold, so its arrays are read-only.
+
+    Attributes
+    ----------
+    view : SharedView
+    X_test : ndarray or CSR of shape (n_test, n_features)
+    y_test : ndarray of shape (n_test,)
+    feature_names : ndarray of str, shape (n_features,)
+        Where a preparation made the columns; None where they are those of the data set.
+    test_weight : ndarray of shape (n_test,)
+        Weights of the test rows; those of the training rows are in `view.metadata`.
+    """
+
+    view: SharedView
+    X_test: Matrix
+    y_test: NDArray[Any]
+    feature_names: NDArray[np.object_] | None = None
+    test_weight: NDArray[np.float64] | None = None
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the targets are real numbers, and no classes."""
+        return self.y_test.dtype.kind == "f"
+
+    def __post_init__(self) -> None:
+        if self.view.read_only:
+            freeze([self.X_test, self.y_test, self.test_weight])
+
+    def private(self, *, may_change: bool) -> Fold:
+        """Return a copy whose arrays can be written to, for a class that needs such; see `SharedView.private`."""
+        rows = copied([self.X_test, self.y_test, self.test_weight])
+        return Fold(self.view.private(may_change=may_change), rows[0], rows[1], self.feature_names, rows[2])
+
+    def test_checksum(self) -> int:
+        """Return a number that changes with any value of the test rows, their labels and weights."""
+        return checksum([self.X_test, self.y_test, self.test_weight])
+
+    @cached_property
+    def first_checksums(self) -> tuple[int, int]:
+        """Checksums of the training rows and the test rows, at the first call: before code that is not ours ran."""
+        return self.view.first_checksum, self.test_checksum()
+
+    def is_changed(self) -> bool:
+        """Tell whether the rows, or what was derived from them, have other values than at first."""
+        return (self.view.checksum(), self.test_checksum()) != self.first_checksums or self.view.has_changed_parts()
+
+    def as_record(self) -> dict[str, int]:
+        """Return the sizes."""
+        return {"n_train": self.view.n_samples, "n_test": len(self.y_test), "n_features": self.view.n_features}
+
+
+def make_fold(
+    protocol: AbstractProtocol,
+    dataset: Dataset,
+    *,
+    n_splits: int,
+    split_seed: int,
+    fold: int,
+    preparation: Mapping[str, Any] | None = None,
+) -> Fold:
+    """Return one fold of a protocol, prepared by what has seen its training rows only."""
+    train, test = protocol.rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
+    if protocol.scores:
+        check_rows(dataset, train, test, fold)
+    return fold_of_rows(protocol, dataset, train, test, preparation, split_seed)
+
+
+def fold_of_rows(
+    protocol: AbstractProtocol,
+    dataset: Dataset,
+    train: Rows,
+    test: Rows,
+    preparation: Mapping[str, Any] | None = None,
+    seed: int = 0,
+) -> Fold:
+    """Return the fold of some rows of a data set, after a preparation that is fitted on the training rows."""
+    names = None
+    whole = train.size == len(dataset.y)  # a copy of the largest data sets would cost half a gigabyte
+    if preparation is not None:
+        X_train, X_test, names = prepared_rows(preparation, dataset, train, test, seed)
+    else:
+        dataset.check_complete()
+        X_train, X_test = dataset.X if whole else dataset.X[train], dataset.X[test]
+    weight = dataset.sample_weight
+    metadata = {} if weight is None else {"sample_weight": weight[train]}
+    labels = dataset.y if whole else dataset.y[train]
+    test_weight = None if weight is None else weight[test]
+    if not isinstance(protocol, BenchmarkFolds):
+        return Fold(SharedView(X_train, labels, metadata), X_test, dataset.y[test], names, test_weight)
+    # a panel has hundreds of thousands of trials: names that are those of the data are not stored again
+    if names is not None and np.array_equal(names, dataset.feature_names):
+        names = None
+    return Fold(MeasuredView(X_train, labels, metadata), X_test, dataset.y[test], names, test_weight)

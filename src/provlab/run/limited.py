@@ -1,0 +1,121 @@
+"""The trials of the benchmark: a selection that takes too long or fails is a result, and its memory is measured."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from provlab.core.protocols.base import Method, Record
+from provlab.project.components import build
+from provlab.project.documents import canonical_json
+from provlab.run.fitting import Fitted, classify, fit_selector
+from provlab.run.fold import Fold
+from provlab.run.measured_view import MeasuredView
+from provlab.run.shared_rows import needs_writable_arrays
+from provsel.reducers import is_random
+
+RANK = 5
+"""Of the approximation that `subset_ratio` compares with: the same at all sizes, which all data have."""
+
+ROUNDING = 1e-12
+"""Share of ||X||_F^2 that is taken for nothing."""
+
+
+class OutOfTimeError(Exception):
+    """A selection took more CPU seconds than it may."""
+
+
+def subset_ratio(fitted: Fitted) -> float:
+    """Return ||X - C C^+ X||_F^2 of the selected columns C over that of the best approximation of rank `RANK`.
+
+    O(n r^2 + n r min(n, d)) beside what the rows share; NaN where rank `RANK` leaves nothing.
+    """
+    from provsel.kernels.column_span import dense_columns
+    from provsel.kernels.subset_errors import independent_directions
+    from provsel.reducers import kept_features, leaves_nothing_out
+
+    def compute() -> float:
+        view = fitted.rows
+        columns = kept_features(fitted.reducer)
+        if columns is None or leaves_nothing_out(fitted.reducer, view):
+            return 0.0
+        is_wide = view.n_samples < view.n_features
+        products = view.gram() if is_wide else view.shared("products of columns", lambda: _products(view.X))
+        squares = view.shared("squared singular values", lambda: np.linalg.eigvalsh(products)[::-1].clip(0))
+        Q = independent_directions(dense_columns(view.X, columns))
+        kept = np.vdot(Q, products @ Q) if is_wide else np.square(view.X.T @ Q).sum()
+        tail = squares[RANK:].sum()
+        left = squares.sum() - kept
+        return float(left / tail if left > ROUNDING * squares.sum() else 0.0) if tail > 0 else np.nan
+
+    if "subset ratio" not in fitted.geometry:
+        fitted.geometry["subset ratio"] = compute()
+    return float(fitted.geometry["subset ratio"])
+
+
+def _products(X: Any) -> Any:
+    found = X.T @ X
+    return found if isinstance(found, np.ndarray) else found.toarray()
+
+
+@contextmanager
+def cpu_limit(seconds: float) -> Iterator[None]:
+    """Raise OutOfTimeError in the block after so many CPU seconds of this process.
+
+    Python raises between two of its own steps, so that a long call of compiled code ends first. In threads, and on
+    Windows, which has no such timer, nothing is raised.
+    """
+    if not hasattr(signal, "SIGPROF") or threading.current_thread() is not threading.main_thread() or seconds == np.inf:
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise OutOfTimeError(f"expected a selection within {seconds:g} CPU seconds, got one that was cut off then")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+    """Return selection, error and ratio, or why there are none.
+
+    Raises
+    ------
+    ImportError, MemoryError
+        Of this machine, which says nothing about the method.
+    """
+    view, limit = fold.view, float(method.limit or np.inf)
+    assert isinstance(view, MeasuredView)
+    cut_off: dict[str, str] = view.shared("cut off", dict)
+    draw = seed if is_random(build("selector", method.selector)) else None
+    selection = f"{canonical_json(method.selector)} {draw}"
+    try:
+        if selection in cut_off:
+            raise OutOfTimeError(cut_off[selection])
+        with view.measured() as memory, cpu_limit(limit):
+            fitted = fit_selector(method, seed, view)
+        peak = memory()
+        cost = fitted.selecting.own + fitted.selecting.shared
+        if cost.cpu > limit:
+            raise OutOfTimeError(f"expected a selection within {limit:g} CPU seconds, got one that takes longer")
+        record = classify(method, fitted, fold, seed) | {"subset_ratio": subset_ratio(fitted)}
+    except (ImportError, MemoryError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # of a method that may raise anything
+        if needs_writable_arrays(error):  # it is run again on a copy
+            raise
+        if isinstance(error, OutOfTimeError):
+            cut_off[selection] = str(error)
+        return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
+    record |= {name: float(np.float32(record[name])) for name in ("error", "subset_ratio", *method.scoring)}
+    return record | {"peak_memory": peak, "failure": "", "coefficients": None}

@@ -1,0 +1,84 @@
+"""The rows of a fold, with the peak memory of each part that is derived from them.
+
+A module of its own, as it needs scikit-learn, which a plan and a store are read without.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from provlab.run.shared_rows import SharedView
+
+
+class MeasuredView(SharedView):
+    """A view that knows the peak memory of each of its parts, as it knows their times.
+
+    Linux alone can begin to count anew; elsewhere nothing is known.
+    """
+
+    def __init__(self, *rows: Any, **settings: Any) -> None:
+        super().__init__(*rows, **settings)
+        self._peaks: dict[str, int | None] = {}
+        self._highest: list[int] = []  # of the blocks that are measured now, one in the other
+
+    def shared(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return the part `name`, computed at the first call."""
+
+        def with_memory() -> Any:
+            with self._peak() as peak:
+                part = compute()
+            self._peaks[name] = peak()
+            return part
+
+        return super().shared(name, with_memory)
+
+    @contextmanager
+    def measured(self) -> Iterator[Callable[[], int | None]]:
+        """Measure a block; afterwards tell its peak, or that of a part which it used, whoever computed it."""
+        with self._peak() as own:
+
+            def largest() -> int | None:
+                views = [view for view in self._family() if isinstance(view, MeasuredView)]
+                found = [own(), *(view._peaks[name] for view in views for name in view._used if name in view._peaks)]
+                return None if None in found else max(each for each in found if each is not None)
+
+            yield largest
+
+    @contextmanager
+    def _peak(self) -> Iterator[Callable[[], int | None]]:
+        found: list[int] = []
+        before = memory_of("VmHWM")
+        if self._highest and before is not None:
+            self._highest[-1] = max(self._highest[-1], before)
+        base = memory_of("VmRSS") if _count_anew() else None
+        self._highest.append(0)
+        try:
+            yield lambda: found[0] if found else None
+        finally:
+            highest = max(self._highest.pop(), memory_of("VmHWM") or 0)
+            if base is not None:
+                found.append(max(0, highest - base))
+            if self._highest:
+                self._highest[-1] = max(self._highest[-1], highest)
+
+
+def _count_anew() -> bool:
+    """Let VmHWM be what the process has now; False where the system cannot."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def memory_of(name: str) -> int | None:
+    """Return a number of bytes that Linux tells of this process: VmHWM, the most, or VmRSS, what it has now."""
+    try:
+        found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    except OSError:
+        return None
+    return None if found is None else 1024 * int(found[1])

@@ -1,0 +1,134 @@
+"""What a trial of each protocol measures: one function a protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from provlab.core.protocols import AbstractProtocol
+from provlab.core.protocols.base import Method, Record
+from provlab.project.components import build
+from provlab.run.fitting import Fitted, classify, fit_selector, is_certified, own_measures
+from provlab.run.fold import Fold
+from provlab.run.limited import measure_within_limit
+from provlab.run.streamed import measure_from_file
+from provsel.certificates import ClusteringCost, MeasuredTrial, PartitionCost
+from provsel.certificates.certifying import certify_trial
+from provsel.kernels.clustering_cost import kmeans_cost
+from provsel.training_view import Cost, TrainingView
+
+
+def measure(protocol: AbstractProtocol, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+    """Return what one trial measures: the columns of a selection, and those that its protocol declares."""
+    return MEASURED[protocol.name](method, fold, seed=seed, split_seed=split_seed)
+
+
+def measure_predictions(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+    """Return selection, measures of the predictions, and certificates."""
+    return classify(method, fit_selector(method, seed, fold.view), fold, seed)
+
+
+def measure_clusters(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+    """Return selection, scores of the partition, and certificates."""
+    fitted = fit_selector(method, seed, fold.view)
+    model, view = build("model", method.model), fitted.rows
+    if "random_state" in model.get_params():
+        model.set_params(random_state=split_seed)
+    with view.metered() as training:
+        clusterer = cluster_rows(fitted.reducer, model, view)
+        scores = partition_scores(view.y, clusterer.labels_)
+        scores["cost"] = kmeans_cost(view.X, clusterer.labels_)
+    record = fitted.as_record(fold) | scores
+    record |= {"train_cpu": training.own.cpu, "train_wall": training.own.wall}
+    trial = MeasuredTrial(fitted.reducer, view, fold.X_test, fold.y_test, clusterer)
+    if is_certified(method, fitted.reducer):
+        record |= certify_trial(trial, margin=False, radius=False, also=(ClusteringCost, PartitionCost)).as_record()
+    return record | own_measures(method, trial)
+
+
+def measure_selection(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+    """Return selection, its cost, and what can be certified without labels."""
+    fitted = fit_selector(method, seed, fold.view)
+    record = fitted.as_record(fold) | _search_and_pass(fitted, seed)
+    trial = MeasuredTrial(fitted.reducer, fitted.rows, fold.X_test, fold.y_test)
+    if is_certified(method, fitted.reducer):
+        record |= certify_trial(trial, margin=False, radius=False).as_record()
+    return record | own_measures(method, trial)
+
+
+def _search_and_pass(fitted: Fitted, seed: int) -> Record:
+    """Time the fit again with what its search found, where the method searches for a parameter."""
+    if not hasattr(fitted.reducer, "calibrated"):
+        return {}
+    start = Cost.now()
+    again = fitted.reducer.calibrated().set_params(random_state=seed).fit_view(TrainingView(fitted.rows.X))
+    cost = Cost.now() - start
+    if not np.array_equal(again.indices_, fitted.reducer.indices_):
+        raise ArithmeticError(f"{type(again).__name__}: the pass at the calibrated rate keeps other features.")
+    return {"pass_cpu": cost.cpu, "pass_wall": cost.wall}
+
+
+def cluster_rows(reducer: Any, model: Any, view: TrainingView) -> Any:
+    """Return a copy of a clusterer, fitted on the reduced rows of `view`: as many clusters as classes by default.
+
+    Rows without features are one cluster.
+    """
+    from sklearn.base import clone
+
+    from provsel.certificates.clustering import clusterer_of_all
+    from provsel.reducers import leaves_nothing_out, reduced_rows
+
+    if leaves_nothing_out(reducer, view):
+        return clusterer_of_all(model, view)
+    reduced = reduced_rows(reducer, view.X)
+    clusterer = clone(model)
+    if reduced.shape[1] == 0:
+        clusterer.labels_ = np.zeros(reduced.shape[0], dtype=np.int64)
+        return clusterer
+    return clusterer.fit(reduced, view.y)
+
+
+def partition_scores(y: Any, labels: Any) -> dict[str, float]:
+    """Return how well clusters agree with the classes.
+
+    Parameters
+    ----------
+    y, labels : ndarray of shape (n,)
+        Classes and clusters, of any values.
+
+    Returns
+    -------
+    dict
+        error, the fraction of rows that are not in the cluster of their class, for the best matching of the two: a
+        cluster is matched with one class at most, and a class with one cluster. Rows of clusters that are left over
+        count as wrong. nmi, the mutual information over the mean of both entropies, and ari, the Rand index adjusted
+        for chance: both scikit-learn's.
+    """
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+    from sklearn.metrics.cluster import contingency_matrix
+
+    y, labels = (np.unique(each, return_inverse=True)[1] for each in (y, labels))
+    table = contingency_matrix(y, labels)
+    return {
+        "error": 1.0 - float(table[linear_sum_assignment(table, maximize=True)].sum() / y.size),
+        "nmi": float(normalized_mutual_info_score(y, labels)),
+        "ari": float(adjusted_rand_score(y, labels)),
+    }
+
+
+MEASURED: dict[str, Callable[..., Record]] = {
+    "kfold": measure_predictions,
+    "kfold_inverse": measure_predictions,
+    "leave_one_group_out": measure_predictions,
+    "time_order": measure_predictions,
+    "fixed_folds": measure_predictions,
+    "official": measure_predictions,
+    "benchmark": measure_within_limit,
+    "streamed": measure_from_file,
+    "all_rows": measure_clusters,
+    "selection_only": measure_selection,
+}
+"""By the name of a protocol."""

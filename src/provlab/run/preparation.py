@@ -1,0 +1,191 @@
+"""What is done to the columns of a table in each fold, before features are selected: fitted on training rows only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
+
+from provlab.project.components import build, is_own
+from provsel import reducers
+from provsel.checks import check_choice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from provlab.data import Dataset
+
+__all__ = ["TablePreparation"]
+
+MISSING = ("mean", "median", "most_frequent")
+LARGEST_SQUARED = 1e150
+"""Larger numbers overflow when variances are computed."""
+
+SCALES = ("standard", "range", "robust")
+
+
+class TablePreparation(TransformerMixin, BaseEstimator):
+    """Fill missing values, encode texts and scale numbers, with scikit-learn's transformers.
+
+    Parameters
+    ----------
+    missing : {"mean", "median", "most_frequent"} or None, default="median"
+        What a missing number becomes; a missing text becomes the most frequent one. None refuses missing values.
+    categories : {"one_hot"} or None, default="one_hot"
+        A column of texts becomes one of 0 and 1 for each text, named COLUMN_TEXT, and a single one where there are two
+        texts. A text that no training row has gives zeros. None refuses columns of texts.
+    scale : {"standard", "range", "robust"} or None, default=None
+        Of numbers: mean 0 and variance 1; from 0 to 1; median 0 and interquartile range 1. Sparse rows are divided, not
+        shifted, and so stay sparse.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from provlab.run.preparation import TablePreparation
+    >>> table = pd.DataFrame({"age": [20.0, None, 40.0], "town": ["Rome", "Oslo", "Lima"]})
+    >>> TablePreparation(scale="range").fit(table).get_feature_names_out().tolist()
+    ['age', 'town_Lima', 'town_Oslo', 'town_Rome']
+    """
+
+    algorithm_version = 1
+
+    def __init__(
+        self, *, missing: str | None = "median", categories: str | None = "one_hot", scale: str | None = None
+    ) -> None:
+        self.missing = missing
+        self.categories = categories
+        self.scale = scale
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit on a DataFrame or a sparse matrix of numbers; y is not used.
+
+        Raises
+        ------
+        ValueError
+            An unknown setting; missing values or texts where the settings refuse them.
+        """
+        for name, choices in (("missing", MISSING), ("categories", ("one_hot",)), ("scale", SCALES)):
+            if getattr(self, name) is not None:
+                check_choice("preparation", name, getattr(self, name), choices)
+        if sparse.issparse(X):
+            self.transformer_ = self._of_numbers(is_sparse=True).fit(X)
+            return self
+        is_text = np.array([kind.kind == "O" for kind in X.dtypes], dtype=bool)
+        if is_text.any() and self.categories is None:
+            texts = X.columns[is_text]
+            value = X[texts[0]].dropna().iloc[0]
+            raise ValueError(
+                f"preparation: expected columns of numbers, got the text {value!r:.40} in column {texts[0]!r:.80}; "
+                f"choose preparation=one_hot, or leave it out: dataset.left_out=[{','.join(texts):.200}]."
+            )
+        if self.missing is None and X.isna().any(axis=None):
+            raise ValueError(
+                f"preparation: expected no missing values, got {int(X.isna().sum().sum())}; set preparation.missing to "
+                f"one of {', '.join(MISSING)}."
+            )
+        encoder = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
+        self.transformer_ = ColumnTransformer(
+            [
+                # masks: each name would be searched for among all names
+                ("numbers", self._of_numbers(), ~is_text),
+                ("texts", make_pipeline(SimpleImputer(strategy="most_frequent"), encoder), is_text),
+            ],
+            verbose_feature_names_out=False,
+        ).fit(X)
+        return self
+
+    def _of_numbers(self, *, is_sparse: bool = False) -> Any:
+        scalers = {
+            None: None,
+            "standard": StandardScaler(with_mean=not is_sparse),
+            "range": MaxAbsScaler() if is_sparse else MinMaxScaler(),
+            "robust": RobustScaler(with_centering=not is_sparse),
+        }
+        imputer = SimpleImputer(strategy=self.missing or "median", keep_empty_features=True)
+        return make_pipeline(imputer, scalers[self.scale] or "passthrough")
+
+    def transform(self, X: Any) -> Any:
+        """Return rows as numbers, shape (n, columns): dense for a DataFrame, sparse for a sparse matrix."""
+        return self.transformer_.transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of `transform`."""
+        return np.asarray(self.transformer_.get_feature_names_out(input_features), dtype=object)
+
+
+def table_of(dataset: Dataset) -> pd.DataFrame | sparse.csr_array:
+    """Return the features of a data set as named columns of numbers and texts; sparse rows as they are."""
+    import pandas as pd
+
+    if sparse.issparse(dataset.X):
+        return dataset.X
+    table = pd.DataFrame(dataset.X, columns=dataset.feature_names)
+    for column, names in dataset.categories.items():
+        codes = table[column].fillna(-1).astype(int)
+        table[column] = pd.Series(pd.Categorical.from_codes(codes, names), dtype=object)
+    return table
+
+
+def prepared_rows(
+    config: Mapping[str, Any], dataset: Dataset, train: NDArray[np.int64], test: NDArray[np.int64], seed: int
+) -> tuple[Any, Any, NDArray[np.object_]]:
+    """Return training rows, test rows and names of columns after a transformer that has seen the training rows only.
+
+    `config` is that of the transformer. `train` and `test` are numbers of rows. `seed` is for a transformer that draws
+    and has no seed of its own. What is returned is float64, dense or CSR.
+
+    Raises
+    ------
+    ValueError
+        The transformer failed, or gave what is no table of finite numbers.
+    """
+    transformer, table = build("preparation", config), table_of(dataset)
+    reducers.seed(transformer, seed)
+    subject = f"data set {dataset.name}: preparation"
+    rows: Any = table if sparse.issparse(table) else table.iloc
+    try:
+        X_train = transformer.fit_transform(rows[train], dataset.y[train])
+        if not is_own(config):
+            X_train = X_train.copy()  # a class of others may use its memory again for the test rows
+        parts = [X_train]
+        parts.append(transformer.transform(rows[test]) if test.size else parts[0][:0])
+    except Exception as error:  # of a class that may raise anything
+        text = str(error).removeprefix("preparation: ")
+        raise ValueError(f"{subject}: expected rows that {type(transformer).__name__} takes: {text}") from error
+    X, X_test = (sparse.csr_array(x, dtype=float) if sparse.issparse(x) else np.asarray(x, dtype=float) for x in parts)
+    if X.ndim != 2 or not all(np.isfinite(x.data if sparse.issparse(x) else x).all() for x in (X, X_test)):
+        _check_overflow(subject, dataset)
+        raise ValueError(
+            f"{subject}: expected a table of finite numbers, got {X.shape} with NaN or infinite values; add a "
+            f"step that fills them, or choose preparation=impute."
+        )
+    try:
+        names = np.asarray(transformer.get_feature_names_out(), dtype=object)
+    except (AttributeError, ValueError):  # such as a function, which cannot name what it gives
+        same = X.shape[1] == dataset.X.shape[1]
+        names = dataset.feature_names if same else np.array([f"{k}" for k in range(1, X.shape[1] + 1)], dtype=object)
+    return X, X_test, names
+
+
+def _check_overflow(subject: str, dataset: Dataset) -> None:
+    """Raise where numbers are so large that they were not finite when they were scaled."""
+    X = dataset.X if sparse.issparse(dataset.X) else np.nan_to_num(dataset.X)
+    size = abs(X).max(axis=0)
+    sizes = size.toarray().ravel() if sparse.issparse(size) else size
+    column = int(np.argmax(sizes))
+    if sizes[column] <= LARGEST_SQUARED:
+        return
+    name = dataset.feature_names[column]
+    raise ValueError(
+        f"{subject}: expected numbers that can be scaled, got values up to {sizes[column]:.3g} in column {name!r:.80}, "
+        f"whose squares are beyond numbers of 64 bits; divide the column by a constant, such as {sizes[column]:.0e}, "
+        f"or leave it out: dataset.left_out=[{name:.80}]."
+    )

@@ -1,0 +1,83 @@
+"""Train from a file, in a process of its own: what that takes in memory, and how well the model predicts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from provlab.core.protocols.base import Method, Record
+from provlab.project.components import build
+from provlab.project.estimators import as_config
+from provlab.run.fitting import build_seeded, fit_selector
+from provlab.run.fold import Fold
+
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Variables that, set to 1, let a new process have one BLAS thread: the buffers of more would be counted as memory."""
+
+
+def measure_from_file(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+    """Return test error, file size, memory, and times with the reading of the file."""
+    fitted = fit_selector(method, seed, fold.view)
+    return fitted.as_record(fold) | train_alone(as_config(build_seeded(method.model, seed)), fold)
+
+
+def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
+    """Train in a new process on the training rows of a temporary svmlight file, and test in this one.
+
+    The file has 16 digits of each number. The memory of the process that trains is compared with what it has after its
+    imports, so `peak_memory` is what the training takes. Its times include the reading of the file.
+
+    Parameters
+    ----------
+    config : mapping
+        Of a linear model, with `random_state` where that is to be fixed.
+    fold : Fold
+        Training rows and test rows.
+
+    Returns
+    -------
+    dict
+        error, file_bytes, and what `training_process.train` measures.
+
+    Raises
+    ------
+    ValueError
+        The process failed: with the last line that it wrote, or the signal that ended it.
+    """
+    from sklearn.datasets import dump_svmlight_file
+
+    with TemporaryDirectory(prefix="provsel-") as folder:
+        path, n_features = Path(folder) / "train.svm", fold.view.n_features
+        dump_svmlight_file(fold.view.X, fold.view.y, str(path), zero_based=False)
+        size = path.stat().st_size
+        done = subprocess.run(
+            # -P: a file json.py where the user happens to be is not what we import
+            [sys.executable, "-P", "-m", "provlab.run.training_process"],
+            input=json.dumps({"model": dict(config), "data": str(path), "n_features": n_features}),
+            env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
+        how = f"exit status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
+        raise ValueError(
+            f"training in a process of its own: expected {config.get('_target_')} to be fitted, got {how} and "
+            f"{last!r}; correct that, or free memory if it ran out."
+        )
+    sys.stderr.write(done.stderr)  # warnings, as of a solver that stopped early
+    found, model = json.loads(done.stdout.splitlines()[-1]), build("model", config)
+    for name in ("coef_", "intercept_", "classes_"):
+        setattr(model, name, np.array(found.pop(name)))
+    model.n_features_in_ = n_features
+    return {"error": float(np.mean(model.predict(fold.X_test) != fold.y_test)), "file_bytes": size, **found}

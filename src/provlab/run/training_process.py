@@ -1,0 +1,86 @@
+"""python -m provlab.run.training_process: train a model from a file, in a process alone.
+
+What is asked for on its standard input and what it answers are JSON: nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+from threadpoolctl import threadpool_limits
+
+from provlab.project.components import build
+from provlab.run.measured_view import memory_of
+from provsel.streams import row_chunks
+from provsel.training_view import Cost
+
+CHUNK_ROWS = 1024
+"""Rows that are read together: a chunk is the fixed part of the memory; with fewer rows Lambda is drawn more often."""
+CHUNK_NONZEROS = 2**18
+"""Of long rows fewer are read together: these take 3 MB, and half as much again while they are read."""
+
+
+def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any]:
+    """Fit a model on a file, on one thread.
+
+    Parameters
+    ----------
+    model : mapping
+        Config of a component.
+    data : str
+        Path of an svmlight file with indices from 1.
+    n_features : int
+
+    Returns
+    -------
+    dict
+        Plain values: coef_, intercept_ and classes_; objective, None where the model has none; train_cpu and train_wall
+        in seconds, with the reading of the file; and peak_memory, the bytes beyond those after the imports, or None.
+    """
+    fitted = build("model", model)
+    with threadpool_limits(1):
+        before, start = peak_memory(), Cost.now()
+        fit_file(fitted, data, n_features)
+        cost, after = Cost.now() - start, peak_memory()
+    return {
+        **{name: np.asarray(getattr(fitted, name)).tolist() for name in ("coef_", "intercept_", "classes_")},
+        "objective": getattr(fitted, "objective_", None),
+        "train_cpu": cost.cpu,
+        "train_wall": cost.wall,
+        "peak_memory": None if before is None or after is None else after - before,
+    }
+
+
+def fit_file(model: Any, path: str, n_features: int) -> None:
+    """Fit on an svmlight file: as a stream where the model can, else on all rows by `load_svmlight_file`."""
+    if hasattr(model, "fit_stream"):
+        with open(path, "rb") as file:
+            nonzeros = file.readline().count(b":")  # all rows of synthetic data have about as many
+        rows = min(CHUNK_ROWS, max(1, CHUNK_NONZEROS // max(1, nonzeros)))
+        model.fit_stream(row_chunks(path, n_features=n_features, chunk_rows=rows))
+    else:
+        X, y = load_svmlight_file(path, n_features=n_features, zero_based=False)
+        model.fit(X, y)
+
+
+def peak_memory() -> int | None:
+    """Return the largest resident memory, in bytes, that this process ever had.
+
+    VmHWM on Linux; elsewhere ru_maxrss, which may also count what came before the program started; None without both.
+    """
+    if (found := memory_of("VmHWM")) is not None:
+        return found
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    print(json.dumps(train(**json.load(sys.stdin))))

@@ -1,0 +1,260 @@
+"""Rules about bounds: of theorems, which each trial's certificate checks, of measured numbers, and of the error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtr, bdtrc, betaincinv
+
+from provlab.core.summaries import RADIUS_MARGIN, RADIUS_MARGIN_READS, with_radius_margin
+from provlab.verdicts.claims.evidence import POINTS, AbstractEvidence, Place
+from provlab.verdicts.claims.paired_tests import holm, observations_for_p
+from provlab.verdicts.claims.rules import (
+    ALPHA,
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NOT_CONTRADICTED,
+    REPLICATED,
+    VACUOUS,
+    AbstractRule,
+    Finding,
+    check_one_of,
+    nothing_stored,
+)
+from provlab.verdicts.claims.stored import artefact_theorems
+from provsel.certificates import HELD, THEOREMS, VIOLATED
+from provsel.certificates import VACUOUS as VACUOUS_STATE
+
+STATES = {theorem.name: theorem.state_column() for theorem in THEOREMS} | {"radius_margin": RADIUS_MARGIN}
+NUMBERS = tuple(
+    dict.fromkeys(name for theorem in THEOREMS for name, kind in theorem.columns().items() if kind is float)
+)
+
+NEARLY_ALL = 0.05
+"""Share of the runs that may fail where a claim says "all": no number of runs shows that none ever does, and 59 without
+a failure show that fewer than this do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificates(AbstractRule):
+    """The bound on `quantity` holds in all trials of `row`, or in all but the share that the theorem lets fail.
+
+    Parameters
+    ----------
+    row : str
+    quantity : {"spectral", "margin", "soft", "radius", "radius_margin", "scores", "cost", "partition", "recovery"}
+        Or the name of a theorem of the project's own, of the artefact's `protocol.measures`.
+    at_most : float
+        Probability of failure that the theorem allows.
+    """
+
+    row: str
+    quantity: str
+    at_most: float = 0.0
+    alpha: float = ALPHA
+
+    words = """The bound on {quantity} holds in all trials of {row}, or in all but the share {at_most} that the theorem
+        lets fail. One violation contradicts a theorem that holds surely; one that fails with some probability is
+        contradicted by significantly more violations than that (binomial test, on a data set or on all together,
+        corrected by Holm's method). A bound that says nothing supports nothing: else vacuous, where not most of those
+        that apply hold. Else replicated, where on each data set significantly fewer are violated than that share (exact
+        binomial), or than 5 % where none may be. Else not contradicted. The effect is the share that held of those that
+        apply: held, violated or vacuous."""
+
+    def __post_init__(self) -> None:
+        if self.quantity not in STATES and self.quantity not in (own := artefact_theorems(self.artefact)):
+            known = ", ".join((*STATES, *own))
+            raise ValueError(
+                f"quantity: expected one of {known}, got {self.quantity!r}; a theorem of your own is to be among the "
+                f"artefact's protocol.measures."
+            )
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return RADIUS_MARGIN_READS if self._state_column == RADIUS_MARGIN else (self._state_column,)
+
+    @property
+    def _state_column(self) -> str:
+        return STATES.get(self.quantity) or artefact_theorems(self.artefact)[self.quantity]
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding, over all columns."""
+        column = self._state_column
+        trials = pd.concat([evidence.trials(place, self.reads) for place in self.places(columns)], ignore_index=True)
+        if column == RADIUS_MARGIN:
+            trials = with_radius_margin(trials)
+        trials = trials.dropna(subset=[column])
+        if trials.empty:
+            return [nothing_stored(self.quantity, self.row)]
+        counts = trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)
+        note = ", ".join(f"{count} {state}" for state, count in counts.sum().items())
+        test = "certificate of every trial"
+        states = counts.reindex(columns=[HELD, VIOLATED, VACUOUS_STATE], fill_value=0)
+        held, violated, vacuous = (int(n) for n in states.sum())
+        applicable = held + violated + vacuous
+        if not applicable:
+            return [Finding(self.quantity, VACUOUS, test=test, note=f"applies to no trial: {note}")]
+        p_value = math.nan
+        contradicted = violated > 0
+        if self.at_most and held + violated:
+            worst, p_value = self._most_violated(states)
+            contradicted = p_value < self.alpha
+            test += f", more than {100 * self.at_most:g} % violated (binomial)"
+            if len(states) > 1:
+                test += f", Holm over {len(states)} data sets and all together"
+                note += f"; clearest on {worst}"
+        verdict, needed = CONTRADICTED if contradicted else VACUOUS, math.nan
+        if not contradicted and 2 * held > applicable:
+            share = self.at_most or NEARLY_ALL
+            bound = [(int(k), int(k + n)) for k, n in zip(states[VIOLATED], states[HELD], strict=True) if k + n]
+            p_value, k, n = max((float(bdtr(k, n, share)), k, n) for k, n in bound)  # all must show it: no correction
+            verdict = REPLICATED if p_value < self.alpha else NOT_CONTRADICTED
+            needed = math.nan if verdict == REPLICATED else runs_needed(k, n, share, self.alpha)
+            on_each = " on each data set" if len(bound) > 1 else ""
+            test = f"certificate of every trial, fewer than {100 * share:g} % violated{on_each} (exact binomial)"
+        return [
+            Finding(self.quantity, verdict, 100 * held / applicable, p_value=p_value, n=applicable, test=test,
+                    unit="% of trials held", note=note, needed=needed)
+        ]  # fmt: skip
+
+    def _most_violated(self, states: pd.DataFrame) -> tuple[str, float]:
+        """Return where the bound is violated most clearly, and the corrected p-value of more than the share allowed.
+
+        Each data set is tested by itself: one on which the theorem always fails would drown among many on which it
+        never does. All of them are tested together as well, as each may be a little above.
+        """
+        if len(states) > 1:
+            states = pd.concat([states, states.sum().to_frame("all together").T])
+        bound = states[HELD] + states[VIOLATED]
+        p_values = [
+            more_than_p_value(int(k), int(n), self.at_most) if n else 1.0
+            for k, n in zip(states[VIOLATED], bound, strict=True)
+        ]
+        adjusted = holm(p_values)
+        worst = int(np.argmin(adjusted))
+        return str(states.index[worst]), adjusted[worst]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Within(AbstractRule):
+    """`quantity` is at most `bound` in all but a share `at_most` of the trials, in every column on its own.
+
+    Parameters
+    ----------
+    row : str
+    quantity : str
+        A number of the certificates, such as "certificate_delta".
+    bound : float
+    at_most : float
+        Share of the trials that may be above.
+    trivial : str
+        Another number: where it is within the bound as well, this says nothing. "" for none.
+    """
+
+    row: str
+    quantity: str
+    bound: float
+    at_most: float = 0.0
+    trivial: str = ""
+    alpha: float = ALPHA
+
+    words = """{quantity} of {row} is at most {bound} in all but a share {at_most} of the trials, in every column on its
+        own. Contradicted: significantly more trials are above the bound (binomial test; where none may be above, one is
+        enough). Vacuous: the bound says nothing in half of the trials or more. Replicated: significantly fewer are
+        above, which is where the interval of the share lies inside (exact binomial; fewer than 5 % where none may be).
+        Not contradicted: not more are above than that share. Else inconclusive. The effect is the share of trials
+        within."""
+
+    def __post_init__(self) -> None:
+        check_one_of("quantity", self.quantity, NUMBERS)
+        if self.trivial:
+            check_one_of("trivial", self.trivial, NUMBERS)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return (self.quantity, *([self.trivial] if self.trivial else []))
+
+    def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
+        """See the base class."""
+        trials, column = evidence.trials(place, self.reads).dropna(subset=[self.quantity]), place[-1]
+        if trials.empty:
+            return nothing_stored(column, self.row)
+        n, above = len(trials), int((trials[self.quantity] > self.bound).sum())
+        share = self.at_most or NEARLY_ALL
+        more = more_than_p_value(above, n, self.at_most) if self.at_most else math.nan if above else 1.0
+        fewer = float(bdtr(above, n, share))
+        empty = int((trials[self.trivial] <= self.bound).sum()) if self.trivial else 0
+        p_value, needed = more, math.nan
+        if more < self.alpha or math.isnan(more):
+            verdict = CONTRADICTED
+        elif 2 * empty >= n:
+            verdict = VACUOUS
+        elif fewer < self.alpha:
+            verdict, p_value = REPLICATED, fewer
+        elif above <= self.at_most * n:
+            verdict, p_value, needed = NOT_CONTRADICTED, fewer, runs_needed(above, n, share, self.alpha)
+        else:
+            verdict, needed = INCONCLUSIVE, observations_for_p(n, more, self.alpha)
+        lowest, highest = trials[self.quantity].min(), trials[self.quantity].max()
+        note = f"from {lowest:.4g} to {highest:.4g}" + (f"; in {empty} of {n} it says nothing" if self.trivial else "")
+        test = (
+            f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}, at most {100 * share:g} % above "
+            f"(exact binomial, {100 * (1 - 2 * self.alpha):g} % interval)"
+        )
+        # Clopper, Pearson (1934), Biometrika 26: the shares above that neither one-sided test rejects
+        most = float(betaincinv(above + 1, n - above, 1 - self.alpha)) if above < n else 1.0
+        least = float(betaincinv(above, n - above + 1, self.alpha)) if above else 0.0
+        low, high = 100 * (1 - most), 100 * (1 - least)
+        return Finding(column, verdict, 100 * (n - above) / n, low, high, p_value, n, test, "% within", note,
+                       needed=needed)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZeroError(AbstractRule):
+    """The mean test error of `row` is `at_most`, in every column.
+
+    Parameters
+    ----------
+    row : str
+    at_most : float
+        Percent; what still prints as the paper's number.
+    """
+
+    row: str
+    at_most: float
+
+    words = """The mean test error of {row} is at most {at_most}, in every column. A statement about these data: no
+        p-value."""
+
+    def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
+        """See the base class."""
+        errors, column = evidence.by_fold([place]), place[-1]
+        if not errors:
+            return nothing_stored(column, self.row)
+        values = np.array([*errors.values()])
+        mean = float(values.mean())
+        verdict = REPLICATED if mean <= self.at_most else CONTRADICTED
+        note = f"{int((values > 0).sum())} of {len(errors)} folds have errors"
+        unit = "%" if evidence.unit == POINTS else evidence.unit
+        test = f"mean at most {self.at_most:g} {unit}"
+        return Finding(column, verdict, mean, n=len(errors), test=test, unit=f"{unit} error", note=note,
+                       margins=(self.at_most,), sample=tuple(errors.items()))  # fmt: skip
+
+
+def runs_needed(successes: int, trials: int, share: float, alpha: float) -> float:
+    """Return the n that shows a probability below `share`, were it the rate seen; exact where there is no success."""
+    if not successes:
+        return math.ceil(math.log(alpha) / math.log1p(-share))
+    return observations_for_p(trials, float(bdtr(successes, trials, share)), alpha)
+
+
+def more_than_p_value(successes: int, trials: int, share: float) -> float:
+    """Return the binomial p-value of a probability of more than `share`."""
+    return float(bdtrc(successes - 1, trials, share)) if successes else 1.0

@@ -1,0 +1,143 @@
+"""Rules about which features a method keeps; statements about these data, without a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from provlab.core.plan import feature_names_of, places_of_first
+from provlab.core.summaries import TIES, most_frequent
+from provlab.data import MissingDataError
+from provlab.verdicts.claims.evidence import AbstractEvidence, Place, Selections
+from provlab.verdicts.claims.rules import (
+    CONTRADICTED,
+    NOT_RUN,
+    NOT_TESTABLE,
+    REPLICATED,
+    VACUOUS,
+    AbstractRule,
+    Finding,
+    nothing_stored,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MostFrequentRelevant(AbstractRule):
+    """The `top` features selected most often are among the relevant ones, in every row and column.
+
+    The data sets must name their number of relevant features, which are the first before columns are shuffled.
+
+    Parameters
+    ----------
+    rows : tuple of str
+    top : int
+    """
+
+    rows: tuple[str, ...]
+    top: int
+
+    words = """The {top} features selected most often by {rows} are among the relevant ones, in every column. Vacuous
+        where they are relevant and fewer than {top}, as a method that keeps so few cannot show it. A statement about
+        these data: no p-value."""
+
+    reads = ("features",)
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a row, over the columns that are stored."""
+        selections = evidence.selections(self.places(columns))
+        return [
+            self._finding(row, {place: found for place, found in selections.items() if place[1] == row}, evidence)
+            for row in self.rows
+        ]
+
+    def _finding(self, row: str, selections: Mapping[Place, Selections], evidence: AbstractEvidence) -> Finding:
+        relevant: dict[str, tuple[int, int]] = {}
+        for place, found in selections.items():
+            if found:
+                ties = evidence.artefact(self.artefact).summary.get("ties", TIES[0])
+                features = most_frequent(found, self.top, ties=ties)
+                known = self._relevant(place, evidence)
+                relevant[place[-1]] = sum(feature in known for feature in features), len(features)
+        if not relevant:
+            return nothing_stored(row, row)
+        short = [f"{k} of {n} in {column}" for column, (k, n) in relevant.items() if k < n]
+        few = [f"only {n} in {column}" for column, (_, n) in relevant.items() if n < self.top]
+        return Finding(
+            row,
+            CONTRADICTED if short else VACUOUS if few else REPLICATED,
+            100 * (1 - len(short) / len(relevant)),
+            n=len(relevant),
+            test=f"all of the top {self.top} relevant",
+            unit="% of the columns",
+            note=", ".join(short or few),
+        )
+
+    def _relevant(self, place: Place, evidence: AbstractEvidence) -> frozenset[int]:
+        """Return the relevant columns as the trials number them."""
+        entries = evidence.entries(place)
+        if len(entries) != 1 or "n_relevant" not in entries[0].cell.dataset:
+            raise ValueError(
+                f"most_frequent_relevant: expected one data set with n_relevant in {', '.join(place)}, got "
+                f"{', '.join(entry.dataset for entry in entries)}; use it for generated data."
+            )
+        dataset = entries[0].cell.dataset
+        return places_of_first(dataset, int(dataset["n_relevant"]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlwaysSelected(AbstractRule):
+    """All of `features` are in every selection of `row` on `dataset`, in each column.
+
+    The effect is the share of the features that were always selected; the note says of each other one in how many runs
+    it was, and which the data do not have: as where a printed word is a stem here, and too short to be kept.
+
+    Parameters
+    ----------
+    row : str
+    dataset : str
+    features : tuple of str
+        Names, as the data set has them.
+    """
+
+    row: str
+    dataset: str
+    features: tuple[str, ...]
+
+    words = """All of {features} are in every selection of {row} on {dataset}, in each column. The effect is the share
+        of these features that were always selected. Contradicted: one of those that the data have is not in every
+        selection. Not testable: of others the data have no such feature. A statement about these data: no p-value."""
+
+    reads = ("features",)
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a column."""
+        selections = evidence.selections(self.places(columns))
+        return [self._finding(place, found, evidence) for place, found in selections.items()]
+
+    def _finding(self, place: Place, selections: Selections, evidence: AbstractEvidence) -> Finding:
+        if not selections:
+            return nothing_stored(place[-1], f"{self.row} on {self.dataset}")
+        try:
+            numbers = self._numbers(place, evidence)
+        except MissingDataError as error:  # as where results came from another machine
+            return Finding(place[-1], NOT_RUN, note=f"names of features: data missing, provsel fetch {error.dataset}")
+        counts = {name: sum(number in chosen for chosen in selections) for name, number in numbers.items()}
+        short = {name: count for name, count in counts.items() if count < len(selections)}
+        absent = [name for name in self.features if name not in numbers]
+        notes = [f"{name} in {count} of {len(selections)}" for name, count in short.items()]
+        return Finding(
+            place[-1],
+            CONTRADICTED if short else NOT_TESTABLE if absent else REPLICATED,
+            100 * (len(counts) - len(short)) / len(self.features),
+            n=len(selections),
+            test="in every selection",
+            unit="% of the features",
+            note=", ".join([*notes, *(f"{name} is no feature of these data" for name in absent)]),
+        )
+
+    def _numbers(self, place: Place, evidence: AbstractEvidence) -> dict[str, int]:
+        """Return the column of each feature that the data set has."""
+        [entry] = [entry for entry in evidence.entries(place) if entry.dataset == self.dataset]
+        numbers = {name: number for number, name in enumerate(feature_names_of(entry.cell.dataset))}
+        return {name: numbers[name] for name in self.features if name in numbers}

@@ -1,0 +1,161 @@
+"""Provenance: what results were made with, so that they can say themselves whether the code has gone on since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from provlab.core.artefact import Artefact, Entry
+from provlab.core.cell import Cell
+from provlab.core.overrides import ELSEWHERE, setting
+from provlab.core.plan import unique_cells
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.summaries import value_counts
+from provlab.core.summaries import versions as text_versions
+from provlab.project.components import component_class
+from provlab.project.documents import read_as, with_known_keys
+from provlab.verdicts.claims.rules import RULES_VERSION, AbstractRule
+from provlab.verdicts.claims.schema import Claim
+from provsel import __version__
+
+COLUMNS = ("task_cpu", "environment", "git_revision")
+"""Of the records, which `Provenance.of` expects."""
+
+
+@dataclass(frozen=True)
+class Versions:
+    """What decides results: two with the same versions are the same, up to the processor.
+
+    Attributes
+    ----------
+    rules : int
+        `RULES_VERSION` of the verdicts.
+    algorithm_versions : mapping
+        Of each selector and model, by class name.
+    plan : str
+        SHA-256 of all numbers and the cells that they are of, and so of all settings and data.
+    claims : str
+        SHA-256 of the claims' tests; "" where there are none.
+    """
+
+    rules: int
+    algorithm_versions: Mapping[str, int | str]
+    plan: str
+    claims: str
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry], how: Any, claims: Collection[Claim]) -> Self:
+        """Return the versions that the code has now.
+
+        Parameters
+        ----------
+        entries : sequence of Entry
+        how : JSON object
+            How trials become numbers, where the cells do not say it.
+        claims : collection of Claim
+            Those that are judged on the entries.
+        """
+        cells = [entry.cell for entry in entries]
+        classes = {component_class(kind, getattr(cell, kind)) for kind in ("selector", "model") for cell in cells}
+        plan = sorted([each.row, each.column, each.dataset, each.cell.id, each.cell.n_trials] for each in entries)
+        tests = sorted([claim.id, type(claim.rule).__name__, _stated(claim.rule)] for claim in claims)
+        found = {each.__name__: getattr(each, "algorithm_version", 0) for each in classes}
+        return cls(RULES_VERSION, dict(sorted(found.items())), _digest([plan, how]), _digest(tests) if tests else "")
+
+    @classmethod
+    def of_artefact(cls, artefact: Artefact, claims: Collection[Claim]) -> Self:
+        """Return those of an artefact and the claims that rest on it."""
+        return cls.of(artefact.entries, artefact.summary, claims)
+
+    def until(self, now: Versions) -> list[str]:
+        """Return what has changed from these versions to others, in words; nothing where they are the same."""
+        then, there = self.algorithm_versions, now.algorithm_versions
+        changed = [name for name in then if there.get(name, then[name]) != then[name]]
+        said = [f"{name} of version {then[name]}, now {there[name]}" for name in changed]
+        if not said and self.plan != now.plan:
+            said = ["other rows, columns, data or settings than now"]
+        if now.claims and self.rules != now.rules:  # which judge all claims anew
+            said.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
+        elif self.claims != now.claims:
+            said.append("other claims, or tests of them, than now")
+        return said
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a table, a figure or verdicts were made with, and what they cost.
+
+    Attributes
+    ----------
+    written : str
+        Date.
+    provsel : str
+        Its version.
+    settings : tuple of str
+        The user's.
+    versions : Versions
+    trials : int
+    cpu_hours : float
+        Of the trials, as far as their records say.
+    environments, revisions : tuple of mapping
+        Of the trials, the most frequent first, each with the number of trials where it is known.
+    """
+
+    written: str
+    provsel: str
+    settings: tuple[str, ...]
+    versions: Versions
+    trials: int
+    cpu_hours: float
+    environments: tuple[Mapping[str, Any], ...]
+    revisions: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def of(cls, versions: Versions, trials: pd.DataFrame, settings: Sequence[str] = ()) -> Self:
+        """Return it for trials with `COLUMNS`, as of today, and settings, without those of where trials are run."""
+        settings = [text for text in settings if setting(text).partition(".")[0] not in ELSEWHERE]
+        today, hours = datetime.now(UTC).date().isoformat(), round(float(trials["task_cpu"].sum()) / 3600, 4)
+        environments = [{**text_versions(text), "trials": n} for text, n in value_counts(trials["environment"])]
+        revisions = [{"revision": text, "trials": n} for text, n in value_counts(trials["git_revision"])]
+        made = tuple(settings), versions, len(trials), hours
+        return cls(today, __version__, *made, tuple(environments), tuple(revisions))
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any], subject: str) -> Self:
+        """Return what `asdict` gave, of a mapping that may have more; ValueError where a part is missing."""
+        provenance: Self = read_as(cls, with_known_keys(cls, found), subject)
+        return provenance
+
+    def changes(self, now: Versions) -> list[str]:
+        """Return what is not as it is by default and now, in words."""
+        own = [f"made with {' '.join(self.settings)}"] if self.settings else []
+        return [*own, *self.versions.until(now)]
+
+
+def stored_trials(
+    cells: Iterable[Cell], store: StoreSnapshot, columns: Sequence[str] = COLUMNS
+) -> tuple[pd.DataFrame, int]:
+    """Return columns of the stored ones of some cells' trials, each once, and how many are planned."""
+    chosen = unique_cells(cells)
+    rows = pa.array(np.concatenate([np.empty(0, np.int64), *(store.rows(cell) for cell in chosen)]))
+    frame = pa.table({name: store.column(name).take(rows) for name in columns}).to_pandas()
+    # an environment is a thousand letters long: millions of trials share one object, as Arrow's texts would not
+    frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
+    return frame, sum(cell.n_trials for cell in chosen)
+
+
+def _stated(rule: AbstractRule) -> dict[str, Any]:
+    """Return the parameters of a rule, without those that came later where they are as before, as in keys."""
+    return {name: value for name, value in asdict(rule).items() if value or name not in ("quantity", "at")}
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()

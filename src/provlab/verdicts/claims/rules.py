@@ -1,0 +1,397 @@
+"""From a test to a verdict: a rule has its parameters as fields, and most decide by a list of criteria.
+
+A difference is error(row) - error(than): negative is in the row's favour. A criterion is met where its p-value is below
+alpha after the correction for the family that the comparison belongs to:
+
+- The **family** is all comparisons of the claims of one kind about the same artefacts, data set and sample: every pair
+  of methods in every column (number of features) of theirs. One that is planned and could not be made counts with p =
+  1.
+- Where **one column suffices**, as to contradict "in every column", p-values are corrected by Holm's method over that
+  whole family, methods and columns.
+- A criterion that **all columns** must meet needs no correction over them: the largest of their p-values is that of the
+  claim (intersection-union test, Berger 1982); Holm's method then goes over the claims of the family.
+
+So for each verdict the probability that any claim of a family gets it wrongly is at most alpha. Intervals are of one
+comparison: an equivalence test at level alpha asks that the 1 - 2 alpha interval lies inside the margin, so this
+interval is reported with it.
+
+References
+----------
+Holm (1979), Scandinavian Journal of Statistics 6. Berger (1982), Technometrics 24. Schuirmann (1987), Journal of
+Pharmacokinetics and Biopharmaceutics 15, for the two one-sided tests of equivalence (TOST).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+from provlab.project.documents import read_as, read_fields
+from provlab.verdicts.claims.evidence import POINTS, AbstractEvidence, Place
+from provlab.verdicts.claims.paired_tests import AbstractPairedTest, Side, holm, observations_needed
+from provsel.values import ValuesWithNaN
+
+RULES_VERSION = 4
+"""Raised when the same evidence can get another verdict; `provsel reference` writes it beside the verdicts."""
+
+REPLICATED, NOT_CONTRADICTED, CONTRADICTED = "replicated", "not contradicted", "contradicted"
+NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING = "no difference", "depends on r", "depends on the reading"
+OPEN_UNDER_READINGS, ONE_READING = "inconclusive under most readings", "one reading"
+INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN = "inconclusive", "vacuous", "not testable", "not run"
+
+VERDICTS = (
+    REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING, OPEN_UNDER_READINGS,
+    ONE_READING, INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN,
+)  # fmt: skip
+"""Not contradicted: nothing speaks against it, and the sample is too small to show that it holds. No difference: shown
+to be the same within the claim's margin, where it says that one is better. Depends on r: it holds at some numbers of
+features and not at others, and names none. Inconclusive: the sample is too small for either. What a verdict that
+takes a side counts as, see `provlab.verdicts.readings.robustness`: it depends on the reading where other readings of
+the paper give other verdicts; it is inconclusive under most readings where fewer than half of them take a side; it has
+one reading where no other was asked. Vacuous: what the claim says holds whatever happens, such as a bound above the
+maximum. Not testable: these data cannot say it, such as of a word that they do not have."""
+
+DECIDED = (REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS)
+"""The verdicts that take a side: not contradicted is no proof of a claim, and yet none that it fails. Of all others
+nothing follows."""
+
+ALPHA = 0.05
+"""Level of every test, unless a claim names another."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding(ValuesWithNaN):
+    """What the evidence says of a part of a claim, such as one number of features.
+
+    Attributes
+    ----------
+    part : str
+        Column of the artefact, or what else was looked at.
+    verdict : str
+        One of `VERDICTS`.
+    effect, low, high, p_value : float
+        NaN where there is none.
+    n : int
+        Data sets, folds or trials, whichever `test` is over.
+    test : str
+        The test that decided.
+    unit : str
+        Of effect, low, high, margins and the values of the sample.
+    note : str
+    margins : tuple of float
+        Thresholds that decided, where they are in `unit`.
+    sample : tuple of (name, value)
+        What the test was over, such as the difference on each data set.
+    needed : float
+        Inconclusive: the n with which the test has a power of 0.9, were location and spread the observed ones;
+        infinite where no n gives it.
+    detectable : float
+        Inconclusive: the distance from the threshold, in `unit`, that n can show with a power of 0.9.
+    smallest_margin : float
+        The smallest margin, in `unit`, with which this part would be shown to be the same, or not worse.
+    """
+
+    part: str
+    verdict: str
+    effect: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+    n: int = 0
+    test: str = ""
+    unit: str = ""
+    note: str = ""
+    margins: tuple[float, ...] = ()
+    sample: tuple[tuple[str, float], ...] = ()
+    needed: float = math.nan
+    detectable: float = math.nan
+    smallest_margin: float = math.nan
+
+    @property
+    def interval(self) -> str:
+        """Return " [low, high]", or nothing where there is no interval."""
+        return "" if math.isnan(self.low) and math.isnan(self.high) else f" [{self.low:.4g}, {self.high:.4g}]"
+
+    @property
+    def size_text(self) -> str:
+        """Return how many observations would decide it, and what these can show; "" where it is decided."""
+        if math.isnan(self.needed):
+            return ""
+        n = "no n" if math.isinf(self.needed) else f"n={self.needed:.0f}"
+        text = f"{n} would decide it with power 0.9"
+        return text if math.isnan(self.detectable) else f"{text}; n={self.n} can show {self.detectable:.3g} {self.unit}"
+
+    def line(self) -> str:
+        """Return the finding as a phrase."""
+        text = f"{self.part}: {self.verdict}"
+        if not math.isnan(self.effect):
+            text += f", {self.effect:.4g}{self.interval}"
+            text += "" if math.isnan(self.p_value) else f", p={self.p_value:.2g}"
+            text += f", n={self.n}"
+        beside = "; ".join(filter(None, (self.note, self.size_text)))
+        return f"{text} ({beside})" if beside else text
+
+
+def nothing_stored(part: str, *names: str) -> Finding:
+    """Return the finding that there is no evidence of some rows."""
+    return Finding(part, NOT_RUN, note=f"nothing stored for {', '.join(names)}")
+
+
+class Bound(NamedTuple):
+    """The location is above or below a number; `tails` is 2 where the other side is tested as well."""
+
+    side: Literal["above", "below"]
+    at: float
+    tails: int = 1
+
+    @property
+    def alternative(self) -> Side:
+        """What the one-sided test is asked."""
+        return "greater" if self.side == "above" else "less"
+
+    def mirrored(self) -> Bound:
+        """Return the bound of the negative location."""
+        return Bound("below" if self.side == "above" else "above", 0.0 - self.at, self.tails)
+
+    def distance(self, location: float) -> float:
+        """Return how far inside a location is."""
+        return location - self.at if self.side == "above" else self.at - location
+
+
+def inside(low: float, high: float) -> tuple[Bound, Bound]:
+    """Return the bounds of two one-sided tests of equivalence."""
+    return Bound("above", low), Bound("below", high)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A verdict, and the bounds that all must be shown for it.
+
+    Attributes
+    ----------
+    verdict : str
+    bounds : tuple of Bound
+    all_columns : bool
+        True where the claim gets the verdict only if all its columns meet the criterion.
+    """
+
+    verdict: str
+    bounds: tuple[Bound, ...]
+    all_columns: bool = False
+
+    def p_value(self, test: AbstractPairedTest) -> float:
+        """Return the p-value without correction: all bounds must be shown, so the largest counts."""
+        return max(min(1.0, bound.tails * test.p_value(bound.at, bound.alternative)) for bound in self.bounds)
+
+    @property
+    def tails(self) -> int:
+        """Two-sided where any bound is."""
+        return max(bound.tails for bound in self.bounds)
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether it says that something is the same, or not worse."""
+        return self.verdict in (REPLICATED, NO_DIFFERENCE) and self.tails == 1 and self.bounds[-1].at != 0
+
+    def smallest_margin(self, test: AbstractPairedTest, level: float) -> float:
+        """Return the smallest margin, around the middle of the bounds or 0, at which this criterion would be met."""
+        low, high = test.interval(1 - 2 * level)
+        middle = sum(bound.at for bound in self.bounds) / 2 if len(self.bounds) > 1 else 0.0
+        return max(high - middle if bound.side == "below" else middle - low for bound in self.bounds)
+
+    def __str__(self) -> str:
+        return " and ".join(f"{bound.side} {bound.at:g}" for bound in self.bounds)
+
+
+Criteria = tuple[Criterion, ...]
+"""The first criterion that is met gives the verdict; none leaves it inconclusive."""
+
+
+def decide(
+    part: str,
+    test: AbstractPairedTest,
+    criteria: Criteria,
+    others: Sequence[Sequence[float]] = (),
+    *,
+    alpha: float,
+    unit: str = POINTS,
+) -> Finding:
+    """Return the verdict of a list of criteria, with the interval that belongs to it.
+
+    An inconclusive finding says with which number of observations the test has a power of 0.9, were their location and
+    spread those observed. It also says which distance from the first bound this number can show with that power. The
+    level is that which Holm's method gives the comparison in its family now.
+
+    Parameters
+    ----------
+    part : str
+    test : AbstractPairedTest
+    criteria : sequence of Criterion
+    others : sequence of sequence of float
+        For each criterion the uncorrected p-values of the rest of the family; 1 for what could not be tested.
+    alpha : float
+    unit : str
+        Of the test's location.
+    """
+    families = [*others] or [()] * len(criteria)
+    raw = [criterion.p_value(test) for criterion in criteria]
+    adjusted = [holm([p_value, *family])[0] for p_value, family in zip(raw, families, strict=True)]
+    # Holm's factor: how many of the family, itself among them, are no clearer
+    levels = [
+        alpha / (1 + sum(other >= p_value for other in family)) for p_value, family in zip(raw, families, strict=True)
+    ]
+    met = [k for k, p_value in enumerate(adjusted) if p_value < alpha]
+    shown = met[0] if met else min(range(len(criteria)), key=adjusted.__getitem__)
+    criterion = criteria[shown]
+    verdict = criterion.verdict if met else INCONCLUSIVE
+    same = any(criteria[k].verdict == NO_DIFFERENCE for k in met) and verdict != NO_DIFFERENCE
+    level = 1 - 2 * alpha / criterion.tails
+    low, high = test.interval(level)
+    named = f"TOST ({test.name})" if len(criterion.bounds) > 1 and criterion.tails == 1 else test.name
+    margin = next((k for k, other in enumerate(criteria) if other.has_margin), None)
+    first = criteria[0].bounds[0].alternative
+    return Finding(
+        part,
+        verdict,
+        test.estimate,
+        low,
+        high,
+        adjusted[shown],
+        test.n,
+        f"{named}, {criterion}, Holm over {1 + len(families[shown])}, {100 * level:g} % interval",
+        unit,
+        "smaller than the margin of equivalence" if same else "",
+        needed=math.nan if met else needed(test, criteria, levels),
+        detectable=math.nan if met else test.detectable(levels[0] / criteria[0].tails, first),
+        smallest_margin=math.nan if margin is None else criteria[margin].smallest_margin(test, levels[margin]),
+    )
+
+
+def needed(test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]) -> float:
+    """Return the smallest n at which one criterion would be met with the power, infinite where none ever would."""
+
+    def power(bound: Bound, level: float, n: int) -> float:
+        return test.power(n, bound.distance(test.estimate), level / bound.tails, bound.alternative)
+
+    return min(
+        (
+            observations_needed([partial(power, bound, level) for bound in criterion.bounds])
+            for criterion, level in zip(criteria, levels, strict=True)
+            if all(bound.distance(test.estimate) > 0 for bound in criterion.bounds)
+        ),
+        default=math.inf,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractRule:
+    """A test of a claim, with its parameters as fields.
+
+    Parameters
+    ----------
+    artefact : str
+    columns : tuple of str
+        Columns that the verdict is about: all of them.
+    also : tuple of str
+        Columns that are tested and reported, not decisive.
+    dataset : str
+        The only data set that the claim is about; "" for all of the artefact.
+    """
+
+    artefact: str
+    columns: tuple[str, ...]
+    also: tuple[str, ...] = ()
+    dataset: str = ""
+
+    words: ClassVar[str]
+    """How the rule decides, with its fields in braces."""
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """Return the rule from parameters as YAML gives them.
+
+        Raises
+        ------
+        ValueError
+            For a missing, unknown or wrong parameter.
+        """
+        _check_filled(config)
+        rule: Self = read_as(cls, config, "parameters")
+        return rule
+
+    def changed(self, parameters: Mapping[str, Any]) -> Self:
+        """Return the rule with other values of those parameters that it has; errors as `from_config`."""
+        _check_filled(parameters)
+        return dataclasses.replace(self, **read_fields(type(self), parameters, "parameters"))
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Its parameters for people, without the artefact and those that are empty."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: _text(value) for name, value in values.items() if name != "artefact" and value not in ("", ())}
+
+    @property
+    def meaning(self) -> str:
+        """How it decides, in words, with its parameters."""
+        names = {field.name: _text(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        return " ".join(self.words.format(**names, **self.measure_words).split())
+
+    @property
+    def measure_words(self) -> dict[str, str]:
+        """What stands for further names in `words`, of rules about more than one measure."""
+        return {}
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of the records that it reads, beside those of all evidence (`FOLD_COLUMNS`)."""
+        return ()
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Rows of the artefact that it reads: those that its parameters row, rows and than name."""
+        named = [getattr(self, name, ()) for name in ("row", "rows", "than")]
+        return tuple(row for each in named for row in ((each,) if isinstance(each, str) else each))
+
+    def places(self, columns: Sequence[str] | None = None) -> list[Place]:
+        """Return the numbers that it reads in some columns, by default in all of its own and those beside."""
+        chosen = (*self.columns, *self.also) if columns is None else columns
+        return [(self.artefact, row, column) for row in self.row_names for column in chosen]
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """Return what the evidence says, part by part; by default of each number that it reads.
+
+        Parameters
+        ----------
+        columns : sequence of str
+        evidence : AbstractEvidence
+        peers : sequence of rules
+            All rules of the paper of the same class, for corrections over a family.
+        """
+        return [self.finding(place, evidence) for place in self.places(columns)]
+
+    def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
+        """Return what the evidence says of one number, for rules that look at each on its own."""
+        raise NotImplementedError
+
+
+def check_one_of(name: str, value: str, known: Sequence[str]) -> None:
+    """Check a parameter that names one of some things."""
+    if value not in known:
+        raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}.")
+
+
+def _check_filled(parameters: Mapping[str, Any]) -> None:
+    """Refuse an empty list: a claim about no columns says nothing."""
+    for name, value in parameters.items():
+        if value == []:
+            raise ValueError(f"parameters: {name}: expected one or more, got none; name some, or leave it out.")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "; ".join(map(_text, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,273 @@
+"""Claims as data: `experiments/<paper>/claims.yaml`, checked before anything is tested.
+
+```yaml
+paper: smith2020
+margins:                                          # points of error that count as the same, each declared once
+  comparable: {points: 1.0, why: What the paper's own experiment could resolve.}
+  same area: {units: 0.01, why: The same for another quantity.}   # as of quantity: roc_auc among the parameters
+claims:
+  - id: smith2020.figure1.bss-better-than-rrqr     # starts with the paper's name
+    where: Section 6.3.2, Figure 1
+    claim: BSS has the lower error.               # our words
+    artefact: smith2020/figure1
+    test: better                                  # a rule: its class in a module of provlab.verdicts.claims
+    origin: paper           # whose statement: the paper's (default), an alternative of ours, or a control that it lacks
+    certain: false          # true: mathematics forces it, so that only a bug could contradict it
+    repeats: smith2020.x    # it is the same statement as that claim, asked at another place
+    parameters: {row: BSS, than: RRQR, columns: [r=300], over: datasets, margin: comparable}
+rankings:                                         # Friedman and Nemenyi, no claims of their own
+  - artefact: smith2020/figure1
+    rows: [BSS, Lvg, RRQR]
+    columns: [r=300]
+```
+The last three keys of a claim may be left out, and so may rankings and margins; where a file declares none, a claim's
+margin is a number. Headline counts are of the paper's own claims that are neither certain nor repeat another. The key
+`results` says what the columns of a table are (`provlab.verdicts.claims.table`). Other top-level keys may hold YAML
+anchors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from provlab.project import current_project, papers
+from provlab.project.documents import Line, about, read_record
+from provlab.project.messages import did_you_mean
+from provlab.verdicts.claims import bounds, comparison, feature_rules, growth, location
+from provlab.verdicts.claims.evidence import Layout
+from provlab.verdicts.claims.rules import AbstractRule, check_one_of
+from provlab.verdicts.claims.stored import FOLD_COLUMNS, artefact_layout
+
+RULES: dict[str, type[AbstractRule]] = {
+    "certificates": bounds.Certificates,
+    "within": bounds.Within,
+    "zero_error": bounds.ZeroError,
+    "all_comparable": comparison.AllComparable,
+    "better": comparison.Better,
+    "better_somewhere": comparison.BetterSomewhere,
+    "comparable": comparison.Comparable,
+    "not_worse": comparison.NotWorse,
+    "slightly_worse": comparison.SlightlyWorse,
+    "always_selected": feature_rules.AlwaysSelected,
+    "most_frequent_relevant": feature_rules.MostFrequentRelevant,
+    "falls": growth.Falls,
+    "faster": growth.Faster,
+    "grows_like": growth.GrowsLike,
+    "count_above": location.CountAbove,
+    "count_near": location.CountNear,
+}
+"""The rules by what a claim's `test` calls them."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One atomic statement of a paper, and the rule that judges it; origin, certain and repeats as in the YAML.
+
+    `margin` is why the rule has the margin that it has; "" where it has none.
+    """
+
+    id: str
+    paper: str
+    where: str
+    text: str
+    rule: AbstractRule
+    origin: str = "paper"
+    certain: bool = False
+    repeats: str = ""
+    margin: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What it counts as: "paper" in the headline, else why it stands beside."""
+        if self.origin != "paper":
+            return self.origin
+        return "certain" if self.certain else "repeated" if self.repeats else "paper"
+
+    @property
+    def artefacts(self) -> frozenset[str]:
+        """The artefacts that it rests on."""
+        return frozenset(place[0] for place in self.rule.places())
+
+
+@dataclass(frozen=True)
+class RankingRequest:
+    """Methods of an artefact to be ranked over its data sets, in each of some columns."""
+
+    artefact: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClaimEntry:
+    """A claim as the file has it."""
+
+    id: str
+    where: str
+    claim: Line
+    artefact: str
+    test: str
+    parameters: Mapping[str, Any]
+    origin: Literal["paper", "alternative", "control"] = "paper"
+    certain: bool = False
+    repeats: str = ""
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Points of error that count as the same, or units of another measure, and the reason."""
+
+    why: Line
+    points: float = 0.0
+    units: float = 0.0
+
+    def __post_init__(self) -> None:
+        if sorted((self.points > 0, self.units > 0)) != [False, True] or not self.why:
+            raise ValueError(
+                f"expected points of error, or units of another quantity, above 0 and a reason, got points "
+                f"{self.points!r}, units {self.units!r}, {self.why!r}."
+            )
+
+
+@dataclass(frozen=True)
+class Content:
+    """The keys of a claims.yaml."""
+
+    paper: str
+    claims: tuple[ClaimEntry, ...]
+    margins: Mapping[str, Margin] = field(default_factory=dict)
+    rankings: tuple[RankingRequest, ...] = ()
+    results: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ClaimFile:
+    """What a claims.yaml holds."""
+
+    paper: str
+    claims: tuple[Claim, ...]
+    rankings: tuple[RankingRequest, ...] = ()
+
+
+def all_claim_files() -> list[ClaimFile]:
+    """Return the claims of all papers; none outside a project."""
+    return [load_claims(path) for path in _paths().values()]
+
+
+def claim_files(paper: str | None = None) -> list[ClaimFile]:
+    """Return the claims of one paper, or of all.
+
+    Raises
+    ------
+    ValueError
+        When there are none: outside a project, or for an unknown paper.
+    """
+    found = _paths()
+    if not found or paper not in (None, *found):
+        raise ValueError(
+            f"claims: expected those of {paper or 'any paper'} in the project {current_project().root}, "
+            f"got {', '.join(found) or 'none'}; run it in a project, and name one of its papers"
+            + (did_you_mean(paper or "", found) or ".")
+        )
+    return [load_claims(found[paper])] if paper else all_claim_files()
+
+
+def claims_about(names: Collection[str], files: Iterable[ClaimFile]) -> list[Claim]:
+    """Return the claims of some files that rest on some artefacts, alone or with others."""
+    return [claim for file in files for claim in file.claims if claim.artefacts & {*names}]
+
+
+def columns_read(claims: Iterable[Claim]) -> set[str]:
+    """Return the columns of the records that some claims are about."""
+    return {*FOLD_COLUMNS, *(name for claim in claims for name in claim.rule.reads)}
+
+
+def _paths() -> dict[str, Path]:
+    files = {paper.name: paper.folder / "claims.yaml" for paper in papers().values()}
+    return {name: path for name, path in sorted(files.items()) if path.is_file()}
+
+
+def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -> ClaimFile:
+    """Read and check a file of claims.
+
+    Parameters
+    ----------
+    path : Path
+    layout : callable
+        What claims on an artefact can be about, with a ValueError where there is none of a name; by default the
+        artefacts of the project.
+
+    Raises
+    ------
+    ValueError
+        Names the file and the claim: broken YAML, a missing or unknown key, a repeated id, an unknown rule,
+        artefact, row or column, or a parameter of the wrong kind.
+    """
+    content = read_record(path, Content)
+    claims: dict[str, Claim] = {}
+    for entry in content.claims:
+        with about(f"{path}: claims: {entry.id}"):
+            if entry.id in claims:
+                raise ValueError("expected each id once, got it twice.")
+            claim = _claim(content.paper, entry, content.margins)
+            _check_places(claim.rule, layout)
+        claims[claim.id] = claim
+    for claim in claims.values():
+        if claim.repeats and (claim.repeats not in claims or claims[claim.repeats].repeats):
+            raise ValueError(
+                f"{path}: claims: {claim.id}: expected repeats to name a claim of this file that repeats none itself, "
+                f"got {claim.repeats!r}."
+            )
+    for number, ranking in enumerate(content.rankings, 1):
+        with about(f"{path}: rankings: {number}"):
+            _check_names(ranking.artefact, ranking.rows, ranking.columns, layout(ranking.artefact))
+    return ClaimFile(content.paper, tuple(claims.values()), content.rankings)
+
+
+def _claim(paper: str, entry: ClaimEntry, margins: Mapping[str, Margin]) -> Claim:
+    if not entry.id.startswith(f"{paper}."):
+        raise ValueError(f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}.")
+    if "artefact" in entry.parameters:
+        raise ValueError(f"expected parameters without artefact, which stands beside them, got {entry.parameters!r}.")
+    parameters, why = {**entry.parameters, "artefact": entry.artefact}, ""
+    margin = parameters.get("margin")
+    if margin is not None and (margins or isinstance(margin, str)):
+        if margin not in margins:
+            raise ValueError(
+                f"margin: expected one that the file declares under margins, with its reason "
+                f"({', '.join(margins) or 'none yet'}), got {margin!r}."
+            )
+        kind = "points" if parameters.get("quantity", "error") == "error" else "units"
+        parameters["margin"], why = getattr(margins[margin], kind), margins[margin].why
+        if not parameters["margin"]:
+            raise ValueError(
+                f"margin: expected one in {kind} for {parameters.get('quantity', 'the error')}, got {margin!r} in "
+                f"{'units' if kind == 'points' else 'points of error'}; declare another under margins."
+            )
+    check_one_of("test", entry.test, [*RULES])
+    rule = RULES[entry.test].from_config(parameters)
+    return Claim(entry.id, paper, entry.where, entry.claim, rule, entry.origin, entry.certain, entry.repeats, why)
+
+
+def _check_places(rule: AbstractRule, layout: Callable[[str], Layout]) -> None:
+    for artefact, row, column in rule.places():
+        _check_names(artefact, (row,), (column,), layout(artefact))
+    listed = layout(rule.artefact).datasets if rule.dataset else {}
+    if listed and not set(rule.columns) <= set(listed.get(rule.dataset, ())):
+        raise ValueError(
+            f"expected a data set of {rule.artefact} and columns that it has, of {listed}, "
+            f"got {rule.dataset!r} with {', '.join(rule.columns)}."
+        )
+
+
+def _check_names(artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout) -> None:
+    for kind, names, known in (("row", rows, layout.rows), ("column", columns, layout.columns)):
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"expected a {kind} of {artefact} ({'; '.join(known)}), got {name!r}"
+                    + (did_you_mean(name, known) or ".")
+                )

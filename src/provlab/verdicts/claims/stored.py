@@ -1,0 +1,176 @@
+"""Evidence of stored trials: what the store has behind each number of an artefact, and how much is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from provlab.core.artefact import Artefact, artefact_part, compose_artefact
+from provlab.core.frames import planned_trials
+from provlab.core.protocols import InverseKFold
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.summaries import DRAWS, selections_of
+from provlab.data import MissingDataError
+from provlab.project import paper_of
+from provlab.project.components import component_class
+from provlab.verdicts.claims.evidence import (
+    AbstractEvidence,
+    Ints,
+    Layout,
+    Place,
+    Selections,
+    UnavailableError,
+    remembered,
+)
+from provsel.certificates import Theorem
+
+FOLD_COLUMNS = ("error", "n_train", "n_test")
+"""Columns of the records that evidence itself reads; rules name theirs."""
+
+
+class Evidence(AbstractEvidence):
+    """Stored trials of artefacts, read once.
+
+    Parameters
+    ----------
+    store : StoreSnapshot
+        With `FOLD_COLUMNS`, and the columns that the rules in question read.
+    overrides : sequence of str
+        The user's settings. Trials that are stored are counted as far as these settings plan them.
+    artefacts : mapping, optional
+        Artefacts that are taken as they are here, or why one is not there, rather than composed with these settings.
+    """
+
+    def __init__(
+        self, store: StoreSnapshot, overrides: Sequence[str] = (), artefacts: Mapping[str, Artefact | str] | None = None
+    ) -> None:
+        super().__init__(overrides)
+        self.store = store
+        self._given = artefacts or {}
+        self._artefacts: dict[str, Artefact | str] = {}
+        self._unfitting: list[Exception] = []
+        self._columns: dict[str, Any] = {}
+        self._selections: dict[tuple[str, Place], Selections] = {}
+
+    def with_artefacts(self, artefacts: Mapping[str, Artefact | str]) -> Evidence:
+        """Return evidence of other artefacts on the same trials; what was read of the store is shared."""
+        found = Evidence(self.store, self.overrides, artefacts)
+        found._columns = self._columns  # of millions of trials, and the same in thousands of universes
+        return found
+
+    def artefact(self, name: str) -> Artefact:
+        """Return an artefact under the user's settings.
+
+        Raises
+        ------
+        UnavailableError
+            When its data are missing, or the settings do not fit it.
+        """
+        if name not in self._artefacts:
+            self._artefacts[name] = self._compose(name)
+        found = self._artefacts[name]
+        if isinstance(found, str):
+            raise UnavailableError(found)
+        return found
+
+    def _compose(self, name: str) -> Artefact | str:
+        artefact = self._given.get(name)
+        if isinstance(artefact, str):
+            return artefact
+        try:
+            artefact = artefact or compose_artefact(name, self.overrides)
+            artefact.check_data(self.store.has_any(artefact.cells))
+        except MissingDataError as error:
+            return f"data missing: provsel fetch {error.dataset}"
+        except ValueError as error:
+            if not self.overrides:
+                raise
+            self._unfitting.append(error)
+            return f"the settings do not fit {name}: {str(error).splitlines()[0]}"
+        return artefact
+
+    def raise_if_nothing_fits(self) -> None:
+        """Raise the first error of settings when they fit none of the artefacts that were asked for."""
+        if self._unfitting and len(self._unfitting) == len(self._artefacts):
+            raise self._unfitting[0]
+
+    @remembered
+    def results(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
+        """See the base class."""
+        return [(e.row, e.dataset, self.store.rows(e.cell)) for e in self.by_column(artefact)[column]]
+
+    def values(self, name: str, results: Ints) -> Any:
+        """See the base class."""
+        if name not in self._columns:
+            found = self.store.column(name)
+            self._columns[name] = found if pa.types.is_dictionary(found.type) else found.to_numpy().astype(float)
+        column = self._columns[name]
+        if isinstance(column, np.ndarray):
+            return column[results]
+        # plain texts: which others the store has, and in which order, must not show
+        return column.take(pa.array(results)).cast(pa.string()).to_pandas()
+
+    def counts(self, places: Iterable[Place]) -> tuple[int, int]:
+        """Return how many trials behind some numbers are stored, and how many are planned."""
+        cells = [entry.cell for place in places for entry in self.entries(place)]
+        return self.store.count(cells), sum(cell.n_trials for cell in cells)
+
+    def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
+        """Return the features that each stored trial behind some numbers selected, where it says that.
+
+        Where the artefact says `summary.draws: union`, the draws of a fold are one selection. Each reading goes through
+        the whole store: what is asked for at once is read at once.
+        """
+        missing = [place for place in dict.fromkeys(places) if (self.dataset, place) not in self._selections]
+        asked = [(place, entry.cell) for place in missing for entry in self.entries(place)]
+        self._selections |= {(self.dataset, place): [] for place in missing}
+        if asked:
+            stored = planned_trials(self.store, [cell for _, cell in asked], ["features"]).dropna()
+            for k, trials in stored.groupby("place", sort=False):
+                place = asked[k][0]
+                draws = self.artefact(place[0]).summary.get("draws", DRAWS[0])
+                self._selections[self.dataset, place] += selections_of(trials, draws=draws)
+        return {place: self._selections[self.dataset, place] for place in places}
+
+    def inverse_folds(self, place: Place) -> bool:
+        """See the base class."""
+        return any(entry.cell.protocol["split"] == InverseKFold.name for entry in self.entries(place))
+
+
+def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:
+    """Return some artefacts under the user's settings; `Evidence` says of those that are left out what is wrong."""
+    found: dict[str, Artefact | str] = {}
+    for name in names:
+        try:
+            found[name] = compose_artefact(name, overrides)
+        except (MissingDataError, ValueError):
+            continue
+    return found
+
+
+@cache
+def artefact_layout(name: str) -> Layout:
+    """Return rows, columns, and the data sets that an artefact lists itself; needs no data."""
+    paper_of(name)  # which it must be of
+    stated = artefact_part(name)
+    columns = tuple(map(str, stated["columns"]))
+    listed = {
+        str(label): tuple(map(str, chosen.get("columns", columns)))
+        for label, chosen in stated.get("datasets", {}).items()
+    }
+    return Layout(tuple(map(str, stated["rows"])), columns, listed)
+
+
+@cache
+def artefact_theorems(name: str) -> dict[str, str]:
+    """Return the project's own theorems that an artefact measures, by name, with the columns of their states."""
+    try:
+        paper_of(name)
+    except ValueError:  # which the layout says, of the same claim
+        return {}
+    measures = [component_class("measure", config) for config in artefact_part(name, "protocol").get("measures") or ()]
+    return {each.name: each.state_column() for each in measures if issubclass(each, Theorem)}

@@ -1,0 +1,210 @@
+"""Verdicts on claims, as objects, and as a frame for a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from provlab.core.artefact import counted_state
+from provlab.core.tables import write_frame
+from provlab.verdicts.claims.dataset_ranks import rank, ranked
+from provlab.verdicts.claims.evidence import AbstractEvidence, UnavailableError
+from provlab.verdicts.claims.rules import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NO_DIFFERENCE,
+    NOT_CONTRADICTED,
+    NOT_RUN,
+    REPLICATED,
+    Finding,
+)
+from provlab.verdicts.claims.schema import Claim, ClaimFile
+
+COLUMNS = [
+    "id", "paper", "verdict", "effect", "low", "high", "p_value", "n", "test", "where", "claim", "unit", "detail",
+    "state", "needed", "detectable", "smallest_margin", "kind",
+]  # fmt: skip
+"""Columns of results/verdicts.csv."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out of a claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    parts : tuple of Finding
+        Its parts, all of which the claim speaks of; () where it was not run.
+    beside : tuple of Finding
+        What was tested and reported, not decisive.
+    state : str
+        "complete", "partial (k of n)" or "not run": trials behind the claim.
+    settings : str
+        The user's settings that `state` is about: complete under them need not be the paper's protocol.
+    reason : str
+        Why it was not run; "" otherwise.
+    """
+
+    claim: Claim
+    parts: tuple[Finding, ...] = ()
+    beside: tuple[Finding, ...] = ()
+    state: str = NOT_RUN
+    settings: str = ""
+    reason: str = ""
+
+    @cached_property
+    def verdict(self) -> str:
+        """One of `VERDICTS`; see `verdict_of`."""
+        return verdict_of(self.parts)
+
+    @cached_property
+    def finding(self) -> Finding:
+        """The part whose numbers stand for the claim; see `headline`."""
+        return headline(self.parts)
+
+    @property
+    def full_state(self) -> str:
+        """State, with the settings that it is about."""
+        return f"{self.state}, with {self.settings}" if self.settings and self.state != NOT_RUN else self.state
+
+    @property
+    def needed(self) -> float:
+        """The n with which each open part has a power of 0.9 at the observed effect; NaN if none is open."""
+        is_open = self.verdict in (INCONCLUSIVE, NOT_CONTRADICTED)
+        open_parts = [part.needed for part in self.parts if is_open and part.verdict == self.verdict]
+        return max((needed for needed in open_parts if not math.isnan(needed)), default=math.nan)
+
+    @property
+    def smallest_margin(self) -> float:
+        """The smallest margin with which all parts would be shown to be the same, or not worse; NaN if none has one."""
+        margins = [part.smallest_margin for part in self.parts]
+        return max((margin for margin in margins if not math.isnan(margin)), default=math.nan)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All parts in words, with additional tests; or why there are none."""
+        found = (*(part.line() for part in self.parts), *(f"beside, {part.line()}" for part in self.beside))
+        return found or ((self.reason,) if self.reason else ())
+
+    @property
+    def detail(self) -> str:
+        """All lines in one."""
+        return "; ".join(self.lines)
+
+
+def verdict_of(findings: Sequence[Finding]) -> str:
+    """Return the verdict of a claim that speaks of all its parts.
+
+    Replicated or vacuous where every part is; contradicted as soon as one part is, since the claim is then wrong there;
+    else no difference as soon as one part shows none, for the same reason; not contradicted where some parts are only
+    that and all others are replicated; not run where no part has evidence; else inconclusive.
+    """
+    verdicts = {finding.verdict for finding in findings}
+    if verdicts <= {NOT_RUN}:
+        return NOT_RUN
+    for one_suffices in (CONTRADICTED, NO_DIFFERENCE):
+        if one_suffices in verdicts:
+            return one_suffices
+    if verdicts == {REPLICATED, NOT_CONTRADICTED}:
+        return NOT_CONTRADICTED
+    return verdicts.pop() if len(verdicts) == 1 else INCONCLUSIVE
+
+
+def headline(findings: Sequence[Finding]) -> Finding:
+    """Return the part whose numbers stand for the claim: the clearest contradiction, else the weakest support.
+
+    For a claim about all parts the largest p-value is that of the whole (intersection-union test).
+    """
+    verdict = verdict_of(findings)
+    same = [finding for finding in findings if finding.verdict == verdict]
+    candidates = same or [finding for finding in findings if finding.verdict != NOT_RUN]
+
+    def order(finding: Finding) -> tuple[float, float]:
+        p_value = 1.0 if math.isnan(finding.p_value) else finding.p_value
+        size = 0.0 if math.isnan(finding.effect) else abs(finding.effect)
+        return (p_value if verdict in (CONTRADICTED, NO_DIFFERENCE) else -p_value), -size
+
+    return min(candidates, key=order, default=Finding("", NOT_RUN))
+
+
+def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[Claim] | None = None) -> list[Verdict]:
+    """Return the verdict on each claim.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    evidence : AbstractEvidence
+    family : sequence of Claim, optional
+        All claims of the paper, which corrections for many comparisons refer to; by default `claims`.
+    """
+    _read_selections(claims, evidence)
+    return [_judge(claim, evidence, claims if family is None else family) for claim in claims]
+
+
+def judge_files(
+    files: Sequence[ClaimFile], evidence: AbstractEvidence, about: Collection[str] | None = None
+) -> tuple[list[Verdict], pd.DataFrame]:
+    """Judge the claims and rank the methods of some papers, on what is stored or on a table of results, see `rank`.
+
+    Parameters
+    ----------
+    files : sequence of ClaimFile
+    evidence : AbstractEvidence
+    about : collection of str, optional
+        Artefacts: only claims that rest on one of these, and only rankings of these. Corrections for many comparisons
+        refer to all claims even so.
+    """
+    family = [claim for file in files for claim in file.claims]  # papers share no artefact, and so no correction
+    requests = [ranking for file in files for ranking in file.rankings]
+    if about is None:
+        return judge(family, evidence), rank(requests, evidence)
+    chosen = [claim for claim in family if claim.artefacts & {*about}]
+    return judge(chosen, evidence, family), rank([each for each in requests if each.artefact in about], evidence)
+
+
+def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> None:
+    """Read the features that some claims are about at once, as each reading goes through the whole store."""
+    known = []
+    for rule in (claim.rule for claim in claims if "features" in claim.rule.reads and not claim.rule.dataset):
+        with suppress(UnavailableError):  # which the claim's own verdict says
+            evidence.counts(rule.places())
+            known += rule.places()
+    if known:
+        evidence.selections(known)
+
+
+def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) -> Verdict:
+    rule, evidence = claim.rule, evidence.on(claim.rule.dataset)
+    peers = [other.rule for other in family if type(other.rule) is type(rule)]
+    try:
+        findings = rule.findings(rule.columns, evidence, peers)
+        beside = rule.findings(rule.also, evidence, peers) if rule.also else []
+        state = counted_state(*evidence.counts(rule.places(rule.columns)))
+    except UnavailableError as reason:
+        return Verdict(claim, reason=str(reason))
+    return Verdict(claim, tuple(findings), tuple(beside), state, " ".join(evidence.overrides))
+
+
+def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
+    """Return one line a claim, with `COLUMNS`."""
+    lines = []
+    for made in verdicts:
+        claim, finding = made.claim, made.finding
+        numbers = (finding.effect, finding.low, finding.high, finding.p_value, finding.n, finding.test)
+        rest = (claim.where, claim.text, finding.unit, made.detail, made.full_state)
+        sizes = (made.needed, finding.detectable, made.smallest_margin, claim.kind)
+        lines.append((claim.id, claim.paper, made.verdict, *numbers, *rest, *sizes))
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def write_verdicts(folder: Path, verdicts: Iterable[Verdict], rankings: pd.DataFrame) -> None:
+    """Write verdicts.csv and rankings.csv."""
+    write_frame(verdict_frame(verdicts), folder / "verdicts.csv")
+    write_frame(ranked(rankings), folder / "rankings.csv")

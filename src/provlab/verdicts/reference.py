@@ -1,0 +1,154 @@
+"""The reference results as they are read: what full runs gave, and what has changed in the code since.
+
+`summary.json` states for each artefact what its part was made with; these statements are compared with the code as it
+is now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import pandas as pd
+
+from provlab.core.artefact import Artefact, compose_artefact
+from provlab.core.summaries import ALL_CERTIFICATES
+from provlab.data import MissingDataError
+from provlab.project import artefact_names
+from provlab.project.documents import read_json
+from provlab.verdicts.claims.provenance import Provenance, Versions
+from provlab.verdicts.claims.rules import NOT_RUN
+from provlab.verdicts.claims.schema import all_claim_files, claims_about
+from provlab.verdicts.readings.robustness import (
+    counted,
+    stored_robustness,
+    stored_subsamples,
+    tallied,
+    under_readings,
+)
+from provlab.verdicts.readings.study import readings_changes, texts, universes_file
+
+FOLDER, SUMMARY = "reference", "summary.json"
+VERDICT_LINES, RANKING_LINES = "verdicts.csv", "rankings.csv"
+READINGS = "readings"
+
+STATES = {name: f"certificate_{name}" for name in ALL_CERTIFICATES}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A folder of reference results.
+
+    Attributes
+    ----------
+    folder : Path
+    artefacts : dict
+        What summary.json says of each: a `Provenance`; `certificates`, how many trials are in each state, by
+        certificate; `files`, its tables and figures below the folder; `sample`, keys of its records in the sample.
+    readings : dict
+        The `Provenance` of the readings of the claims about each artefact.
+    verdicts, rankings : DataFrame
+        One line a claim, and one line a method and column; all as text.
+    """
+
+    folder: Path
+    artefacts: dict[str, dict[str, Any]]
+    readings: dict[str, dict[str, Any]]
+    verdicts: pd.DataFrame
+    rankings: pd.DataFrame
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Return what a folder has; nothing where there is none.
+
+        Raises
+        ------
+        ValueError
+            When the summary does not say what its parts were made with.
+        """
+        path = folder / SUMMARY
+        if not path.is_file():
+            empty = [["id", "paper", "kind", "verdict"], ["artefact", "column"]]
+            return cls(folder, {}, {}, *(pd.DataFrame(columns=names) for names in empty))
+        summary = read_json(path)
+        for name, part in [*summary["artefacts"].items(), *summary["readings"].items()]:
+            Provenance.from_json(part, f"{path}: {name}")
+        lines = texts(folder / VERDICT_LINES), texts(folder / RANKING_LINES)
+        return cls(folder, summary["artefacts"], summary["readings"], *lines)
+
+    def cost(self) -> dict[str, float]:
+        """Return the number of trials and the CPU hours of all parts."""
+        hours = round(sum(part["cpu_hours"] for part in self.artefacts.values()), 3)
+        return {"trials": sum(part["trials"] for part in self.artefacts.values()), "cpu_hours": hours}
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """Return how many of each paper's own claims have each verdict, firm or depending on the reading."""
+        claims = self.claims()
+        papers = claims[claims["kind"] == "paper"].groupby("paper", sort=False)["counted"]
+        return {str(paper): dict(tallied(verdicts)) for paper, verdicts in papers}
+
+    def claims(self) -> pd.DataFrame:
+        """Return the verdicts, what each is `counted` as, and in words those under `readings` and of `subsamples`."""
+        asked, ids = stored_robustness(self.folder), self.verdicts["id"]
+        of_subsamples = stored_subsamples(self.folder)
+        counts = [counted(*claim, asked) for claim in zip(ids, self.verdicts["verdict"], strict=True)]
+        readings = [under_readings(claim, asked) for claim in ids]
+        subsamples = [of_subsamples.get(claim, "") for claim in ids]
+        return self.verdicts.assign(counted=counts, readings=readings, subsamples=subsamples)
+
+    def changes(self) -> dict[str, list[str]]:
+        """Return for each artefact what has changed in the code since its part was written, in words."""
+        return {name: _changes(name, Provenance.from_json(part, name)) for name, part in self.artefacts.items()}
+
+    def changes_of_readings(self) -> dict[str, list[str]]:
+        """Return the same for the readings of the claims about each artefact, and how many verdicts are missing."""
+        said = {name: readings_changes(name, Provenance.from_json(part, name)) for name, part in self.readings.items()}
+        about = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
+        for path in sorted((self.folder / READINGS).glob("*")):
+            lines = texts(universes_file(path))
+            # a claim on data that the part of the data has not has no verdict, and nothing to wait for
+            lines = lines[(lines["verdict"] != NOT_RUN) | (lines["state"] == NOT_RUN)]
+            for name, verdicts in lines["verdict"].groupby(lines["claim"].map(about)):
+                if name in said and (n_judged := int((verdicts != NOT_RUN).sum())) < len(verdicts):
+                    more = f"so far {n_judged:,} verdicts of {len(verdicts):,}"
+                    said[str(name)] = [*(said[str(name)] or ["up to date"]), more]
+        return said
+
+    def absent(self) -> list[str]:
+        """Return the project's artefacts of which there is nothing."""
+        return [name for name in artefact_names() if name not in self.artefacts]
+
+    def without_verdict(self) -> list[str]:
+        """Return the ids of the claims without a verdict that rest on no absent artefact."""
+        files = all_claim_files()
+        known = {*self.verdicts["id"], *(claim.id for claim in claims_about(self.absent(), files))}
+        return [claim.id for file in files for claim in file.claims if claim.id not in known]
+
+
+def changes_since(name: str, made: Provenance, artefact: Artefact | None = None) -> list[str]:
+    """Return what has changed in the code since an artefact was made, in words.
+
+    Parameters
+    ----------
+    name : str
+    made : Provenance
+    artefact : Artefact, optional
+        As the settings of `made` have it, where that is at hand.
+
+    Raises
+    ------
+    MissingDataError
+        Data without which it cannot be planned are not here.
+    """
+    if name not in artefact_names():
+        return ["no artefact of the project any more"]
+    artefact = compose_artefact(name, made.settings) if artefact is None else artefact
+    return made.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))
+
+
+def _changes(name: str, made: Provenance) -> list[str]:
+    try:
+        return changes_since(name, made)
+    except MissingDataError as error:
+        return [f"not compared with the code: data missing, provsel fetch {error.dataset}"]
