@@ -89,7 +89,7 @@ def call(argv: Sequence[str]) -> int:
     every.add_argument("--version", action="version", version=f"provsel {__version__}")
     names = every.add_subparsers(dest="command", metavar="COMMAND ...", required=True)
     for name, (_, about, _) in COMMANDS.items():
-        listed = {} if name in FOR_MAINTAINERS else {"help": about}
+        listed: dict[str, Any] = {} if name in FOR_MAINTAINERS else {"help": about}
         names.add_parser(name, **listed, add_help=False)
     command = every.parse_args(argv[:1]).command
     module, about, example = COMMANDS[command]
