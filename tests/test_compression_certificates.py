@@ -8,7 +8,7 @@ from provlab.core.plan import make_tasks
 from provlab.data import load_dataset
 from provlab.run.task import run_task
 from provsel.certificates import HELD, NOT_MEASURED, VACUOUS, VIOLATED, MeasuredTrial, certify_compression
-from provsel.certificates.compression import certify_compressed_trial
+from provsel.certificates.certifying import certify_compressed_trial
 from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, HingeSVM
 from provsel.training_view import TrainingView, described
 from small_runs import FULL, small_cell

@@ -280,7 +280,7 @@ def test_parts_of_a_certificate_that_contradict_each_other_are_undecided(monkeyp
     selector = BSSSelector(60).fit(X)
     assert certify(selector, X).radius.state == HELD
     selector.weights_ *= 2
-    monkeypatch.setattr("provsel.certificates.theorem.MeasuredTrial.spectral_error", 0.0)
+    monkeypatch.setattr("provsel.certificates.trial.MeasuredTrial.spectral_error", 0.0)
     found = certify(selector, X)
     assert found.radius.radius_ratio > 1
     assert {found.spectral.state, found.radius.state} == {UNDECIDED}

@@ -18,8 +18,8 @@ from provlab.run.scoring import measured
 from provlab.run.shared_rows import SharedView
 from provsel import reducers
 from provsel.certificates import Certificate, MeasuredTrial, RidgeRegressionCost, RidgeRegressionRisk
-from provsel.certificates.certifying import certify_trial
-from provsel.certificates.compression import certify_compressed_trial, is_compressed
+from provsel.certificates.certifying import certify_compressed_trial, certify_trial
+from provsel.certificates.compression import is_compressed
 from provsel.models import LibsvmSVM
 from provsel.selectors import BaseSelector, WithEnclosingBallCenter, checked_count
 from provsel.training_view import Meter, described

@@ -4,9 +4,10 @@ To declare a theorem is to name its columns: kernels, models and scikit-learn ar
 laboratory reads the declarations for every command.
 """
 
-from provsel.certificates.certifying import certify
+from provsel.certificates.certificate import Certificate
+from provsel.certificates.certifying import certify, certify_compression
 from provsel.certificates.clustering import ClusteringCost, ClusteringRatio, PartitionCost
-from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery, certify_compression
+from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery
 from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineFeatureCount, OnlineScoreSum, StreamMemory
 from provsel.certificates.radius import RadiusPreservation, radius_margin_bound
@@ -22,11 +23,10 @@ from provsel.certificates.theorem import (
     UNDECIDED,
     VACUOUS,
     VIOLATED,
-    Certificate,
     Measure,
-    MeasuredTrial,
     Theorem,
 )
+from provsel.certificates.trial import MeasuredTrial
 from provsel.kernels.subset_bounds import Spectrum, SubsetPromise
 
 THEOREMS: tuple[type[Theorem], ...] = (

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from provsel.certificates.certificate import Certificate
+from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery, is_compressed
 from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineScoreSum
 from provsel.certificates.radius import RadiusPreservation
 from provsel.certificates.ridge_regression import RidgeRegressionCost, RidgeRegressionRisk
 from provsel.certificates.spectral import SpectralSparsification
-from provsel.certificates.theorem import NOT_MEASURED, UNDECIDED, VIOLATED, Certificate, MeasuredTrial, Theorem
+from provsel.certificates.theorem import NOT_MEASURED, UNDECIDED, VIOLATED, Theorem
+from provsel.certificates.trial import MeasuredTrial
 
 if TYPE_CHECKING:
+    from provsel.kernels.spectral import Matrix
     from provsel.selectors import BaseSelector
 
 
@@ -116,3 +120,73 @@ def certify_trial(
         # Margins and radii are bounded by the measured ||E||_2, for any selection: what contradicts that is rounding.
         of_error = tuple(each if each.state == NOT_MEASURED else replace(each, state=UNDECIDED) for each in of_error)
     return Certificate((of_error[0], scores, *of_error[1:], *(theorem.measure(trial) for theorem in also)))
+
+
+def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
+    r"""Measure Theorem 5, or for a feature-selective model Theorem 7, on the rows that a model was fitted on.
+
+    Let f be the objective of the problem without compression. Both say that f(recovered) is at least the optimum, which
+    tests the solvers only, and not much more: (1 + delta)^-2 f(recovered) - delta <= optimum, in Theorem 7 with (1 -
+    delta)^2. delta is left open, and so is the constant of the l that it asks for. So the certificate is the smallest
+    delta that would do.
+
+    Parameters
+    ----------
+    model : CompressedLinearSVM with loss="hinge", or FeatureSelectiveSVM with n_components
+        Fitted.
+    X : ndarray or sparse of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        Two classes.
+
+    Returns
+    -------
+    Certificate
+        `recovery`: a `CompressedRecovery`, or for Theorem 7 a `FeatureSelectiveRecovery`.
+
+    Raises
+    ------
+    ValueError
+        Another kind of model, or X of another width than it was fitted on.
+
+    Notes
+    -----
+    Solves the problem without compression, for which the rows have to be in memory. Without that,
+    `CompressedLinearSVM.lower_bound_` bounds its optimum.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from provsel.certificates import certify_compression
+    >>> from provsel.models import CompressedLinearSVM
+    >>> X, y = load_digits(n_class=2, return_X_y=True)
+    >>> model = CompressedLinearSVM(20, c=1e-3, variance="1/l", refinements=4, random_state=0).fit(X / 16, y)
+    >>> certify_compression(model, X / 16, y).recovery.state
+    'held'
+
+    References
+    ----------
+    Giesen, Laue, Mueller (2013), Lemmas 1, 2 and 4, Theorems 5 and 7.
+    """
+    from provsel.training_view import TrainingView
+    from provsel.validation import checked_array
+
+    if not is_compressed(model):
+        raise ValueError(
+            f"certify_compression: expected a CompressedLinearSVM of the hinge loss, or a FeatureSelectiveSVM with "
+            f"n_components, got {model!r}; the theorems are about these."
+        )
+    view = TrainingView(checked_array("certify_compression", X), np.asarray(y))
+    if view.n_features != model.n_features_in_:
+        raise ValueError(
+            f"certify_compression: expected X with the {model.n_features_in_} features that the model was fitted on, "
+            f"got {view.n_features}; pass the training rows."
+        )
+    return certify_compressed_trial(MeasuredTrial(None, view, model=model))
+
+
+def certify_compressed_trial(trial: MeasuredTrial) -> Certificate:
+    """Certify the model of a trial, whose others share the problem without compression; see `certify_compression`."""
+    from provsel.models import CompressedLinearSVM
+
+    recovery = CompressedRecovery if isinstance(trial.model, CompressedLinearSVM) else FeatureSelectiveRecovery
+    return Certificate((recovery.measure(trial),))

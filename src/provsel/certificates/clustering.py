@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.certificates.spectral import SpectralSparsification
-from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, MeasuredTrial, Theorem
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, Theorem
+from provsel.certificates.trial import MeasuredTrial
 
 if TYPE_CHECKING:
     from provsel.kernels.spectral import Matrix

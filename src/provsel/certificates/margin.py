@@ -7,17 +7,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.certificates.theorem import (
-    HELD,
-    MAX_ROWS,
-    NOT_SEPARABLE,
-    SLACK,
-    UNDECIDED,
-    VACUOUS,
-    MeasuredTrial,
-    Theorem,
-    settled,
-)
+from provsel.certificates.theorem import HELD, MAX_ROWS, NOT_SEPARABLE, SLACK, UNDECIDED, VACUOUS, Theorem, settled
+from provsel.certificates.trial import MeasuredTrial
 from provsel.labels import signs_of_two_classes
 
 MOST_ITERATIONS = 20_000_000

@@ -6,7 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, Measure, MeasuredTrial, Theorem
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, Measure, Theorem
+from provsel.certificates.trial import MeasuredTrial
 
 BLOCK_COLUMNS = 1000
 """Columns that `StreamMemory` passes at once; what a stream keeps does not depend on it."""

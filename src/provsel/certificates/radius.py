@@ -7,7 +7,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from provsel.certificates.theorem import MAX_ROWS, SLACK, MeasuredTrial, Theorem, settled
+from provsel.certificates.theorem import MAX_ROWS, SLACK, Theorem, settled
+from provsel.certificates.trial import MeasuredTrial
 
 
 class RadiusPreservation(Theorem):

@@ -6,7 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from provsel.certificates.theorem import NO_BOUND, SLACK, UNDECIDED, MeasuredTrial, Theorem, settled
+from provsel.certificates.theorem import NO_BOUND, SLACK, UNDECIDED, Theorem, settled
+from provsel.certificates.trial import MeasuredTrial
 
 
 class RidgeSparsification(Theorem):

@@ -8,7 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.certificates.theorem import SLACK, UNDECIDED, VACUOUS, MeasuredTrial, Theorem, settled
+from provsel.certificates.theorem import SLACK, UNDECIDED, VACUOUS, Theorem, settled
+from provsel.certificates.trial import MeasuredTrial
 from provsel.checks import check_positive
 from provsel.labels import signs_of_two_classes
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.certificates.certifying import measured_trial
-from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, UNDECIDED, VIOLATED, MeasuredTrial, Theorem
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, UNDECIDED, VIOLATED, Theorem
+from provsel.certificates.trial import MeasuredTrial
 
 if TYPE_CHECKING:
     from provsel.certificates._subset_parts import SubsetParts
