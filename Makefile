@@ -20,7 +20,7 @@ TABLES := $(filter table%,$(ARTEFACTS))
 # What `test-lowest` and `test-newest` run: the library, and the statistics of claims, on which other versions tell.
 LIBRARY_TESTS := tests/kernels tests/selectors tests/claims tests/test_models.py tests/test_certificates.py
 
-.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-company test-processors test-lowest test-newest faults screenshots check format lock audit-lock release status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test test-long test-all coverage test-company test-processors test-lowest test-newest faults screenshots check format lock audit-lock release status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -34,7 +34,8 @@ help:
 	@echo "make bench       speed and memory beside peers, the machine's limits and the last run (minutes; a quiet machine);"
 	@echo "                 OVERRIDES='--full', '--quick', '--against FILE', '--strict', or names of benchmarks"
 	@echo "make bench-scaling   cost against sizes, with fitted exponents: results/benchmarks/scaling.svg"
-	@echo "make test        all tests            make check    format, lint, types, layers"
+	@echo "make test        the tests            make check    format, lint, types, layers"
+	@echo "make test-all    with those of faults, hostile input, kinds of processors, clusters and a browser too"
 	@echo "                 KIND=avx2 or KIND=baseline: as on a processor without AVX-512, or with neither"
 	@echo "make test-processors   the tests that matter there, as both kinds or one"
 	@echo "make test-company   every pair of methods side by side: no result depends on its company (minutes)"
@@ -118,10 +119,18 @@ bench-scaling: $(DEV)
 PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 # Tests start hundreds of processes, each a second sooner where what it imports is compiled.
-test coverage test-company test-processors: export PYTHONDONTWRITEBYTECODE =
+test test-long coverage test-company test-processors: export PYTHONDONTWRITEBYTECODE =
+
+# What a user runs. The others are minutes more: faults, hostile input, kinds of processors, clusters, a browser.
+LONG_TESTS := $(addprefix tests/,faults hostile processors cluster browser)
 
 test: $(DEV)
-	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(PYTEST) --durations 25
+	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(PYTEST) $(LONG_TESTS:%=--ignore=%) --durations 25
+
+test-long: $(DEV)
+	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(PYTEST) $(LONG_TESTS) --durations 15
+
+test-all: test test-long
 
 # Those whose numbers or files provsel rests on, and polars, of whose newest an old scikit-learn does not find the names.
 BOUNDED := numpy|scipy|scikit-learn|joblib|threadpoolctl|pandas|pyarrow|polars
