@@ -84,8 +84,8 @@ def call(argv: Sequence[str]) -> int:
     gc.set_threshold(50_000)  # plans are many small objects that stay: the default looks at all of them again and again
     usage = "%(prog)s [-h] [--version] COMMAND ..."
     every = Parser(prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help)
-    ours = [f"  {name:10} {COMMANDS[name][1]}" for name in FOR_MAINTAINERS]
-    every.epilog = "\n".join(["For maintainers:", *ours])
+    ours = [f"{name} ({COMMANDS[name][1]})" for name in FOR_MAINTAINERS]
+    every.epilog = f"For maintainers: {', '.join(ours)}."
     every.add_argument("--version", action="version", version=f"provsel {__version__}")
     names = every.add_subparsers(dest="command", metavar="COMMAND ...", required=True)
     for name, (_, about, _) in COMMANDS.items():

@@ -22,7 +22,7 @@ from provsel.training_view import Cost, TrainingView
 
 def measure(protocol: AbstractProtocol, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
     """Return what one trial measures: the columns of a selection, and those that its protocol declares."""
-    return MEASURED[protocol.name](method, fold, seed=seed, split_seed=split_seed)
+    return MEASURED[protocol.trial](method, fold, seed=seed, split_seed=split_seed)
 
 
 def measure_predictions(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
@@ -120,15 +120,10 @@ def partition_scores(y: Any, labels: Any) -> dict[str, float]:
 
 
 MEASURED: dict[str, Callable[..., Record]] = {
-    "kfold": measure_predictions,
-    "kfold_inverse": measure_predictions,
-    "leave_one_group_out": measure_predictions,
-    "time_order": measure_predictions,
-    "fixed_folds": measure_predictions,
-    "official": measure_predictions,
-    "benchmark": measure_within_limit,
-    "streamed": measure_from_file,
-    "all_rows": measure_clusters,
-    "selection_only": measure_selection,
+    "predictions": measure_predictions,
+    "predictions within a limit": measure_within_limit,
+    "training from a file": measure_from_file,
+    "clusters": measure_clusters,
+    "selection": measure_selection,
 }
-"""By the name of a protocol."""
+"""By `trial` of a protocol."""

@@ -187,6 +187,8 @@ class AbstractProtocol(ABC):
     ----------
     name : str
         `protocol.split` in configs and keys.
+    trial : str
+        What a trial measures: a name in `provlab.run.measuring.MEASURED`.
     fixed : mapping
         Settings that have one value here: what a sweep or an artefact sets for its k-fold columns does not apply.
     repeats_are_seeds : bool
@@ -201,6 +203,7 @@ class AbstractProtocol(ABC):
     """
 
     name: ClassVar[str]
+    trial: ClassVar[str]
     fixed: ClassVar[Mapping[str, Any]] = {}
     repeats_are_seeds: ClassVar[bool] = False
     keeps_fold: ClassVar[bool] = False

@@ -44,6 +44,7 @@ class AbstractPrediction(AbstractProtocol):
     A regression has r2, rmse and mae in place of the error: R^2 on the test rows, and errors in units of the target.
     """
 
+    trial = "predictions"
     columns = (
         *columns("number", "error", low=0, high=1),
         *columns("number", "r2", high=1),
@@ -242,6 +243,7 @@ class Clustering(AbstractWholeRows):
     """
 
     name = "all_rows"
+    trial = "clusters"
     clusters = True
     keeps_fold = True
     columns = (
@@ -257,6 +259,7 @@ class SelectionOnly(AbstractWholeRows):
     """Time the selection on all rows; no model is fitted."""
 
     name = "selection_only"
+    trial = "selection"
     uses_model = False
     columns = (
         *certificate_columns(SpectralSparsification, OnlineScoreSum),
@@ -274,6 +277,7 @@ class BenchmarkFolds(KFold):
     """
 
     name = "benchmark"
+    trial = "predictions within a limit"
     fixed: ClassVar[Mapping[str, Any]] = {"setting": "unsupervised"}
     limits = True
     columns = (
@@ -297,6 +301,7 @@ class StreamedTraining(AbstractOwnSplit):
     """The data set's own split, where a process of its own trains from a file, and its memory is measured."""
 
     name = "streamed"
+    trial = "training from a file"
     columns = (
         *columns("number", "error", low=0, high=1),
         *columns("number", "objective"),
