@@ -11,7 +11,7 @@ from provlab.cli import main
 from provlab.cli.artefacts import executor_note
 from provlab.core.artefact import compose_artefact
 from provlab.data import MissingDataError, load_dataset
-from provlab.project import papers
+from provlab.project.papers import papers
 from provlab.report.figures.style import only_formats
 
 

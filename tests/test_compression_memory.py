@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from provlab.core.artefact import Entry, compose_artefact
-from provlab.project import papers
+from provlab.project.papers import papers
 from provlab.report.figures.style import FORMATS
 from provlab.run import streamed, training_process
 from small_runs import artefact_command, small_cell

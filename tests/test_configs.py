@@ -21,7 +21,8 @@ from provlab.core.composition import (
 )
 from provlab.core.plan import cells_of
 from provlab.data import dataset_members
-from provlab.project import artefact_file, artefact_names, package_conf
+from provlab.project.papers import artefact_file, artefact_names
+from provlab.project.project import package_conf
 from small_runs import REPO, SMALL, run_python
 
 TABLE1 = "paul2016/table1"

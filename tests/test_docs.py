@@ -18,7 +18,7 @@ from sklearn.utils import estimator_html_repr
 import provsel
 from forking import run_forked, run_forked_text
 from provlab.bench.methods import panel_methods
-from provlab.project import artefact_names
+from provlab.project.papers import artefact_names
 from provlab.verdicts.claims.schema import claim_files
 from provlab.verdicts.readings.robustness import Robustness
 from provsel import models, selectors

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from provlab.core.artefact import artefact_part
-from provlab.project import current_project, papers
+from provlab.project.papers import papers
+from provlab.project.project import current_project
 from provlab.report.figures.curves import draw_curves
 from provlab.report.figures.looks import PALETTE, looks
 from provlab.report.figures.specification import by_effect, specification_curve

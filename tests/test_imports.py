@@ -155,7 +155,7 @@ def test_tables_and_verdicts_need_no_package_for_figures(tmp_path):
     script = f"""
 from provlab.cli import main
 from provlab.core.recipe import load_recipe
-from provlab.project import artefact_names
+from provlab.project.papers import artefact_names
 for name in artefact_names():
     if name.split("/")[1].startswith("table"):
         load_recipe(name)

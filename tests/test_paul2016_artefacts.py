@@ -13,7 +13,7 @@ import pytest
 from provlab.core.artefact import compose_artefact
 from provlab.core.recipe import Rendering, load_recipe
 from provlab.core.store import TrialStore
-from provlab.project import papers
+from provlab.project.papers import papers
 from provlab.verdicts.readings.schema import paper_readings
 from small_runs import REPO, artefact_command, run_quietly
 

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from provlab.core.keys import split_seed
 from provlab.core.plan import identity_of
 from provlab.data import load_dataset
-from provlab.project import paper_of
+from provlab.project.papers import paper_of
 
 likelihood = paper_of("paul2016/table1").module("likelihood")
 KEY = ["method", "reading", "list"]

@@ -30,7 +30,7 @@ from provlab.custody.reference import (
     write_readings,
     write_reference,
 )
-from provlab.project import current_project
+from provlab.project.project import current_project
 from provlab.run.environment import environment
 from provlab.verdicts.claims.provenance import Versions
 from provlab.verdicts.claims.rules import RULES_VERSION, VERDICTS

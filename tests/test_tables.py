@@ -24,7 +24,7 @@ from provlab.core.tables import (
     whole,
     write_tables,
 )
-from provlab.project import papers
+from provlab.project.papers import papers
 from small_runs import BSS, FULL, UNIFORM, run_quietly, small_cell
 
 

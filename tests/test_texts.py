@@ -8,7 +8,7 @@ import pytest
 
 from provlab.cli import main
 from provlab.custody.texts import fill, first_in_words, templates
-from provlab.project import papers
+from provlab.project.papers import papers
 from small_runs import REPO
 
 REFERENCE = REPO / "results" / "reference"

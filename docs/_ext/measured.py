@@ -24,7 +24,7 @@ from provlab.bench.methods import panel_methods
 from provlab.bench.panel import stored_folder
 from provlab.bench.stored_panel import read_panel
 from provlab.custody.texts import first_in_words
-from provlab.project import papers
+from provlab.project.papers import papers
 from provlab.report.benchmark import VERDICTS as PAIR_VERDICTS
 from provlab.report.benchmark import size_text
 from provlab.verdicts.claims import table

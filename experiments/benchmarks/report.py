@@ -25,8 +25,8 @@ from provlab.core.keys import seed_from, split_seed
 from provlab.core.plan import trials_of, unique_cells
 from provlab.core.store import SCHEMA, TrialStore
 from provlab.data import MissingDataError
-from provlab.project import artefact_names
 from provlab.project.documents import canonical_json
+from provlab.project.papers import artefact_names
 from provlab.run.environment import environment
 
 BENCH = {

@@ -12,13 +12,13 @@ if TYPE_CHECKING:  # the command line imports this package, and answers at once
     from provlab.bench.compare import compare
     from provlab.bench.rank import rank
     from provlab.data import load_dataset
-    from provlab.project import Project
+    from provlab.project.project import Project
     from provsel.certificates import Measure, MeasuredTrial
 
 _HOMES = {
     "Measure": "provsel.certificates",
     "MeasuredTrial": "provsel.certificates",
-    "Project": "provlab.project",
+    "Project": "provlab.project.project",
     "compare": "provlab.bench.compare",
     "load_dataset": "provlab.data",
     "rank": "provlab.bench.rank",

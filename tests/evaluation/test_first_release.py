@@ -8,8 +8,8 @@ from provlab.core.artefact import compose_artefact
 from provlab.core.cell import trial_seed
 from provlab.core.keys import seed_from, split_seed, trial_key
 from provlab.core.plan import identity_of, unique_cells
-from provlab.project import artefact_names
 from provlab.project.documents import canonical_json, digest
+from provlab.project.papers import artefact_names
 from small_runs import DATASET, UNIFORM, small_cell
 
 SYNTHETIC = {"name": "synthetic", "n_samples": 200, "n_features": 1000, "n_relevant": 50, "seed": 0}

@@ -13,9 +13,9 @@ from provlab.core.cell import trial_seed
 from provlab.core.composition import compose_config
 from provlab.core.keys import seed_from, split_seed, trial_key
 from provlab.core.plan import cells_of, make_tasks, trials_of, unique_cells
-from provlab.project import current_project
 from provlab.project.components import build
 from provlab.project.documents import canonical_json, digest
+from provlab.project.project import current_project
 from provlab.run.task import run_task
 from provsel.selectors import BSSSelector
 from small_runs import BSS, FULL, LEVERAGE, UNIFORM, small_cell

@@ -13,7 +13,7 @@ from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of
 from provlab.core.protocols import protocol_named
 from provlab.data import make_dataset
-from provlab.project import conf_files
+from provlab.project.project import conf_files
 from provlab.run.fold import make_fold
 from provlab.run.preparation import TablePreparation, prepared_rows, table_of
 

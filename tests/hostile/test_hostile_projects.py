@@ -13,7 +13,7 @@ from provlab.cli.project import listing
 from provlab.core.artefact import compose_artefact
 from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of
-from provlab.project import current_project
+from provlab.project.project import current_project
 from provlab.verdicts.claims.schema import load_claims
 from provlab.verdicts.readings.study import stored_made
 

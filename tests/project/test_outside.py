@@ -128,7 +128,7 @@ def test_own_data_method_and_model_in_a_sweep(outside):
 FROM_WHEEL = """
 import sys
 from provlab.core.artefact import compose_artefact
-from provlab.project import conf_dirs, package_conf
+from provlab.project.project import conf_dirs, package_conf
 assert package_conf() == conf_dirs()[-1]
 artefact = compose_artefact("paul2016/table1", sys.argv[1:])
 print(package_conf(), len(artefact.entries), artefact.cells[0].id)

@@ -3,7 +3,7 @@
 import pytest
 
 from provlab.core.composition import compose_config
-from provlab.project import Project, conf_dirs, current_project, package_conf
+from provlab.project.project import Project, conf_dirs, current_project, package_conf
 
 
 @pytest.fixture(autouse=True)

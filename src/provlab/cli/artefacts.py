@@ -27,7 +27,7 @@ def reproduce_arguments(parser: argparse.ArgumentParser) -> None:
 def call_reproduce(options: argparse.Namespace) -> int:
     """Reproduce one artefact after the other; the exit status is the largest."""
     from provlab.core.recipe import load_recipe
-    from provlab.project import full_name, papers, some_artefacts
+    from provlab.project.papers import full_name, papers, some_artefacts
 
     if options.name == "all":
         names = some_artefacts()
@@ -43,7 +43,7 @@ def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
     from provlab.core.artefact import compose_artefact
     from provlab.core.composition import executor_settings, results_folder
     from provlab.core.store import TrialStore
-    from provlab.project import reproduce_command
+    from provlab.project.papers import reproduce_command
     from provlab.run.runner import RunReport, run_cells
 
     artefact = compose_artefact(recipe.name, options.overrides)
@@ -103,7 +103,7 @@ def call_status(options: argparse.Namespace) -> int:
     from provlab.core.snapshot import StoreSnapshot
     from provlab.core.store import TrialStore
     from provlab.data import MissingDataError
-    from provlab.project import full_name, reproduce_command, some_artefacts
+    from provlab.project.papers import full_name, reproduce_command, some_artefacts
 
     names = [full_name(name) for name in options.artefact or some_artefacts()]
     store = TrialStore(Path(options.results) / "store")

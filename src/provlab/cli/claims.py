@@ -330,7 +330,7 @@ def call_reference(options: argparse.Namespace) -> int:
     """Write the reference results, print where they are, and fill the texts of their project."""
     from provlab.custody.reference import write_audits, write_readings, write_readme, write_reference
     from provlab.custody.texts import fill_texts
-    from provlab.project import current_project
+    from provlab.project.project import current_project
     from provlab.verdicts.reference import FOLDER
 
     if options.panel:

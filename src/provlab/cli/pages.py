@@ -33,7 +33,7 @@ def call_report(options: argparse.Namespace) -> int:
     """Build the report and print where it is."""
     from provlab.bench.own_runs import read_runs
     from provlab.custody.site import build_report
-    from provlab.project import some_artefacts
+    from provlab.project.papers import some_artefacts
 
     if not any(read_runs(Path(options.results))):
         some_artefacts()
@@ -61,7 +61,8 @@ def call_explain(options: argparse.Namespace) -> int:
     from provlab.core.plan import unique_cells
     from provlab.core.recipe import load_recipe
     from provlab.core.store import TrialStore
-    from provlab.project import current_project, full_name
+    from provlab.project.papers import full_name
+    from provlab.project.project import current_project
     from provlab.report.selected import cells_features
     from provlab.report.trace import beside_reference, reference_numbers, trace_numbers
 

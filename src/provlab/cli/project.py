@@ -176,7 +176,8 @@ def listing(kind: str) -> dict[str, str]:
         raise ValueError(f"list: expected one of {', '.join(TITLES)}, got {kind!r}{hint}")
     from provlab.core.artefact import artefact_title
     from provlab.core.composition import read_config
-    from provlab.project import artefact_names, conf_files, reproduce_command
+    from provlab.project.papers import artefact_names, reproduce_command
+    from provlab.project.project import conf_files
 
     if kind == "artefacts":
         found = {name: f"{artefact_title(name)}: {reproduce_command(name)}" for name in artefact_names()}
@@ -212,8 +213,8 @@ def _dataset(config: dict[str, Any]) -> str:
 
 def _component(kind: str, config: dict[str, Any]) -> str:
     """Return class and summary of a component, whether it draws, and whether it has a theorem's number of features."""
-    from provlab.project import current_project
     from provlab.project.components import UNSET, build, component_class
+    from provlab.project.project import current_project
     from provsel.reducers import is_random, is_random_model
 
     if "_target_" not in config:  # a model by task

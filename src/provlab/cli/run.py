@@ -99,7 +99,7 @@ def _show(
     """Print the table of some cells, with why some failed, and write it with its figure; return what to do next."""
     from provlab.bench.own_runs import FOLDER, RunTable, own_run
     from provlab.core.composition import results_folder
-    from provlab.project import tool
+    from provlab.project.project import tool
     from provlab.project.terminal import PlainConsole, table
 
     results, found = results_folder(config), RunTable(own_run(command, cells, reasons=reasons), store)
@@ -121,7 +121,7 @@ def _show(
 def jobs_of(overrides: Sequence[str]) -> list[Job]:
     """Return all combinations of the values of overrides, in Hydra's grammar of sweeps; the last varies first."""
     from provlab.core.overrides import parse_with_hydra
-    from provlab.project import conf_files
+    from provlab.project.project import conf_files
 
     choices: dict[str, list[str]] = {}
     for text in overrides:

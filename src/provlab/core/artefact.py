@@ -15,9 +15,9 @@ from provlab.core.composition import Composer, Parts, compose_config, read_confi
 from provlab.core.overrides import check_names, nearest_setting, setting
 from provlab.core.plan import KeyedData, cells_of, data_of, files_missing
 from provlab.data import MissingDataError
-from provlab.project import artefact_file, paper_of
 from provlab.project.components import UNSET
 from provlab.project.documents import canonical_json
+from provlab.project.papers import artefact_file, paper_of
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig

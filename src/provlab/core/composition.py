@@ -25,9 +25,10 @@ from provlab.core.overrides import (
     check_references,
     parse_override,
 )
-from provlab.project import artefact_file, conf_files, package_conf
 from provlab.project.documents import SAFE_LOADER, file_state, parse_yaml, read_text
 from provlab.project.messages import did_you_mean, unknown_setting
+from provlab.project.papers import artefact_file
+from provlab.project.project import conf_files, package_conf
 
 Parts = dict[str, Any]
 """A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""

@@ -23,7 +23,7 @@ from provlab.core.frames import (
 from provlab.core.records import NUMBERS
 from provlab.core.store import TrialReader
 from provlab.core.tables import write_frame
-from provlab.project import artefact_file, paper_of
+from provlab.project.papers import artefact_file, paper_of
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import TrialStore
 from provlab.core.tables import write_frame, write_text
 from provlab.data import is_place, read_source, source_names
-from provlab.project import artefact_names
 from provlab.project.documents import MAX_CONFIG_DEPTH, canonical_json, parse_json
 from provlab.project.messages import as_cell, visible
+from provlab.project.papers import artefact_names
 from provlab.report.selected import data_names
 from provlab.verdicts.claims.evidence import UnavailableError
 from provlab.verdicts.claims.schema import all_claim_files

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from provlab.core.tables import write_text
 from provlab.custody.texts import likelihoods, render
-from provlab.project import papers
+from provlab.project.papers import papers
 from provlab.project.terminal import table
 from provlab.verdicts.claims.rules import CONTRADICTED, DEPENDS_ON_READING, NO_DIFFERENCE, NOT_CONTRADICTED, REPLICATED
 from provlab.verdicts.claims.schema import Claim

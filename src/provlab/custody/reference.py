@@ -30,8 +30,8 @@ from provlab.custody.audit_runs import audits_frame, read_audits
 from provlab.custody.letter import write_letter
 from provlab.custody.texts import render
 from provlab.data import MissingDataError, source_names
-from provlab.project import artefact_names, full_name
 from provlab.project.documents import read_json
+from provlab.project.papers import artefact_names, full_name
 from provlab.report.figures.style import only_formats
 from provlab.report.verdict_figures import draw_rankings
 from provlab.verdicts.claims.dataset_ranks import ranked

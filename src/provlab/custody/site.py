@@ -24,7 +24,8 @@ from provlab.core.store import TrialStore
 from provlab.core.summaries import value_counts, versions
 from provlab.custody.audit_runs import AuditRun, read_audits
 from provlab.custody.doctor import INSTALLATION, OK, STORE, examine
-from provlab.project import artefact_names, current_project, papers
+from provlab.project.papers import artefact_names, papers
+from provlab.project.project import current_project
 from provlab.report.artefact import ArtefactPage, ClaimReadings, readings_of, sum_certificates, write_artefact
 from provlab.report.benchmark import write_benchmark
 from provlab.report.reference import ProjectReference, project_reference

@@ -33,8 +33,9 @@ from typing import Any
 import pandas as pd
 
 from provlab.core.tables import escape_markdown, table_lines, write_text
-from provlab.project import current_project, papers
 from provlab.project.documents import read_json
+from provlab.project.papers import papers
+from provlab.project.project import current_project
 from provlab.verdicts.claims.rules import VERDICTS
 
 STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {

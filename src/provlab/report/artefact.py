@@ -33,8 +33,9 @@ from provlab.core.recipe import load_recipe
 from provlab.core.snapshot import StoreSnapshot
 from provlab.core.tables import value_text
 from provlab.data import MissingDataError
-from provlab.project import reproduce_command, tool
 from provlab.project.documents import read_json
+from provlab.project.papers import reproduce_command
+from provlab.project.project import tool
 from provlab.report.features import FeaturesLine, FeaturesPart, write_features
 from provlab.report.figures.specification import by_effect, specification_curve
 from provlab.report.figures.style import only_formats

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from provlab.project import current_project
+from provlab.project.project import current_project
 from provlab.report.templating import render_notes
 from provlab.report.trace import reference_numbers
 from provlab.verdicts.claims.provenance import Provenance

@@ -19,9 +19,9 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
 
 from provlab.core.tables import value_text
-from provlab.project import tool
 from provlab.project.documents import canonical_json, digest
 from provlab.project.messages import PAGE_NAME, visible
+from provlab.project.project import tool
 from provlab.report.figures.looks import kind_of
 from provsel import __version__
 

@@ -18,7 +18,7 @@ from provlab.core.protocols import protocol_named
 from provlab.core.store import SCHEMA, TIMING, TrialReader
 from provlab.core.summaries import value_counts, versions
 from provlab.core.tables import value_text
-from provlab.project import tool
+from provlab.project.project import tool
 
 MAX_VALUES = 200
 """Values of a measured column that are kept for a drawing; its statistics are of all."""

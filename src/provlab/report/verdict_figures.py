@@ -8,8 +8,6 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.core.tables import write_text
-from provlab.report.figures.ranks import draw_critical_difference
-from provlab.report.figures.specification import by_effect, specification_curve
 from provlab.verdicts.claims.dataset_ranks import ranked
 from provlab.verdicts.readings.prints import printed_effect
 from provlab.verdicts.readings.study import Outcome
@@ -17,6 +15,8 @@ from provlab.verdicts.readings.study import Outcome
 
 def draw_rankings(rankings: pd.DataFrame, figures: Path) -> list[Path]:
     """Draw a critical-difference diagram of each ranking below `figures`/<paper>/."""
+    from provlab.report.figures.ranks import draw_critical_difference  # Matplotlib is needed only here
+
     paths = []
     for (name, column), found in ranked(rankings).groupby(["artefact", "column"], sort=False):
         paper, artefact = name.split("/")
@@ -30,6 +30,8 @@ def draw_rankings(rankings: pd.DataFrame, figures: Path) -> list[Path]:
 
 def draw_specifications(outcome: Outcome, folder: Path) -> None:
     """Draw the specification curve of each claim that has effects, as curves/CLAIM.svg."""
+    from provlab.report.figures.specification import by_effect, specification_curve  # Matplotlib is needed only here
+
     for name, found in outcome.universes.groupby("claim", sort=False):
         claim, places = outcome.claims[str(name)], outcome.places_of(str(name))
         curve = specification_curve(

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from provlab.project import current_project, package_conf
 from provlab.project.documents import canonical_json
+from provlab.project.project import current_project, package_conf
 from provsel.models._liblinear_library import IS_OFFICIAL
 
 PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn")

@@ -15,8 +15,8 @@ import pandas as pd
 from provlab.core.artefact import Artefact, compose_artefact
 from provlab.core.summaries import ALL_CERTIFICATES
 from provlab.data import MissingDataError
-from provlab.project import artefact_names
 from provlab.project.documents import read_json
+from provlab.project.papers import artefact_names
 from provlab.verdicts.claims.provenance import Provenance, Versions
 from provlab.verdicts.claims.rules import NOT_RUN
 from provlab.verdicts.claims.schema import all_claim_files, claims_about

@@ -41,7 +41,7 @@ from provlab.data.own_text import (
     layout_of,
     some,
 )
-from provlab.project import current_project
+from provlab.project.project import current_project
 
 VERSION = 1
 OBTAIN = "say dataset=file dataset.path=FILE"

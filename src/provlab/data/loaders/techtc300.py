@@ -16,7 +16,7 @@ from scipy import sparse
 
 from provlab.data.dataset import Dataset, make_dataset
 from provlab.data.files import ArchivedFile, archived_files
-from provlab.project import current_project
+from provlab.project.project import current_project
 from provsel.streams.memory import check_memory, within_memory
 
 from .techtc import SET, WEIGHTINGS, check_set, weigh

@@ -33,9 +33,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from provlab.project import current_project, papers
 from provlab.project.documents import Line, about, read_record
 from provlab.project.messages import did_you_mean
+from provlab.project.papers import papers
+from provlab.project.project import current_project
 from provlab.verdicts.claims import bounds, comparison, feature_rules, growth, location
 from provlab.verdicts.claims.evidence import Layout
 from provlab.verdicts.claims.rules import AbstractRule, check_one_of

@@ -15,8 +15,8 @@ from provlab.core.protocols import InverseKFold
 from provlab.core.snapshot import StoreSnapshot
 from provlab.core.summaries import DRAWS, selections_of
 from provlab.data import MissingDataError
-from provlab.project import paper_of
 from provlab.project.components import component_class
+from provlab.project.papers import paper_of
 from provlab.verdicts.claims.evidence import (
     AbstractEvidence,
     Ints,

@@ -37,9 +37,9 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from provlab.core.overrides import setting
-from provlab.project import papers
 from provlab.project.documents import Line, read_as, read_record
 from provlab.project.messages import did_you_mean
+from provlab.project.papers import papers
 from provlab.verdicts.claims.stored import artefact_layout
 
 MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]

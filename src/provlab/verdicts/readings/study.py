@@ -31,9 +31,9 @@ from provlab.core.records import NUMBERS
 from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import LARGE, TIMING, TrialStore
 from provlab.core.tables import write_frame, write_text
-from provlab.project import full_name, paper_of
 from provlab.project.documents import read_json
 from provlab.project.messages import csv_text, did_you_mean, from_cell
+from provlab.project.papers import full_name, paper_of
 from provlab.verdicts.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.verdicts.claims.schema import Claim, ClaimFile, claim_files, columns_read
 from provlab.verdicts.readings.prints import distances, printed_rows
