@@ -5,14 +5,24 @@ import re
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from provlab.core.artefact import Artefact, Entry
-from provlab.core.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, standard_error_scale
+from provlab.core.frames import (
+    COLUMNS,
+    FOLD,
+    ORIGIN,
+    TRIAL,
+    artefact_frame,
+    error_summary,
+    fold_means,
+    standard_error_scale,
+)
+from provlab.core.records import NUMBERS
+from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import TrialStore
 from provlab.core.summaries import in_every_selection, most_frequent, selections_of
 from provlab.core.tables import (
@@ -70,20 +80,16 @@ def made(tmp_path_factory):
     return store, *cells, small_cell(BSS, dataset=overlapping)
 
 
-def test_a_number_of_lists_that_are_not_stored_is_missing(made):
+def test_a_number_of_lists_that_are_not_stored_is_missing(made, tmp_path):
     """As of packed trials, which hold what verdicts need."""
-
-    class WithoutLists:
-        def query(self, cells, columns):
-            found = made[0].query(cells, columns)
-            place = found.column_names.index("features")
-            return found.set_column(place, "features", pa.nulls(len(found), found.schema.field("features").type))
+    packed = made[0].read(["cell", *NUMBERS, "error", "n_train", "n_test"], encoded=True)
+    without_lists = StoreSnapshot(TrialStore(tmp_path), ["error", "n_train", "n_test"], beside=[packed])
 
     def count(entry, trials):
         return [{"value": len(trials["features"].iloc[0])}]
 
     artefact = Artefact("paper/table9", "A table", (Entry("a", "c", made[1]),), OmegaConf.create())
-    for store, state in ((made[0], "complete"), (WithoutLists(), "missing")):
+    for store, state in ((made[0], "complete"), (without_lists, "missing")):
         assert artefact_frame(artefact, store, count, columns=["features"])["state"].tolist() == [state]
 
 
@@ -200,3 +206,24 @@ def test_means_over_data_sets_and_how_often_a_row_beats_the_baseline():
     mean_over_datasets = papers()["paul2016"].module("many_datasets").mean_over_datasets
     assert mean_over_datasets(frame, baseline="Full") == rows
     assert mean_over_datasets(frame[frame["row"] == "BSS"], baseline="Full") == rows[:1]
+
+
+def test_means_of_folds_are_of_draws_that_have_a_value():
+    """In the order of the plan, however the lines are mixed; also of a cell that stands at two places."""
+    lines = [
+        (1, "b", 0, 0, 0, 0.5), (0, "b", 1, 0, 1, 0.3), (0, "b", 1, 0, 0, 0.1), (0, "b", 0, 2, 0, np.nan),
+        (0, "b", 0, 1, 1, np.nan), (0, "b", 0, 1, 0, 0.25),
+    ]  # fmt: skip
+    trials = pd.DataFrame(lines, columns=[*TRIAL, "error"])
+    means = fold_means(trials, ["error"], factor=100.0)
+    assert means[[*FOLD]].values.tolist() == [[0, "b", 0, 1], [0, "b", 0, 2], [0, "b", 1, 0], [1, "b", 0, 0]]
+    np.testing.assert_array_equal(means["error"], [25.0, np.nan, 20.0, 50.0])
+    by_cell = fold_means(trials.drop(columns="place"), ["error", "draw"])
+    assert by_cell.drop(columns=["error", "draw"]).values.tolist() == [
+        ["b", 0, 0],
+        ["b", 0, 1],
+        ["b", 0, 2],
+        ["b", 1, 0],
+    ]
+    assert by_cell["draw"].tolist() == [0.0, 0.5, 0.0, 0.5]
+    assert fold_means(trials[:0], ["error"]).columns.tolist() == [*FOLD, "error"]
