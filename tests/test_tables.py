@@ -1,5 +1,6 @@
 """Numbers and tables from stored trials: text is escaped, numbers know their origin, files are whole and repeat."""
 
+import itertools
 import json
 import re
 
@@ -21,6 +22,7 @@ from provlab.core.frames import (
     fold_means,
     standard_error_scale,
 )
+from provlab.core.recipe import MAX_DATASETS_SHOWN, Rendering, render_table
 from provlab.core.records import NUMBERS
 from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import TrialStore
@@ -206,6 +208,46 @@ def test_means_over_data_sets_and_how_often_a_row_beats_the_baseline():
     mean_over_datasets = papers()["paul2016"].module("many_datasets").mean_over_datasets
     assert mean_over_datasets(frame, baseline="Full") == rows
     assert mean_over_datasets(frame[frame["row"] == "BSS"], baseline="Full") == rows[:1]
+
+
+def drawn_table(made, folder, datasets, **layout):
+    """Return the lines of a table of two rows and two columns on some data sets; the first number is printed."""
+    lines = [
+        (row, column, dataset, 10.0 * k + place, 1.0 if k else np.nan, "12.5" if place == 0 == k else None, None)
+        for place, dataset in enumerate(datasets)
+        for k, (row, column) in enumerate(itertools.product("ab", ["c=1", "c=2"]))
+    ]
+    names = ["row", "column", "dataset", "value", "sd", "printed_value", "printed_sd"]
+    frame = pd.DataFrame(lines, columns=names).assign(state="complete")
+    frame = frame.assign(of_row=frame["row"], of_column=frame["column"])
+    parts = {"artefact": layout}
+    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", made[1]),), parts)
+    text = render_table(Rendering(artefact, frame, folder / "table9", folder / "figure", made[0]))
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line]
+
+
+def test_a_table_without_a_script_is_rows_and_columns_beside_the_print(made, tmp_path):
+    [caption], header, _, *rows, [note] = drawn_table(made, tmp_path, ["one"])
+    assert caption == "**A table: test error in %.**"
+    assert header == ["", "c=1", "c=2"]
+    assert rows == [["a", "0.00", "10.00 (1.00)"], ["as printed", "12.5", ""], ["b", "20.00 (1.00)", "30.00 (1.00)"]]
+    assert note == "In parentheses: the standard deviation over folds."
+    # several data sets have their columns, many their mean, beside which no number of a single one stands
+    _, header, _, *rows, _ = drawn_table(made, tmp_path, ["one", "two"])
+    assert header == ["", "one, c=1", "one, c=2", "two, c=1", "two, c=2"]
+    assert rows[0] == ["a", "0.00", "10.00 (1.00)", "1.00", "11.00 (1.00)"]
+    many = [str(k) for k in range(MAX_DATASETS_SHOWN + 1)]
+    [caption], header, _, *rows, [note] = drawn_table(made, tmp_path, many)
+    assert caption == f"**A table: test error in %, mean over {len(many)} data sets.**"
+    assert (header, rows) == (
+        ["", "c=1", "c=2"],
+        [["a", "6.00", "16.00 (1.00)"], ["b", "26.00 (1.00)", "36.00 (1.00)"]],
+    )
+    assert note == "In parentheses: the mean of the data sets' standard deviations over folds."
+    # what the file says stands in the place of the usual words, and counts have no decimals
+    layout = {"measure": "n_selected", "caption": "Numbers.", "note": "Of features.", "corner": "method"}
+    [caption], header, _, *rows, [note] = drawn_table(made, tmp_path, ["one"], **layout)
+    assert (caption, header[0], rows[0], note) == ("**Numbers.**", "method", ["a", "0", "10.00 (1.00)"], "Of features.")
 
 
 def test_means_of_folds_are_of_draws_that_have_a_value():

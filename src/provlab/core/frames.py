@@ -277,8 +277,12 @@ def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]
     Of a cell that is judged by another measure, those of that: see `headline_of`.
     """
     headline = headline_of(entry.cell)
-    folds = fold_means(trials, [headline.column], factor=headline.factor)
-    means = folds[headline.column].dropna().to_numpy()
+    return fold_summary(entry, trials, measure=headline.column, factor=headline.factor)
+
+
+def fold_summary(entry: Entry, trials: pd.DataFrame, *, measure: str, factor: float = 1.0) -> list[dict[str, object]]:
+    """Mean and standard deviation of a column of the records over folds; draws of a fold are averaged first."""
+    means = fold_means(trials, [measure], factor=factor)[measure].dropna().to_numpy()
     if not means.size:
         return [{"value": np.nan, "sd": np.nan}]
     return [{"value": float(means.mean()), "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan}]
