@@ -57,7 +57,6 @@ def covering(entries):
 def test_every_artefact_is_what_hydra_composes(name):
     """A sample that covers all forms of overrides; every entry with PROVSEL_EVERY_ENTRY=1, which takes minutes."""
     entries = compose_artefact(name).entries
-    assert artefact_file(name).with_suffix(".py").is_file()
     assert len({entry.cell.id for entry in entries}) > 1
     for entry in entries if os.environ.get("PROVSEL_EVERY_ENTRY") else covering(entries):
         config = compose_config(entry.overrides)

@@ -1,18 +1,30 @@
 """Numbers and tables from stored trials: text is escaped, numbers know their origin, files are whole and repeat."""
 
+import itertools
 import json
 import re
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from provlab.core.artefact import Artefact, Entry
-from provlab.core.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, standard_error_scale
+from provlab.core.frames import (
+    COLUMNS,
+    FOLD,
+    ORIGIN,
+    TRIAL,
+    artefact_frame,
+    error_summary,
+    fold_means,
+    standard_error_scale,
+)
+from provlab.core.recipe import MAX_DATASETS_SHOWN, Rendering, render_table
+from provlab.core.records import NUMBERS
+from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import TrialStore
 from provlab.core.summaries import in_every_selection, most_frequent, selections_of
 from provlab.core.tables import (
@@ -70,20 +82,16 @@ def made(tmp_path_factory):
     return store, *cells, small_cell(BSS, dataset=overlapping)
 
 
-def test_a_number_of_lists_that_are_not_stored_is_missing(made):
+def test_a_number_of_lists_that_are_not_stored_is_missing(made, tmp_path):
     """As of packed trials, which hold what verdicts need."""
-
-    class WithoutLists:
-        def query(self, cells, columns):
-            found = made[0].query(cells, columns)
-            place = found.column_names.index("features")
-            return found.set_column(place, "features", pa.nulls(len(found), found.schema.field("features").type))
+    packed = made[0].read(["cell", *NUMBERS, "error", "n_train", "n_test"], encoded=True)
+    without_lists = StoreSnapshot(TrialStore(tmp_path), ["error", "n_train", "n_test"], beside=[packed])
 
     def count(entry, trials):
         return [{"value": len(trials["features"].iloc[0])}]
 
     artefact = Artefact("paper/table9", "A table", (Entry("a", "c", made[1]),), OmegaConf.create())
-    for store, state in ((made[0], "complete"), (WithoutLists(), "missing")):
+    for store, state in ((made[0], "complete"), (without_lists, "missing")):
         assert artefact_frame(artefact, store, count, columns=["features"])["state"].tolist() == [state]
 
 
@@ -200,3 +208,64 @@ def test_means_over_data_sets_and_how_often_a_row_beats_the_baseline():
     mean_over_datasets = papers()["paul2016"].module("many_datasets").mean_over_datasets
     assert mean_over_datasets(frame, baseline="Full") == rows
     assert mean_over_datasets(frame[frame["row"] == "BSS"], baseline="Full") == rows[:1]
+
+
+def drawn_table(made, folder, datasets, **layout):
+    """Return the lines of a table of two rows and two columns on some data sets; the first number is printed."""
+    lines = [
+        (row, column, dataset, 10.0 * k + place, 1.0 if k else np.nan, "12.5" if place == 0 == k else None, None)
+        for place, dataset in enumerate(datasets)
+        for k, (row, column) in enumerate(itertools.product("ab", ["c=1", "c=2"]))
+    ]
+    names = ["row", "column", "dataset", "value", "sd", "printed_value", "printed_sd"]
+    frame = pd.DataFrame(lines, columns=names).assign(state="complete")
+    frame = frame.assign(of_row=frame["row"], of_column=frame["column"])
+    parts = {"artefact": layout}
+    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", made[1]),), parts)
+    text = render_table(Rendering(artefact, frame, folder / "table9", folder / "figure", made[0]))
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line]
+
+
+def test_a_table_without_a_script_is_rows_and_columns_beside_the_print(made, tmp_path):
+    [caption], header, _, *rows, [note] = drawn_table(made, tmp_path, ["one"])
+    assert caption == "**A table: test error in %.**"
+    assert header == ["", "c=1", "c=2"]
+    assert rows == [["a", "0.00", "10.00 (1.00)"], ["as printed", "12.5", ""], ["b", "20.00 (1.00)", "30.00 (1.00)"]]
+    assert note == "In parentheses: the standard deviation over folds."
+    # several data sets have their columns, many their mean, beside which no number of a single one stands
+    _, header, _, *rows, _ = drawn_table(made, tmp_path, ["one", "two"])
+    assert header == ["", "one, c=1", "one, c=2", "two, c=1", "two, c=2"]
+    assert rows[0] == ["a", "0.00", "10.00 (1.00)", "1.00", "11.00 (1.00)"]
+    many = [str(k) for k in range(MAX_DATASETS_SHOWN + 1)]
+    [caption], header, _, *rows, [note] = drawn_table(made, tmp_path, many)
+    assert caption == f"**A table: test error in %, mean over {len(many)} data sets.**"
+    assert (header, rows) == (
+        ["", "c=1", "c=2"],
+        [["a", "6.00", "16.00 (1.00)"], ["b", "26.00 (1.00)", "36.00 (1.00)"]],
+    )
+    assert note == "In parentheses: the mean of the data sets' standard deviations over folds."
+    # what the file says stands in the place of the usual words, and counts have no decimals
+    layout = {"measure": "n_selected", "caption": "Numbers.", "note": "Of features.", "corner": "method"}
+    [caption], header, _, *rows, [note] = drawn_table(made, tmp_path, ["one"], **layout)
+    assert (caption, header[0], rows[0], note) == ("**Numbers.**", "method", ["a", "0", "10.00 (1.00)"], "Of features.")
+
+
+def test_means_of_folds_are_of_draws_that_have_a_value():
+    """In the order of the plan, however the lines are mixed; also of a cell that stands at two places."""
+    lines = [
+        (1, "b", 0, 0, 0, 0.5), (0, "b", 1, 0, 1, 0.3), (0, "b", 1, 0, 0, 0.1), (0, "b", 0, 2, 0, np.nan),
+        (0, "b", 0, 1, 1, np.nan), (0, "b", 0, 1, 0, 0.25),
+    ]  # fmt: skip
+    trials = pd.DataFrame(lines, columns=[*TRIAL, "error"])
+    means = fold_means(trials, ["error"], factor=100.0)
+    assert means[[*FOLD]].values.tolist() == [[0, "b", 0, 1], [0, "b", 0, 2], [0, "b", 1, 0], [1, "b", 0, 0]]
+    np.testing.assert_array_equal(means["error"], [25.0, np.nan, 20.0, 50.0])
+    by_cell = fold_means(trials.drop(columns="place"), ["error", "draw"])
+    assert by_cell.drop(columns=["error", "draw"]).values.tolist() == [
+        ["b", 0, 0],
+        ["b", 0, 1],
+        ["b", 0, 2],
+        ["b", 1, 0],
+    ]
+    assert by_cell["draw"].tolist() == [0.0, 0.5, 0.0, 0.5]
+    assert fold_means(trials[:0], ["error"]).columns.tolist() == [*FOLD, "error"]

@@ -1,7 +1,7 @@
 """make reproduce-table1 | provsel reproduce paul2016/table1 [protocol.repeats=1] [executor=serial]."""
 
 from provlab.core.frames import error_summary
-from provlab.core.recipe import Recipe, Rendering
+from provlab.core.recipe import AS_PRINTED, Recipe, Rendering
 from provlab.core.summaries import most_frequent
 from provlab.core.tables import cell_text, write_tables
 
@@ -42,7 +42,7 @@ def render(made: Rendering) -> str:
             rows.append([name, measure, *(cell_text(lines, row, column + suffix) for column in columns)])
             printed = [cell_text(lines, row, column + suffix, "printed_value") for column in columns]
             if any(printed):
-                rows.append(["", "    as printed", *printed])
+                rows.append(["", AS_PRINTED, *printed])
     return write_tables(
         made.tables,
         ["", "", *columns],

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.core.plan import feature_names_of
-from provlab.core.recipe import Recipe, Rendering
+from provlab.core.recipe import AS_PRINTED, Recipe, Rendering
 from provlab.core.summaries import in_every_selection, selections_of
 from provlab.core.tables import Traced, write_tables
 
@@ -31,7 +31,7 @@ def render(made: Rendering) -> str:
         line = [name, *(Traced(text, row, column, name) for text, row in zip(words, methods, strict=True))]
         printed = [lines.loc[(name, method, column), "printed_value"] for method in methods]
         if any(isinstance(text, str) for text in printed):
-            own += [line, ["    as printed", *printed]]
+            own += [line, [AS_PRINTED, *printed]]
         else:
             others.append(line)
     not_here = [[f"{pair}, as printed", *words] for pair, words in _not_here(made, methods)]

@@ -8,15 +8,9 @@ import pytest
 
 from made_paper import ARTEFACT, SCRIPT, made_paper
 from provlab.cli import main
-from provlab.core.recipe import load_recipe
-from provlab.project.papers import (
-    artefact_names,
-    full_name,
-    installed_papers,
-    papers,
-    reproduce_command,
-    short_name,
-)
+from provlab.core.recipe import load_recipe, render_table
+from provlab.project import artefact_names, full_name, papers, reproduce_command, short_name
+from provlab.project.papers import installed_papers
 from small_runs import REPO, SMALL
 
 PRINTED = re.compile(r"\b(paul|wang|giesen)\d{4}\b")
@@ -76,9 +70,20 @@ def test_a_script_without_a_recipe(two):
     (two / "alone.py").write_text("RECIPE = None\n")
     with pytest.raises(ValueError, match=r"alone\.py: expected RECIPE = Recipe\('made2001/alone', render, \.\.\.\)"):
         load_recipe("made2001/alone")
+
+
+def test_an_artefact_without_a_script_is_a_table_or_as_another_one(two):
     (two / "alone.py").unlink()
-    with pytest.raises(ValueError, match=r"made2001/alone: expected its script at .*alone\.py, found none"):
-        load_recipe("made2001/alone")
+    assert load_recipe("made2001/alone").render is render_table
+    file, text = two / "alone.yaml", (two / "alone.yaml").read_text()
+    file.write_text(text.replace("artefact:\n", "artefact:\n  recipe: table\n  prints: table\n"))
+    recipe = load_recipe("made2001/alone")
+    assert (recipe.name, recipe.prints) == ("made2001/alone", "table")
+    assert recipe.render.__module__.endswith("made2001.table")
+    for wrong in ("alone", "nope", "../made2000/table"):
+        file.write_text(text.replace("artefact:\n", f"artefact:\n  recipe: {wrong}\n"))
+        with pytest.raises(ValueError, match=rf"made2001/alone: expected artefact\.recipe to name .*, got '{wrong}'"):
+            load_recipe("made2001/alone")
 
 
 def test_an_installed_package_brings_papers(two, tmp_path, monkeypatch):

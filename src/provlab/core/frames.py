@@ -18,8 +18,15 @@ from scipy.special import stdtrit
 from provlab.core.artefact import Artefact, Entry, counted_state
 from provlab.core.cell import Cell
 from provlab.core.protocols import predicts_numbers
-from provlab.core.records import NUMBERS
+from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import LARGE, TrialReader
+
+TRIAL = ("place", "cell", "repeat", "fold", "draw")
+"""Columns that say which trial a line of `planned_trials` is: the place of its cell in the plan, the cell's id, and the
+numbers of the trial."""
+
+FOLD = TRIAL[:-1]
+"""Those that say which fold it is of, see `fold_means`."""
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
@@ -190,20 +197,23 @@ def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple
 
 def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
     """Return an artefact's `planned_trials` with `row`, `column`, `dataset` and `entry`, the place of their entry."""
-    trials = planned_trials(store, artefact.cells, columns).rename(columns={"place": "entry"})
+    trials = planned_trials(store, artefact.cells, columns)
+    trials = trials.assign(entry=trials["place"])
     for name in ("row", "column", "dataset"):
-        trials[name] = np.array([getattr(entry, name) for entry in artefact.entries], object)[trials["entry"]]
+        labels = np.array([getattr(entry, name) for entry in artefact.entries], object)
+        trials[name] = labels[trials["entry"]]
     return trials
 
 
 def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequence[str]) -> pd.DataFrame:
     """Return the stored trials that some cells plan, and no others: a store may have more repeats and draws of them.
 
-    Every number of a command is computed from these, so that it does not depend on what else is stored.
+    Every number of a command is computed from these, so that it does not depend on what else is stored. This is the
+    only join of plan and store.
 
     Parameters
     ----------
-    store : TrialReader
+    store : TrialStore or StoreSnapshot
     cells : sequence of Cell, or of others with `id` and `counts`
         The same one may stand there twice, with other numbers of repeats and draws.
     columns : sequence of str
@@ -212,19 +222,53 @@ def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequen
     Returns
     -------
     DataFrame
-        `place`, that of the cell in `cells`, by which lines are sorted; `cell`, `repeat`, `fold`, `draw`; `columns`.
+        `TRIAL`, by whose columns lines are sorted, and `columns`; texts as objects, what no trial has as NaN.
     """
-    keys = ["cell", *NUMBERS]
-    found = store.query({cell.id for cell in cells}, list(dict.fromkeys([*keys, *columns])))
-    without = [field.name for field in found.schema if field.type == pa.null()]  # columns without a measured value
-    # a record that does not say which trial it is stands for none
-    trials = found.to_pandas().dropna(subset=keys)
-    trials = trials.astype({**dict.fromkeys(NUMBERS, np.int64), **dict.fromkeys(without, float)})
-    limits = [f"planned {name}s" for name in NUMBERS]
-    plan = pd.DataFrame([(cell.id, *cell.counts) for cell in cells], columns=["cell", *limits])
-    joined = plan.assign(place=np.arange(len(plan))).merge(trials, on="cell", how="inner")
-    planned = (joined[[*NUMBERS]].to_numpy() < joined[limits].to_numpy()).all(axis=1)
-    return joined[planned].drop(columns=limits).reset_index(drop=True)
+    columns = [name for name in dict.fromkeys(columns) if name not in TRIAL]
+    if not isinstance(store, StoreSnapshot):
+        store = StoreSnapshot(store, columns, cells={cell.id for cell in cells})
+    rows_of_cells = [store.rows(cell) for cell in cells]
+    rows = np.concatenate([np.empty(0, np.int64), *rows_of_cells])
+    place = np.repeat(np.arange(len(cells)), [rows_of_cell.size for rows_of_cell in rows_of_cells])
+    ids = np.array([cell.id for cell in cells], object)
+    planned = pd.DataFrame({"place": place, "cell": ids[place], **store.numbers(rows)}, columns=list(TRIAL))
+    records = store.take(rows, columns)
+    unmeasured = [field.name for field in records.schema if field.type == pa.null()]
+    return planned.join(records.to_pandas().astype(dict.fromkeys(unmeasured, float)))
+
+
+def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1.0) -> pd.DataFrame:
+    """Return the mean of some columns over the draws of each fold.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        `repeat` and `fold` of each trial, and `place`, `cell`, or both: trials of one cell may stand at two places.
+    columns : sequence of str
+        Numbers; NaN is left out.
+    factor : float, default=1.0
+        To the unit of the means, such as 100 for percent.
+
+    Returns
+    -------
+    DataFrame
+        One line a fold: those of `FOLD` that the frame has, and `columns`, NaN where no draw has a value. Folds are
+        sorted by place, else by the first line of their cell, then by repeat and fold.
+    """
+    cell = frame["place"].to_numpy() if "place" in frame else pd.factorize(frame["cell"])[0]
+    repeat = frame["repeat"].to_numpy()
+    fold = frame["fold"].to_numpy()
+    codes = (cell * (repeat.max(initial=0) + 1) + repeat) * (fold.max(initial=0) + 1) + fold
+    _, first, fold_of_trial = np.unique(codes, return_index=True, return_inverse=True)
+    means = frame[[name for name in FOLD if name in frame]].iloc[first].reset_index(drop=True)
+    for name in columns:
+        values = frame[name].to_numpy(float)
+        is_known = ~np.isnan(values)
+        totals = np.bincount(fold_of_trial[is_known], values[is_known], minlength=first.size)
+        numbers = np.bincount(fold_of_trial[is_known], minlength=first.size)
+        with np.errstate(invalid="ignore"):
+            means[name] = factor * totals / numbers
+    return means
 
 
 def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
@@ -233,10 +277,12 @@ def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]
     Of a cell that is judged by another measure, those of that: see `headline_of`.
     """
     headline = headline_of(entry.cell)
-    values, repeats, folds = (trials[name].to_numpy(float) for name in (headline.column, "repeat", "fold"))
-    known = ~np.isnan(values)
-    _, which = np.unique(repeats[known] * (folds.max(initial=0) + 1) + folds[known], return_inverse=True)
-    means = headline.factor * np.bincount(which, values[known]) / np.bincount(which)
+    return fold_summary(entry, trials, measure=headline.column, factor=headline.factor)
+
+
+def fold_summary(entry: Entry, trials: pd.DataFrame, *, measure: str, factor: float = 1.0) -> list[dict[str, object]]:
+    """Mean and standard deviation of a column of the records over folds; draws of a fold are averaged first."""
+    means = fold_means(trials, [measure], factor=factor)[measure].dropna().to_numpy()
     if not means.size:
         return [{"value": np.nan, "sd": np.nan}]
     return [{"value": float(means.mean()), "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan}]

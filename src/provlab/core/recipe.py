@@ -1,15 +1,19 @@
-"""How an artefact is made from trials: what each script of a paper declares."""
+"""How an artefact is made from trials: by its script, as another artefact of its paper, or as rows x columns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from provlab.core.artefact import COMPLETE, Artefact
+from provlab.core.composition import read_config
 from provlab.core.frames import (
     COLUMNS,
     ERROR,
@@ -17,13 +21,20 @@ from provlab.core.frames import (
     artefact_frame,
     entry_trials,
     error_summary,
+    fold_summary,
     headline_of,
     printed_numbers,
 )
 from provlab.core.records import NUMBERS
-from provlab.core.store import TrialReader
-from provlab.core.tables import write_frame
-from provlab.project.papers import artefact_file, paper_of
+from provlab.core.store import SCHEMA, TrialReader
+from provlab.core.tables import Traced, mean_and_sd, whole, write_frame, write_tables
+from provlab.project import Paper, artefact_file, paper_of
+
+MAX_DATASETS_SHOWN = 12
+"""The default table has columns of each of so many data sets; of more it has their mean."""
+
+AS_PRINTED = "as printed"
+"""Heading of a line with printed numbers, below the line with ours."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +99,12 @@ class Recipe:
         ValueError
             Names both.
         """
-        others = {headline_of(cell).label for cell in artefact.cells} - {ERROR.label, self.unit}
-        if others:
+        labels = {headline_of(cell).label for cell in artefact.cells} - {ERROR.label, self.unit}
+        if labels:
             raise ValueError(
                 f"{self.name}: expected cells that are judged by the {self.unit or ERROR.label}, as its script has it, "
-                f"got {', '.join(sorted(others))}; leave out protocol.scoring and models of numbers, or say in the "
-                f"script what its numbers are: unit={min(others)!r}."
+                f"got {', '.join(sorted(labels))}; leave out protocol.scoring and models of numbers, or say in the "
+                f"script what its numbers are: unit={min(labels)!r}; without a script, artefact.unit in its file."
             )
 
     def printed(self) -> pd.DataFrame:
@@ -109,18 +120,113 @@ class Recipe:
 def load_recipe(name: str) -> Recipe:
     """Return the recipe of an artefact, paper/artefact.
 
+    It is that of its script, or of the artefact of the same paper that its file names in `artefact.recipe`. Without
+    either it is a table of rows x columns beside the print, see `render_table`. `artefact.prints` names the artefact
+    whose printed numbers stand beside these.
+
     Raises
     ------
     ValueError
-        For an unknown artefact, or one whose script has no `RECIPE` of that name.
+        For an unknown artefact, a script that has no `RECIPE` of its name, or an `artefact.recipe` without a script.
     """
-    script = artefact_file(name).with_suffix(".py")
-    if not script.is_file():
-        raise ValueError(f"{name}: expected its script at {script}, found none; write it.")
-    recipe = getattr(paper_of(name).module(name.partition("/")[2]), "RECIPE", None)
+    paper = paper_of(name)
+    layout: dict[str, Any] = read_config("", artefact_file(name)).get("artefact", {})
+    scripted = str(layout.get("recipe", name.partition("/")[2]))
+    script = paper.folder / f"{scripted}.py"
+    has_script = scripted in paper.artefacts() and script.is_file()
+    if "recipe" not in layout:
+        return _load_script(paper, scripted) if has_script else _table_recipe(name, layout)
+    if not has_script:
+        raise ValueError(
+            f"{name}: expected artefact.recipe to name an artefact of {paper.name} that has a script, got "
+            f"{scripted!r:.80}; correct it, or leave it out for a table of rows and columns."
+        )
+    return replace(_load_script(paper, scripted), name=name, prints=str(layout.get("prints", "")))
+
+
+def _load_script(paper: Paper, artefact: str) -> Recipe:
+    """Return the `RECIPE` of a script of a paper; ValueError where it has none of its name."""
+    name = f"{paper.name}/{artefact}"
+    recipe = getattr(paper.module(artefact), "RECIPE", None)
     if not isinstance(recipe, Recipe) or recipe.name != name:
         raise ValueError(
-            f"{script}: expected RECIPE = Recipe({name!r}, render, ...), got {recipe!r:.120}; see CONTRIBUTING, "
-            "'Add a paper'."
+            f"{paper.folder / artefact}.py: expected RECIPE = Recipe({name!r}, render, ...), got {recipe!r:.120}; see "
+            "CONTRIBUTING, 'Add a paper'."
         )
     return recipe
+
+
+def _table_recipe(name: str, layout: dict[str, Any]) -> Recipe:
+    """Return the recipe of a table of the measure that its cells are judged by, or of `artefact.measure`."""
+    prints = str(layout.get("prints", ""))
+    if "measure" not in layout:
+        return Recipe(name, render_table, unit=str(layout.get("unit", ERROR.label)), prints=prints)
+    measure = str(layout["measure"])
+    summarise = partial(fold_summary, measure=measure)
+    return Recipe(name, render_table, summarise, [measure], str(layout.get("unit", measure)), prints)
+
+
+def render_table(made: Rendering) -> str:
+    """Write rows x columns of an artefact, and return the table: the mean (and standard deviation) over folds.
+
+    What is printed of a row stands in a line below it.
+
+    Of several data sets each has its columns, of more than `MAX_DATASETS_SHOWN` there are the means. Where the file has
+    `artefact.caption`, `artefact.note` or `artefact.corner`, the heading of the rows, the usual ones give way.
+    """
+    layout = made.artefact.parts["artefact"]
+    n_datasets = made.frame["dataset"].nunique()
+    is_mean = n_datasets > MAX_DATASETS_SHOWN
+    frame = _over_datasets(made.frame) if is_mean else made.frame
+    measure = str(layout.get("measure", headline_of(made.artefact.cells[0]).label))
+    is_count = measure in SCHEMA.names and pa.types.is_integer(SCHEMA.field(measure).type)
+    cells = frame.assign(heading=_headings(frame))
+    cells["text"] = [_number_text(line, is_count=is_count) for line in frame.itertuples()]
+    cells["print"] = [mean_and_sd(line.printed_value, line.printed_sd) for line in frame.itertuples()]
+    columns = list(cells["heading"].unique())
+    rows = []
+    for row, numbers in cells.groupby("row", sort=False):
+        lines = numbers.set_index("heading")[["text", "print"]].reindex(columns, fill_value="")
+        rows.append([row, *lines["text"]])
+        if lines["print"].any():
+            rows.append([AS_PRINTED, *lines["print"]])
+    spread = "mean of the data sets' standard deviations" if is_mean else "standard deviation"
+    usual_note = f"In parentheses: the {spread} over folds." if frame["sd"].notna().any() else ""
+    quantity = re.sub(r" \((.+)\)$", r" in \1", measure)
+    over = f", mean over {n_datasets} data sets" if is_mean else ""
+    return write_tables(
+        made.tables,
+        [layout.get("corner", ""), *columns],
+        rows,
+        caption=layout.get("caption", f"{made.artefact.title}: {quantity}{over}."),
+        note=f"{made.note} {layout.get('note', usual_note)}".strip(),
+    )
+
+
+def _over_datasets(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the means of the data sets' values and standard deviations, and what is printed of all of them."""
+    numbers = frame.astype({"value": float, "sd": float})
+    by_entry = numbers.groupby(["row", "column"], sort=False)
+    means = by_entry[["value", "sd"]].mean()
+    origins = by_entry[["of_row", "of_column", "printed_value", "printed_sd"]].first()
+    printed = by_entry["printed_value"]
+    is_of_all = (printed.nunique() == 1) & (printed.count() == by_entry.size())
+    origins.loc[~is_of_all, ["printed_value", "printed_sd"]] = None
+    return means.join(origins).assign(dataset="").reset_index()
+
+
+def _headings(frame: pd.DataFrame) -> pd.Series:
+    """Return the heading of each number's column: its column, its data set, or both where there are several of both."""
+    if frame["dataset"].nunique() == 1:
+        return frame["column"]
+    if frame["column"].nunique() == 1:
+        return frame["dataset"]
+    return frame["dataset"] + ", " + frame["column"]
+
+
+def _number_text(line: Any, *, is_count: bool) -> str:
+    """Return a number with its standard deviation, where there is one, and its place in the artefact."""
+    text = mean_and_sd(line.value, line.sd)
+    if is_count:
+        text = whole(text)
+    return Traced(text, line.of_row, line.of_column, line.dataset) if text else ""

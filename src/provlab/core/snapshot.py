@@ -120,31 +120,46 @@ class StoreSnapshot:
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the records of some cells, sorted as `table` is, each once; see `TrialStore.query` and `column`."""
-        own = [name for name in self.table.column_names if name not in SCHEMA.names]
-        chosen = sorted(self._slices if cells is None else {*cells} & self._slices.keys())
-        lines = self._lines(chosen)
-        rows, found = pa.array(lines["row"]), dict[str, pa.ChunkedArray]()
-        for name in [*SCHEMA.names, *own] if columns is None else columns:
-            if name in LARGE:
-                found[name] = self._list_column(name, chosen, lines)
-            else:
-                column = self.column(name).take(rows)
-                found[name] = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-        return pa.table(found)
+        chosen = self._slices.keys() if cells is None else self._slices.keys() & {*cells}
+        slices = [self._slices[name] for name in sorted(chosen)]
+        rows = np.concatenate([np.empty(0, np.int64), *(np.arange(part.start, part.stop) for part in slices)])
+        if columns is None:
+            measured = [name for name in self.table.column_names if name not in SCHEMA.names]
+            columns = [*SCHEMA.names, *measured]
+        return self.take(rows, columns)
 
-    def _lines(self, cells: Sequence[str]) -> pd.DataFrame:
-        """Return the `row` of each trial of some cells, the place of its cell in the list, repeat, fold and draw."""
-        places = [self._slices.get(name, slice(0, 0)) for name in cells]
-        rows = np.concatenate([np.empty(0, np.int64), *(np.arange(each.start, each.stop) for each in places)])
-        which = np.repeat(np.arange(len(places)), [each.stop - each.start for each in places])
-        return pd.DataFrame({"row": rows, "which": which, **dict(zip(NUMBERS, self._numbers[:, rows], strict=True))})
+    def numbers(self, rows: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """Return repeat, fold and draw of some rows of `table`."""
+        return dict(zip(NUMBERS, self._numbers[:, rows], strict=True))
 
-    def _list_column(self, name: str, cells: Sequence[str], lines: pd.DataFrame) -> pa.ChunkedArray:
-        """Return the lists of the trials of some cells; null of one that has gone from the store since."""
-        known, held = self._lists or (frozenset(), None)
-        if held is None or not known.issuperset(cells):
-            self._lists = held = None  # freed before others are read
-            held = StoreSnapshot(self.store, LARGE, cells=cells)
-            self._lists = frozenset(cells), held
-        rows = lines.drop(columns="row").merge(held._lines(cells), on=["which", *NUMBERS], how="left")["row"]
-        return held.table[name].take(pa.array(rows.astype("Int64"), pa.int64()))
+    def take(self, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
+        """Return columns of some rows of `table`, texts as plain ones; lists of features are read from the store."""
+        records: dict[str, pa.ChunkedArray] = {}
+        for name in columns:
+            if name in LARGE and name not in self.table.column_names:
+                records[name] = self._read_lists(name, rows)
+                continue
+            column = self.column(name).take(pa.array(rows))
+            records[name] = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+        return pa.table(records)
+
+    def _read_lists(self, name: str, rows: NDArray[np.int64]) -> pa.ChunkedArray:
+        """Return the lists of some rows; null of a trial that has gone from the store since."""
+        cells = self._cell_of(rows)
+        ids = frozenset(cells.categories[np.unique(cells.codes)])
+        read_cells, lists = self._lists or (frozenset(), None)
+        if lists is None or not read_cells.issuperset(ids):
+            self._lists = lists = None  # freed before others are read
+            lists = StoreSnapshot(self.store, LARGE, cells=ids)
+            self._lists = ids, lists
+        places = np.arange(len(lists))
+        read = pd.DataFrame({"cell": lists._cell_of(places), **lists.numbers(places), "place": places})
+        read["cell"] = read["cell"].cat.set_categories(cells.categories)
+        trials = pd.DataFrame({"cell": cells, **self.numbers(rows)})
+        found = trials.merge(read, "left", ["cell", *NUMBERS])["place"]
+        return lists.table[name].take(pa.array(found.astype("Int64"), pa.int64()))
+
+    def _cell_of(self, rows: NDArray[np.int64]) -> pd.Categorical:
+        column = self.table["cell"].combine_chunks()
+        codes = column.indices.to_numpy()[rows]
+        return pd.Categorical.from_codes(codes, column.dictionary.to_pylist())

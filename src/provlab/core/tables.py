@@ -60,6 +60,13 @@ def value_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
+def mean_and_sd(value: object, sd: object) -> str:
+    """Return a mean with its standard deviation in parentheses, where there is one."""
+    mean = value_text(value)
+    spread = value_text(sd)
+    return f"{mean} ({spread})" if mean and spread else mean
+
+
 def whole(number: str) -> str:
     """Return the text of a count without its decimals."""
     return like(number, number.removesuffix(".00"))

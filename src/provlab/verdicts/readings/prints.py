@@ -15,9 +15,8 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from provlab.core.frames import TIMES
-from provlab.core.recipe import Recipe, load_recipe
+from provlab.core.recipe import load_recipe
 from provlab.core.store import TrialReader
-from provlab.project.papers import artefact_file
 from provlab.verdicts.claims.comparison import AbstractComparison
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.claims.stored import artefact_layout
@@ -34,8 +33,8 @@ def printed_rows(artefact: str) -> list[str]:
 
     Times are none: those of another machine and program, which differ from run to run. Claims are about their ratios.
     """
-    recipe = _recipe(artefact)
-    if recipe is None or {*TIMES} & {*recipe.columns}:
+    recipe = load_recipe(artefact)
+    if {*TIMES} & {*recipe.columns}:
         return []
     named = {*recipe.printed()["row"]}
     return [row for row in artefact_layout(artefact).rows if row in named]
@@ -44,9 +43,9 @@ def printed_rows(artefact: str) -> list[str]:
 def printed_effect(claim: Claim) -> float | None:
     """Return the mean printed difference of the two rows that a claim compares, None where it is not printed."""
     test = claim.rule
-    if not isinstance(test, AbstractComparison) or test.than_artefact or (recipe := _recipe(test.artefact)) is None:
+    if not isinstance(test, AbstractComparison) or test.than_artefact:
         return None
-    printed = recipe.printed()
+    printed = load_recipe(test.artefact).printed()
     printed = printed[printed["dataset"].fillna("") == test.dataset]
     values = {(line["row"], line["column"]): line["printed_value"] for line in printed.to_dict("records")}
     try:
@@ -132,8 +131,3 @@ def _numbers(found: list[Likeness]) -> tuple[float, ...]:
     tau = float(kendalltau(ours, theirs).statistic) if varies else math.nan
     known = (each[~np.isnan(each)] for each in (shared, difference))
     return int(exact.sum()), len(found), *(float(each.mean()) if each.size else math.nan for each in known), tau
-
-
-def _recipe(artefact: str) -> Recipe | None:
-    """Return the recipe of an artefact, None where it has no script, as one that claims alone are about."""
-    return load_recipe(artefact) if artefact_file(artefact).with_suffix(".py").is_file() else None
