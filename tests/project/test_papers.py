@@ -9,8 +9,7 @@ import pytest
 from made_paper import ARTEFACT, SCRIPT, made_paper
 from provlab.cli import main
 from provlab.core.recipe import load_recipe, render_table
-from provlab.project import artefact_names, full_name, papers, reproduce_command, short_name
-from provlab.project.papers import installed_papers
+from provlab.project.papers import artefact_names, full_name, installed_papers, papers, reproduce_command, short_name
 from small_runs import REPO, SMALL
 
 PRINTED = re.compile(r"\b(paul|wang|giesen)\d{4}\b")

@@ -28,7 +28,7 @@ from provlab.core.frames import (
 from provlab.core.records import NUMBERS
 from provlab.core.store import SCHEMA, TrialReader
 from provlab.core.tables import Traced, mean_and_sd, whole, write_frame, write_tables
-from provlab.project import Paper, artefact_file, paper_of
+from provlab.project.papers import Paper, artefact_file, paper_of
 
 MAX_DATASETS_SHOWN = 12
 """The default table has columns of each of so many data sets; of more it has their mean."""
