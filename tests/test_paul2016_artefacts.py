@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from provlab.core.artefact import compose_artefact
@@ -236,14 +235,8 @@ def test_table1_states_only_the_error_of_random_and_full_features(run):
 
 
 def test_a_subsample_has_one_repeat_and_one_draw_of_each_fold():
-    lines = [("Lvg", repeat, draw) for repeat in (0, 1) for draw in range(3)]
-    lines += [("BSS", repeat, 0) for repeat in (0, 1)]
-    cells, repeats, draws = zip(*lines, strict=True)
-    columns = {"cell": pa.array(cells).dictionary_encode(), "repeat": pa.array(repeats), "draw": pa.array(draws)}
-    chosen = papers()["paul2016"].module("subsamples").trials_of_one_repeat(Columns(columns), 1, 2)
-    assert [line for line, is_chosen in zip(lines, chosen, strict=True) if is_chosen] == [("Lvg", 1, 2), ("BSS", 1, 0)]
-
-
-class Columns(dict):
-    def column(self, name):
-        return pa.chunked_array([self[name]])
+    lines = [("drawn", repeat, draw) for repeat in (0, 1) for draw in range(3)]
+    lines += [("without chance", repeat, 0) for repeat in (0, 1)]
+    trials = pd.DataFrame(lines, columns=["dataset", "repeat", "draw"])
+    chosen = papers()["paul2016"].module("subsamples").one_repeat(trials, 1, 2)
+    assert chosen.values.tolist() == [["drawn", 1, 2], ["without chance", 1, 0]]

@@ -14,7 +14,6 @@ sets, with half of the variance from the categories.
 import argparse
 import math
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from timing import report, rules_table
 
 from provlab.verdicts.claims.bounds import NEARLY_ALL, runs_needed
 from provlab.verdicts.claims.comparison import Better, Comparable, NotWorse
-from provlab.verdicts.claims.evidence import AbstractEvidence
+from provlab.verdicts.claims.evidence import FOLD_KEYS, AbstractEvidence
 from provlab.verdicts.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 from provlab.verdicts.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, needed
 from provlab.verdicts.claims.schema import RULES
@@ -157,24 +156,21 @@ class Drawn(AbstractEvidence):
 
     def __init__(self, numbers, quantity, kept=None):
         super().__init__(scale=1.0)
-        ends = np.cumsum([0, *(each.size for each in numbers.values())])
-        self.ranges = dict(zip(numbers, (np.arange(*each) for each in pairwise(ends)), strict=True))
-        folds = np.concatenate([np.arange(each.size) for each in numbers.values()])
-        self.columns = {quantity: np.concatenate([*numbers.values()]), "fold": folds, "repeat": 0 * folds}
-        self.columns |= {"n_train": np.full(folds.size, np.inf), "n_test": np.ones(folds.size)}
-        if kept:
-            self.columns["n_selected"] = np.concatenate([kept[place] for place in numbers])
+        self.frames = {}
+        for (row, column, dataset), values in numbers.items():
+            folds = {"dataset": dataset, "repeat": 0, "fold": np.arange(values.size), "draw": 0}
+            frame = pd.DataFrame({**folds, quantity: values, "n_train": np.inf, "n_test": 1.0})
+            if kept:
+                frame["n_selected"] = kept[row, column, dataset]
+            beside = self.frames.get((row, column))
+            self.frames[row, column] = frame if beside is None else pd.concat([beside, frame], ignore_index=True)
 
-    def results(self, artefact, column):
-        """See the base class."""
-        return [(row, data, rows) for (row, name, data), rows in self.ranges.items() if name == column]
-
-    def values(self, name, results):
-        """See the base class."""
-        return self.columns[name][results]
+    def trials(self, place, columns):
+        """Return a line for each drawn number: `FOLD_KEYS`, `draw` and `columns`."""
+        return self.frames[place[1:]][[*FOLD_KEYS, "draw", *columns]]
 
     def counts(self, places):
-        """See the base class."""
+        """Return that all is there."""
         return 1, 1
 
 

@@ -28,25 +28,27 @@ OUTPUT = Path("results/reference/readings") / PAPER / "subsamples.csv"
 class SubsampleEvidence(Evidence):
     """Evidence of some data sets of the default, one repeat and one draw of each fold."""
 
-    def __init__(self, store, datasets, repeat, draw):
+    def __init__(self, store, read, chosen, repeat, draw):
         super().__init__(store)
-        self.datasets = datasets
-        self.chosen = trials_of_one_repeat(store, repeat, draw)
+        self.read = read  # the trials of the default, the same in all subsamples
+        self.chosen = chosen
+        self.repeat = repeat
+        self.draw = draw
 
-    def results(self, artefact, column):
-        """Return row, data set and results of each number in a column, of the subsample alone."""
-        whole = super().results(artefact, column)
-        return [(row, name, found[self.chosen[found]]) for row, name, found in whole if name in self.datasets]
+    def trials(self, place, columns):
+        """Return the trials of the subsample behind a number."""
+        key = (self.dataset, place, tuple(columns))
+        if key not in self.read:
+            self.read[key] = super().trials(place, columns)
+        trials = self.read[key]
+        return one_repeat(trials[trials["dataset"].isin(self.chosen)], self.repeat, self.draw)
 
 
-def trials_of_one_repeat(store, repeat, draw):
-    """Return which trials of a store are of one repeat and one draw; of methods without chance, of their only draw."""
-    cells = store.column("cell").combine_chunks().indices.to_numpy()
-    draws = store.column("draw").to_numpy()
-    last_draw = np.zeros(cells.max() + 1, dtype=int)
-    np.maximum.at(last_draw, cells, draws)
-    has_chance = last_draw[cells] > 0
-    return (store.column("repeat").to_numpy() == repeat) & ((draws == draw) | ~has_chance)
+def one_repeat(trials, repeat, draw):
+    """Return the trials of one repeat and one draw; of methods without chance, of their only draw."""
+    has_chance = trials.groupby("dataset")["draw"].transform("max") > 0
+    is_drawn = (trials["draw"] == draw) | ~has_chance
+    return trials[(trials["repeat"] == repeat) & is_drawn]
 
 
 def subsampled(multiverse, name, store, n_samples):
@@ -60,9 +62,10 @@ def subsampled(multiverse, name, store, n_samples):
     n_draws = whole.config.protocol.draws
     counts = {claim.id: Counter() for claim in claims}
     rng = np.random.default_rng(0)
+    read = {}
     for _ in range(n_samples):
         chosen = set(rng.choice(datasets, n_datasets, replace=False))
-        evidence = SubsampleEvidence(store, chosen, rng.integers(n_repeats), rng.integers(n_draws))
+        evidence = SubsampleEvidence(store, read, chosen, rng.integers(n_repeats), rng.integers(n_draws))
         for verdict in judge(claims, evidence, multiverse.family):
             counts[verdict.claim.id][verdict.verdict] += 1
     lines = []

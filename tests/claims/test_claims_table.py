@@ -244,6 +244,9 @@ PAIR = {"row": "A", "than": "B"}
         (LONG, {**ROLES, "artefact": "d"}, PAIR, r"artefact: expected one of one, two in .*got 'bench'"),
         (LONG, ["m"], PAIR, r"claims\.yaml: results: expected a mapping, got \['m'\]"),
         (LONG.replace("two", "one"), ROLES, PAIR, r"another one of .*dataset one in line 3; .*fold=NAME"),
+        (WIDE.replace("0.333,0.367", "high,0.367"), CLAIMS["results"], PAIR, r"got 'high' in line 2\."),
+        (WIDE.replace("Beef", ""), CLAIMS["results"], PAIR, r"column Name: expected a name, got none in line 2\."),
+        (WIDE + "Beef,30,1,1,1\n", CLAIMS["results"], PAIR, r"one of row ED .*dataset Beef in line 13; .*fold="),
     ],
 )  # fmt: skip
 def test_messages(here, table, results, parameters, message, capsys):
@@ -270,9 +273,9 @@ def test_a_table_and_a_store_take_the_same_numbers(here, column, value, message)
     pd.DataFrame({"m": ["A"], "rate": [0.5]}).assign(**{column: value}).to_csv(here / "t.csv", index=False)
     roles = {"row": "m", "error": "error" if column == "error" else "rate"}
     with pytest.raises(ValueError, match=message):
-        TableEvidence(here / "t.csv", roles).values(column, np.arange(1))
+        TableEvidence(here / "t.csv", roles).column(column)
     with pytest.raises(ValueError, match="n_train: expected values of at least 0, got -3"):
-        TableEvidence(here / "t.csv", {"row": "m", "error": "rate", "n_train": -3}).values("n_train", np.arange(1))
+        TableEvidence(here / "t.csv", {"row": "m", "error": "rate", "n_train": -3}).column("n_train")
 
 
 FOLDS = {"over": "folds", "dataset": "one", "margin": "usual"}

@@ -72,11 +72,11 @@ class Falls(AbstractRule):
         if len(columns) < 2:
             return []
         numbers: dict[str, dict[str, Floats]] = {}
-        for artefact, row, column in self.places(columns):
-            for each, dataset, results in evidence.results(artefact, column):
-                if each == row:
-                    values = np.asarray(evidence.values(self.quantity, results), float)
-                    numbers.setdefault(dataset, {})[column] = values[~np.isnan(values)]
+        for place in self.places(columns):
+            trials = evidence.trials(place, [self.quantity])
+            for dataset in evidence.datasets(place):
+                values = trials.loc[trials["dataset"] == dataset, self.quantity]
+                numbers.setdefault(dataset, {})[place[2]] = values.dropna().to_numpy(float)
         steps = [
             (name, float(mannwhitneyu(after, before, alternative="greater").pvalue))
             for name, found in numbers.items()

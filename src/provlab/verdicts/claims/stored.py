@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 
 from provlab.core.artefact import Artefact, artefact_part, compose_artefact
 from provlab.core.frames import planned_trials
@@ -18,8 +17,9 @@ from provlab.data import MissingDataError
 from provlab.project.components import component_class
 from provlab.project.papers import paper_of
 from provlab.verdicts.claims.evidence import (
+    FOLD_KEYS,
     AbstractEvidence,
-    Ints,
+    FoldLine,
     Layout,
     Place,
     Selections,
@@ -50,17 +50,18 @@ class Evidence(AbstractEvidence):
     ) -> None:
         super().__init__(overrides)
         self.store = store
-        self._given = artefacts or {}
+        self._composed = artefacts or {}
         self._artefacts: dict[str, Artefact | str] = {}
         self._unfitting: list[Exception] = []
-        self._columns: dict[str, Any] = {}
         self._selections: dict[tuple[str, Place], Selections] = {}
+        self._lines_of_cells: dict[tuple[object, ...], dict[str, FoldLine]] = {}
 
     def with_artefacts(self, artefacts: Mapping[str, Artefact | str]) -> Evidence:
         """Return evidence of other artefacts on the same trials; what was read of the store is shared."""
-        found = Evidence(self.store, self.overrides, artefacts)
-        found._columns = self._columns  # of millions of trials, and the same in thousands of universes
-        return found
+        evidence = Evidence(self.store, self.overrides, artefacts)
+        evidence._frames_of_folds = self._frames_of_folds
+        evidence._lines_of_cells = self._lines_of_cells  # a row is in thousands of universes
+        return evidence
 
     def artefact(self, name: str) -> Artefact:
         """Return an artefact under the user's settings.
@@ -72,13 +73,13 @@ class Evidence(AbstractEvidence):
         """
         if name not in self._artefacts:
             self._artefacts[name] = self._compose(name)
-        found = self._artefacts[name]
-        if isinstance(found, str):
-            raise UnavailableError(found)
-        return found
+        artefact = self._artefacts[name]
+        if isinstance(artefact, str):
+            raise UnavailableError(artefact)
+        return artefact
 
     def _compose(self, name: str) -> Artefact | str:
-        artefact = self._given.get(name)
+        artefact = self._composed.get(name)
         if isinstance(artefact, str):
             return artefact
         try:
@@ -98,21 +99,22 @@ class Evidence(AbstractEvidence):
         if self._unfitting and len(self._unfitting) == len(self._artefacts):
             raise self._unfitting[0]
 
-    @remembered
-    def results(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
-        """See the base class."""
-        return [(e.row, e.dataset, self.store.rows(e.cell)) for e in self.by_column(artefact)[column]]
+    def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
+        """Return the stored ones of the planned trials behind a number: `FOLD_KEYS`, `draw` and `columns`."""
+        entries = self.entries(place)
+        trials = planned_trials(self.store, [entry.cell for entry in entries], columns)
+        datasets = np.array([entry.dataset for entry in entries], object)
+        trials["dataset"] = datasets[trials["place"]]
+        return trials[[*FOLD_KEYS, "draw", *columns]]
 
-    def values(self, name: str, results: Ints) -> Any:
-        """See the base class."""
-        if name not in self._columns:
-            found = self.store.column(name)
-            self._columns[name] = found if pa.types.is_dictionary(found.type) else found.to_numpy().astype(float)
-        column = self._columns[name]
-        if isinstance(column, np.ndarray):
-            return column[results]
-        # plain texts: which others the store has, and in which order, must not show
-        return column.take(pa.array(results)).cast(pa.string()).to_pandas()
+    def datasets(self, place: Place) -> list[str]:
+        """Return the data sets of which trials are planned."""
+        return [entry.dataset for entry in self.entries(place)]
+
+    @remembered
+    def _lines_of(self, place: Place) -> dict[str, FoldLine]:
+        cells = tuple((entry.dataset, entry.cell.id, entry.cell.counts) for entry in self.entries(place))
+        return self._lines_of_cells.setdefault(cells, {})
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
         """Return how many trials behind some numbers are stored, and how many are planned."""
@@ -126,30 +128,31 @@ class Evidence(AbstractEvidence):
         the whole store: what is asked for at once is read at once.
         """
         missing = [place for place in dict.fromkeys(places) if (self.dataset, place) not in self._selections]
-        asked = [(place, entry.cell) for place in missing for entry in self.entries(place)]
-        self._selections |= {(self.dataset, place): [] for place in missing}
-        if asked:
-            stored = planned_trials(self.store, [cell for _, cell in asked], ["features"]).dropna()
+        for place in missing:
+            self._selections[self.dataset, place] = []
+        planned = [(place, entry.cell) for place in missing for entry in self.entries(place)]
+        if planned:
+            stored = planned_trials(self.store, [cell for _, cell in planned], ["features"]).dropna()
             for k, trials in stored.groupby("place", sort=False):
-                place = asked[k][0]
+                place, _ = planned[k]
                 draws = self.artefact(place[0]).summary.get("draws", DRAWS[0])
                 self._selections[self.dataset, place] += selections_of(trials, draws=draws)
         return {place: self._selections[self.dataset, place] for place in places}
 
     def inverse_folds(self, place: Place) -> bool:
-        """See the base class."""
+        """Return whether the protocol of a number is that of inverse folds."""
         return any(entry.cell.protocol["split"] == InverseKFold.name for entry in self.entries(place))
 
 
 def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:
     """Return some artefacts under the user's settings; `Evidence` says of those that are left out what is wrong."""
-    found: dict[str, Artefact | str] = {}
+    artefacts: dict[str, Artefact | str] = {}
     for name in names:
         try:
-            found[name] = compose_artefact(name, overrides)
+            artefacts[name] = compose_artefact(name, overrides)
         except (MissingDataError, ValueError):
             continue
-    return found
+    return artefacts
 
 
 @cache
@@ -158,11 +161,10 @@ def artefact_layout(name: str) -> Layout:
     paper_of(name)  # which it must be of
     stated = artefact_part(name)
     columns = tuple(map(str, stated["columns"]))
-    listed = {
-        str(label): tuple(map(str, chosen.get("columns", columns)))
-        for label, chosen in stated.get("datasets", {}).items()
-    }
-    return Layout(tuple(map(str, stated["rows"])), columns, listed)
+    datasets = {}
+    for label, settings in stated.get("datasets", {}).items():
+        datasets[str(label)] = tuple(map(str, settings.get("columns", columns)))
+    return Layout(tuple(map(str, stated["rows"])), columns, datasets)
 
 
 @cache
@@ -172,5 +174,9 @@ def artefact_theorems(name: str) -> dict[str, str]:
         paper_of(name)
     except ValueError:  # which the layout says, of the same claim
         return {}
-    measures = [component_class("measure", config) for config in artefact_part(name, "protocol").get("measures") or ()]
-    return {each.name: each.state_column() for each in measures if issubclass(each, Theorem)}
+    theorems = {}
+    for config in artefact_part(name, "protocol").get("measures") or ():
+        measure = component_class("measure", config)
+        if issubclass(measure, Theorem):
+            theorems[measure.name] = measure.state_column()
+    return theorems

@@ -30,7 +30,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from provlab.core.frames import TIMES
+from provlab.core.plan import MAX_COUNT
 from provlab.core.records import RANGES, check_range, outside, range_text
 from provlab.core.store import SCHEMA
 from provlab.project.documents import one_line, read_record
 from provlab.project.messages import did_you_mean
-from provlab.verdicts.claims.evidence import LIMIT, POINTS, AbstractEvidence, Floats, Ints, Layout, Place, remembered
+from provlab.verdicts.claims.evidence import FOLD_KEYS, POINTS, AbstractEvidence, Layout, Place, remembered
+from provlab.verdicts.claims.paired_tests import Floats
 from provlab.verdicts.claims.schema import Content, load_claims
 from provlab.verdicts.claims.verdicts import Verdict, judge_files
 from provsel.streams.sources import DAMAGED
@@ -54,6 +57,9 @@ LEVELS = ("repeat", "fold", "draw")
 MEASURES = ("error", "score")
 ROLES = (*PLACES, *LEVELS, *MEASURES, "unit", "n_train", "n_test", "seconds")
 STAR = "*"
+
+NUMBER_OR_COLUMN = ("n_train", "n_test")
+"""Roles that a number may have in place of a column."""
 
 UNITS = {"share": (100.0, 1.0), "percent": (1.0, 100.0)}
 """Factor to percentage points, and the most that a value can be."""
@@ -82,7 +88,9 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
     """
     table = TableEvidence(results, {**read_record(claims, Content).results, **roles})
     file = load_claims(claims, table.layout)
-    about = {place[0] for claim in file.claims for place in claim.rule.places(claim.rule.columns)}
+    about = set[str]()
+    for claim in file.claims:
+        about |= {artefact for artefact, _, _ in claim.rule.places(claim.rule.columns)}
     if len(about) > 1 and "artefact" not in table.roles:
         raise ValueError(
             f"{claims}: expected claims about one artefact, as {results} has no column artefact, got "
@@ -106,7 +114,8 @@ class TableEvidence(AbstractEvidence):
     Attributes
     ----------
     lines : DataFrame
-        A result a line: `PLACES`, `LEVELS` and `error`, of which less is better. The index is the line of the file.
+        A result a line: `PLACES`, `LEVELS`, `error`, of which less is better, and the columns of the file under their
+        roles or names. The index is the line of the file below the names, from 1.
 
     Raises
     ------
@@ -116,36 +125,21 @@ class TableEvidence(AbstractEvidence):
 
     def __init__(self, path: Path, roles: Mapping[str, Any]) -> None:
         unit = str(roles.get("unit", "share"))
-        scale, most = UNITS.get(unit, (1.0, math.inf))
+        scale, largest = UNITS.get(unit, (1.0, math.inf))
         super().__init__(scale=scale, unit=POINTS if unit in UNITS else unit)
-        self.path, self.roles = path, dict(roles)
-        self._file = self._long(read_table(path))
-        [measure] = {*MEASURES} & {*self.roles}
-        self.lines = pd.DataFrame(index=self._file.index)
-        for role in (*PLACES, *LEVELS):
-            names = self.roles.get(role, [])
-            texts = [self._texts(name) for name in (names if isinstance(names, list) else [names])]
-            blank = measure if role == "column" else "0" if role in LEVELS else ""
-            self.lines[role] = [", ".join(each) for each in zip(*texts, strict=True)] if texts else blank
-        values = pd.Series(self._numbers(self.roles[measure]), self._file.index)
+        self.path = path
+        self.roles = dict(roles)
+        table = read_table(path)
+        measure = self._check_roles(table)
+        if self._is_wide(measure):
+            table = self._melted(table, measure)
+        self.lines = self._with_roles(table, measure)
+        values = self._numbers(table[self.roles[measure]], self.roles[measure])
         if unit in UNITS:
-            known = values.dropna()
-            low, high = (most * end for end in RANGES["error"])
-            beyond = known[outside(known.to_numpy(), low, high)]
-            if beyond.size:
-                raise ValueError(
-                    f"{path}: results: {measure}: expected {range_text(low, high)}, got {beyond.iloc[0]:g}; say its "
-                    f"unit: --column unit=percent, or the name of another one."
-                )
-        self.lines["error"] = values if measure == "error" else (most if unit in UNITS else 0.0) - values
-        again = self.lines[self.lines.duplicated([*PLACES, *LEVELS])]
-        if not again.empty:  # it would count a fold or data set double
-            said = ", ".join(f"{role} {again[role].iloc[0]}" for role in PLACES if again[role].iloc[0])
-            unused = [role for role in ("dataset", "fold", "repeat", "draw") if role not in self.roles]
-            hint = f"name the column that distinguishes them: --column {unused[0]}=NAME" if unused else "leave one out"
-            raise ValueError(
-                f"{path}: expected each result once, got another one of {said} in line {again.index[0] + 1}; {hint}."
-            )
+            self._check_unit(values, measure, largest)
+        perfect = largest if unit in UNITS else 0.0
+        self.lines["error"] = values if measure == "error" else perfect - values
+        self._check_distinct()
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
 
@@ -153,154 +147,227 @@ class TableEvidence(AbstractEvidence):
         """Return rows, columns and data sets of an artefact."""
         lines = self.lines[self._is_of(artefact)]
         if lines.empty:
-            known = ", ".join(self.lines["artefact"].unique())
-            raise ValueError(f"artefact: expected one of {known} in {self.path}, got {artefact!r:.80}.")
-        datasets = {name: tuple(found.unique()) for name, found in lines.groupby("dataset", sort=False)["column"]}
+            artefacts = ", ".join(self.lines["artefact"].unique())
+            raise ValueError(f"artefact: expected one of {artefacts} in {self.path}, got {artefact!r:.80}.")
+        columns_of = lines.groupby("dataset", sort=False)["column"].unique()
+        datasets = {str(name): tuple(columns) for name, columns in columns_of.items()}
         return Layout(tuple(lines["row"].unique()), tuple(lines["column"].unique()), datasets)
 
-    @remembered
-    def results(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
-        """See the base class."""
-        lines = self.lines.reset_index(drop=True)
-        chosen = self._is_of(artefact) & (lines["column"] == column)
-        groups = lines[chosen & ((lines["dataset"] == self.dataset) | (self.dataset == ""))].groupby(["row", "dataset"])
-        return [(row, dataset, found.index.to_numpy(np.int64)) for (row, dataset), found in groups]
+    def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
+        """Return a line for each result behind a number: `FOLD_KEYS`, `draw` and `columns`; errors as `column`."""
+        artefact, row, column = place
+        is_chosen = self._is_in(artefact, column) & (self.lines["row"] == row).to_numpy()
+        trials = self.lines.loc[is_chosen, [*FOLD_KEYS, "draw"]]
+        for name in columns:
+            trials[name] = self.column(name)[is_chosen]
+        return trials.sort_values("dataset", kind="stable", ignore_index=True)
 
-    def values(self, name: str, results: Ints) -> Any:
-        """See the base class; a column's role goes before its own name.
+    @remembered
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a column of the records, of shape (n_lines,); a role goes before a column's own name.
 
         Raises
         ------
         ValueError
-            When the table has no such column.
+            When the table has no such column, or its values are not of the column's kind and range.
         """
-        if name in ("error", *LEVELS):
-            return self.lines[name].to_numpy(float)[results]
-        has_seconds = name in TIMES and "seconds" in {*self.roles, *self._file}
-        name = "seconds" if has_seconds and name == "pass_cpu" else name
-        source = self.roles.get(name, name)
-        if isinstance(source, int | float):
-            check_range(name, np.array([source]), f"{self.path}: {name}")
-            return np.full(results.size, float(source))
-        if source in self._file:
-            is_text = name in SCHEMA.names and pa.types.is_string(SCHEMA.field(name).type)
-            if is_text:
-                return np.array(self._texts(source), object)[results]
-            numbers = self._numbers(source)
+        if name == "error":
+            return self.lines[name].to_numpy()
+        has_seconds = name in TIMES and "seconds" in self.lines
+        if has_seconds and name == "pass_cpu":
+            name = "seconds"
+        if name in self.lines:
+            source = str(self.roles.get(name, name))
+            if name in SCHEMA.names and pa.types.is_string(SCHEMA.field(name).type):
+                return np.array(self._texts(self.lines[name], source), object)
+            numbers = self._numbers(self.lines[name], source)
             check_range(name, numbers[~np.isnan(numbers)], f"{self.path}: {name}")
-            return numbers[results]
+            return numbers
         if has_seconds:
-            return np.full(results.size, np.nan)
+            return np.full(len(self.lines), np.nan)
         wanted = "seconds" if name in TIMES else name
         raise ValueError(f"{self.path}: expected a column {wanted}, got none; name it: --column {wanted}=NAME.")
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
         """Return how many data sets and folds have an error, and how many any row of these columns has."""
-        known = [self._common([place])[1] for place in places]
-        return sum(int(each.sum()) for each in known), sum(each.size for each in known)
+        n_present = 0
+        n_expected = 0
+        for place in places:
+            artefact, _, column = place
+            n_present += int((~np.isnan(self._line(place, "error").values)).sum())
+            lines = self.lines[self._is_in(artefact, column)]
+            n_expected += len(lines[FOLD_KEYS].drop_duplicates())
+        return n_present, n_expected
 
-    def _is_of(self, artefact: str) -> Any:
+    def _is_of(self, artefact: str) -> NDArray[np.bool_]:
         """Return which lines are of an artefact: all, if the table has no column for the artefact."""
         return (self.lines["artefact"] == artefact).to_numpy() | ("artefact" not in self.roles)
 
-    def _long(self, file: pd.DataFrame) -> pd.DataFrame:
-        """Return the table with a result a line, and let `roles` name the columns that it has then.
+    def _is_in(self, artefact: str, column: str) -> NDArray[np.bool_]:
+        """Return which lines are of a column of an artefact, and of `dataset`, where that is given."""
+        is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy()
+        if self.dataset:
+            is_in_column &= (self.lines["dataset"] == self.dataset).to_numpy()
+        return is_in_column
 
-        Raises
-        ------
-        ValueError
-            When the roles do not fit each other, or the file.
-        """
-        path, roles = f"{self.path}: results", self.roles
-        if wrong := [role for role in roles if role not in (*ROLES, *SCHEMA.names)]:
-            hint = did_you_mean(wrong[0], ROLES)
-            raise ValueError(f"{path}: expected roles of {', '.join(ROLES)}, got {wrong[0]!r:.80}{hint}.")
-        measures = [role for role in MEASURES if role in roles]
-        if len(measures) != 1 or "row" not in roles:
+    def _is_wide(self, measure: str) -> bool:
+        """Return whether results stand beside each other, one column a method or fold."""
+        stated = self.roles[measure]
+        return isinstance(stated, list) or STAR in str(stated)
+
+    def _check_roles(self, table: pd.DataFrame) -> str:
+        """Return the role of the results, error or score; refuse roles that do not fit each other, or the table."""
+        subject = f"{self.path}: results"
+        for role in self.roles:
+            if role not in (*ROLES, *SCHEMA.names):
+                hint = did_you_mean(role, ROLES)
+                raise ValueError(f"{subject}: expected roles of {', '.join(ROLES)}, got {role!r:.80}{hint}.")
+        measures = [role for role in MEASURES if role in self.roles]
+        if len(measures) != 1 or "row" not in self.roles:
             raise ValueError(
-                f"{path}: expected row, and one of error and score, got {', '.join(roles) or 'none'}; say what the "
-                f"columns are, {', '.join(file)}: such as --column row={next(iter(file))} --column score=accuracy."
+                f"{subject}: expected row, and one of error and score, got {', '.join(self.roles) or 'none'}; say what "
+                f"the columns are, {', '.join(table)}: such as --column row={table.columns[0]} --column score=accuracy."
             )
-        stated = roles[measures[0]]
-        stars = [role for role in (*PLACES, *LEVELS) if roles.get(role) == STAR]
-        wide = isinstance(stated, list) or STAR in str(stated)
-        if len(stars) != wide:
+        [measure] = measures
+        stars = [role for role in (*PLACES, *LEVELS) if self.roles.get(role) == STAR]
+        if len(stars) != self._is_wide(measure):
             raise ValueError(
-                f"{path}: {measures[0]}: expected one column, or a pattern with * (or a list of columns) and one "
-                f"role '*' that says what these columns differ in, got {stated!r:.80} and the roles "
+                f"{subject}: {measure}: expected one column, or a pattern with * (or a list of columns) and one "
+                f"role '*' that says what these columns differ in, got {self.roles[measure]!r:.80} and the roles "
                 f"{', '.join(stars) or 'none'} as '*'."
             )
-        named = [
-            (role, name)
-            for role, names in roles.items()
-            for name in (names if isinstance(names, list) else [names])
-            if role != "unit" and not (role in ("n_train", "n_test") and isinstance(name, int | float))
-        ]
-        for role, name in named:
-            if STAR not in str(name) and name not in file:
-                hint = did_you_mean(str(name), file)
-                raise ValueError(f"{path}: {role}: expected a column of {', '.join(file)}, got {name!r:.80}{hint}.")
-        if not wide:
-            return file
-        pattern = re.compile(re.escape(str(stated)).replace(re.escape(STAR), "(.+)"))
-        free = [name for name in file if name not in {name for _, name in named}]
-        labels = {name: fits[1].strip() for name in free if (fits := pattern.fullmatch(name))}
-        labels = dict(zip(stated, stated, strict=True)) if isinstance(stated, list) else labels
+        for role, name in self._named_columns():
+            if STAR not in str(name) and name not in table:
+                hint = did_you_mean(str(name), table)
+                raise ValueError(f"{subject}: {role}: expected a column of {', '.join(table)}, got {name!r:.80}{hint}.")
+        return measure
+
+    def _named_columns(self) -> list[tuple[str, Any]]:
+        """Return each role with each column that it names."""
+        named = []
+        for role, stated in self.roles.items():
+            is_number = role in NUMBER_OR_COLUMN and isinstance(stated, int | float)
+            if role != "unit" and not is_number:
+                named += [(role, name) for name in (stated if isinstance(stated, list) else [stated])]
+        return named
+
+    def _melted(self, table: pd.DataFrame, measure: str) -> pd.DataFrame:
+        """Return a wide table with a result a line, and let `roles` name the columns that it has then."""
+        stated = self.roles[measure]
+        labels = {}
+        if isinstance(stated, list):
+            labels = {name: name for name in stated}
+        else:
+            pattern = re.compile(re.escape(stated).replace(re.escape(STAR), "(.+)"))
+            named = [name for _, name in self._named_columns()]
+            for name in table:
+                match = pattern.fullmatch(name)
+                if match and name not in named:
+                    labels[name] = match[1].strip()
         if not labels:
-            raise ValueError(f"{path}: {measures[0]}: expected columns like {stated!r}, got {', '.join(file)}.")
-        star, value = stars[0], f"{measures[0]} of {STAR}"
-        self.roles |= {star: STAR, measures[0]: value}
-        found = file.melt([name for name in file if name not in labels], [*labels], STAR, value, ignore_index=False)
-        return found.replace({STAR: labels}).sort_index(kind="stable")
-
-    def _numbers(self, name: str) -> Floats:
-        """Return the values of a column as numbers, shape (n_lines,); NaN where there is none."""
-        values = self._file[name].tolist()
-        found = np.array([_number(value) for value in values])
-        if wrong := np.flatnonzero(np.isinf(found)).tolist():
             raise ValueError(
-                f"{self.path}: column {name}: expected a finite number or nothing, got {values[wrong[0]]!r:.80} in "
-                f"line {wrong[0] + 1}."
+                f"{self.path}: results: {measure}: expected columns like {stated!r}, got {', '.join(table)}."
             )
-        return found
+        self.roles[measure] = f"{measure} of {STAR}"
+        shared = [name for name in table if name not in labels]
+        long = table.melt(shared, [*labels], STAR, self.roles[measure], ignore_index=False)
+        return long.replace({STAR: labels}).sort_index(kind="stable")
 
-    def _texts(self, name: str) -> list[str]:
+    def _with_roles(self, table: pd.DataFrame, measure: str) -> pd.DataFrame:
+        """Return the table with a column for each role but that of the results."""
+        lines = table.copy()
+        for role, stated in self.roles.items():
+            if role not in (*PLACES, *LEVELS, *MEASURES, "unit"):
+                lines[role] = stated if isinstance(stated, int | float) else table[stated]
+        for role in (*PLACES, *LEVELS):
+            stated = self.roles.get(role, [])
+            names = stated if isinstance(stated, list) else [stated]
+            if names:
+                texts = [self._texts(table[name], name) for name in names]
+                lines[role] = [", ".join(parts) for parts in zip(*texts, strict=True)]
+            elif role == "column":
+                lines[role] = measure
+            else:
+                lines[role] = "0" if role in LEVELS else ""
+        return lines
+
+    def _check_unit(self, values: Floats, measure: str, largest: float) -> None:
+        low, high = (largest * end for end in RANGES["error"])
+        is_known = ~np.isnan(values)
+        beyond = values[is_known][outside(values[is_known], low, high)]
+        if beyond.size:
+            raise ValueError(
+                f"{self.path}: results: {measure}: expected {range_text(low, high)}, got {beyond[0]:g}; say its unit: "
+                f"--column unit=percent, or the name of another one."
+            )
+
+    def _check_distinct(self) -> None:
+        """Refuse a result that stands there twice: it would count a fold or data set double."""
+        repeated = self.lines[self.lines.duplicated([*PLACES, *LEVELS])]
+        if repeated.empty:
+            return
+        first = repeated.iloc[0]
+        place = ", ".join(f"{role} {first[role]}" for role in PLACES if first[role])
+        unused = [role for role in ("dataset", "fold", "repeat", "draw") if role not in self.roles]
+        hint = f"name the column that distinguishes them: --column {unused[0]}=NAME" if unused else "leave one out"
+        raise ValueError(
+            f"{self.path}: expected each result once, got another one of {place} in line {repeated.index[0]}; {hint}."
+        )
+
+    def _numbers(self, values: pd.Series, name: str) -> Floats:
+        """Return the values of a column as numbers, shape (n_lines,); NaN where there is none."""
+        numbers = np.array([_number(value) for value in values])
+        for place in np.flatnonzero(np.isinf(numbers)).tolist():
+            raise ValueError(
+                f"{self.path}: column {name}: expected a finite number or nothing, got {values.iloc[place]!r:.80} in "
+                f"line {values.index[place]}."
+            )
+        return numbers
+
+    def _texts(self, values: pd.Series, name: str) -> list[str]:
         """Return the values of a column as names, or say which line has none."""
-        found = ["" if pd.isna(value) else _name(value) for value in self._file[name].tolist()]
-        if "" in found:
-            raise ValueError(f"{self.path}: column {name}: expected a name, got none in line {found.index('') + 1}.")
-        return found
+        texts = []
+        for line, value in values.items():
+            text = "" if pd.isna(value) else _name(value)
+            if not text:
+                raise ValueError(f"{self.path}: column {name}: expected a name, got none in line {line}.")
+            texts.append(text)
+        return texts
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Return the columns of a CSV, TSV or Parquet file by name; texts stay texts."""
+    """Return the columns of a CSV, TSV or Parquet file by name, lines from 1; texts stay texts."""
     ending = path.suffix.lower()
     if ending not in (*SEPARATORS, ".parquet"):
         raise ValueError(f"{path}: expected a file ending in .csv, .tsv, .parquet, got {ending or 'none'}; convert it.")
-    content, kind = io.BytesIO(path.read_bytes()), "a sound Parquet file"
+    content = io.BytesIO(path.read_bytes())
+    kind = "a sound Parquet file"
+    if ending != ".parquet":
+        kind = f"UTF-8 text with cells apart by {SEPARATORS[ending]!r}"
     try:
         if ending == ".parquet":
             # whole numbers stay such beside nulls
-            found = pd.DataFrame(pq.read_table(content).to_pylist(), dtype=object)
+            table = pd.DataFrame(pq.read_table(content).to_pylist(), dtype=object)
+            table.index += 1
         else:
-            kind = f"UTF-8 text with cells apart by {SEPARATORS[ending]!r}"
             # the names are read as a line, so that one with more cells is an error, and never an index
             lines = pd.read_csv(content, sep=SEPARATORS[ending], dtype=str, keep_default_na=False, header=None)
-            found = lines.iloc[1:].reset_index(drop=True).set_axis(lines.iloc[0].str.removeprefix("\ufeff"), axis=1)
+            names = lines.iloc[0].str.removeprefix("\ufeff")
+            table = lines.iloc[1:].set_axis(names, axis=1)
     except (*DAMAGED, ValueError) as error:
         raise ValueError(f"{path}: expected {kind}, got {one_line(str(error)):.200}.") from error
-    if found.empty:
+    if table.empty:
         raise ValueError(f"{path}: expected lines of results, got none below the names of the columns.")
-    found = found.rename(columns=_name)
-    if not found.columns.is_unique:
-        twice = found.columns[found.columns.duplicated()][0]
-        raise ValueError(f"{path}: expected each column once, got {twice!r:.80} twice; rename one.")
-    return found
+    table = table.rename(columns=_name)
+    if not table.columns.is_unique:
+        repeated = table.columns[table.columns.duplicated()][0]
+        raise ValueError(f"{path}: expected each column once, got {repeated!r:.80} twice; rename one.")
+    return table
 
 
-def _codes(names: pd.Series) -> Ints:
+def _codes(names: pd.Series) -> NDArray[np.int64]:
     """Return whole numbers as they are, other names as their places in order."""
-    if all(name.isdecimal() and int(name) < LIMIT for name in names.unique()):
+    if all(name.isdecimal() and int(name) <= MAX_COUNT for name in names.unique()):
         return names.to_numpy(object).astype(np.int64)
     return np.unique(names.to_numpy(str), return_inverse=True)[1].astype(np.int64)
 
