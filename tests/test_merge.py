@@ -16,9 +16,9 @@ from made_paper import made_paper
 from provlab.cli import main
 from provlab.core.store import SCHEMA, TrialStore
 from provlab.custody.agreement import OUTCOMES
-from provlab.custody.export import write_trials
+from provlab.custody.export import data_set_table, write_csv
 from provlab.custody.merge import compare_known, source_trials, with_source
-from provlab.report.selected import data_names
+from provlab.data import read_source
 from small_runs import SMALL, fake_records
 
 
@@ -47,8 +47,8 @@ def here(stored, tmp_path, monkeypatch):
     return tmp_path
 
 
-def exported(stored, *options):
-    assert main(["export", "--results", str(stored / "results"), "--output", "export", *options, *SMALL]) == 0
+def exported(stored):
+    assert main(["export", "--results", str(stored / "results"), "--output", "export"]) == 0
     return Path("export")
 
 
@@ -57,10 +57,9 @@ def all_of(store):
 
 
 def test_a_store_that_is_exported_and_merged_again_gets_the_same_verdicts(stored, here, capsys):
-    folder = exported(stored)
+    exported(stored)
     verdicts = (stored / "results" / "verdicts.csv").read_bytes()
     assert b"replicated" in verdicts
-    assert (folder / "verdicts.csv").read_bytes() == verdicts
     capsys.readouterr()
     assert main(["merge", "export", "--results", "again"]) == 0
     n = len(TrialStore(stored / "results" / "store").keys())
@@ -72,16 +71,17 @@ def test_a_store_that_is_exported_and_merged_again_gets_the_same_verdicts(stored
     assert f"export: 0 new trials; known: {n} identical" in capsys.readouterr().out
 
 
-def test_an_export_has_the_same_bytes_again(stored, here, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    first = {path.name: path.read_bytes() for path in exported(stored, "--format", "ro-crate").rglob("*.*")}
-    assert {path.name: path.read_bytes() for path in exported(stored, "--format", "ro-crate").rglob("*.*")} == first
-    assert {"ro-crate-metadata.json", "trials.csv"} <= first.keys()
-    assert b"2023-11-14" in first["ro-crate-metadata.json"]
+def test_an_export_is_the_store_and_one_csv_and_has_the_same_bytes_again(stored, here):
+    first = {path.name: path.read_bytes() for path in exported(stored).rglob("*.*")}
+    assert sorted(Path(name).suffix for name in first) == ["", ".csv", ".md", ".parquet"]  # the first is .written
+    assert {path.name: path.read_bytes() for path in exported(stored).rglob("*.*")} == first
 
 
 def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, here, capsys):
-    folder = exported(stored, "--format", "ro-crate")
+    folder = exported(stored)
+    with (folder / ".written").open("a") as file:  # as an export of an earlier version
+        file.write("verdicts.csv\n")
+    (folder / "verdicts.csv").write_text("id")
     others = {"notes.txt": "mine", "tables/mine.csv": "mine", "more/deep/a.txt": "mine"}
     for name, text in others.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, here, capsys):
         exported(stored)
         assert {name: (folder / name).read_text() for name in others} == others
         assert (folder / "link").readlink() == Path("nowhere")
-        assert not (folder / "ro-crate-metadata.json").exists()
+        assert not (folder / "verdicts.csv").exists()
     assert not {*others, "link"} & {*(folder / ".written").read_text().splitlines()}
     (folder / "trials.csv").unlink()
     (folder / "trials.csv").mkdir()
@@ -99,59 +99,39 @@ def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, here, capsys):
     Path("file").write_text("mine")
     for target, place in (("export", "export"), ("file", "file: .*'Not a directory'; name another folder")):
         capsys.readouterr()
-        assert main(["export", "--results", str(stored / "results"), "--output", target, *SMALL]) == 2
+        assert main(["export", "--results", str(stored / "results"), "--output", target]) == 2
         assert re.search(f"provsel: .*{place}", capsys.readouterr().err)
     assert Path("file").read_text() == (folder / "trials.csv" / "mine.txt").read_text() == "mine"
 
 
-def test_metadata_name_each_file_with_its_hash(stored, here):
-    from hashlib import sha256
-
-    folder = exported(stored, "--format", "ro-crate", "--licence", "https://example.org/by")
-    files = {str(path.relative_to(folder)): path for path in folder.rglob("*.*") if path.suffix in (".csv", ".parquet")}
-    crate = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
-    described = {entity["@id"]: entity["sha256"] for entity in crate if entity["@type"] == "File"}
-    assert described == {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
-    [root] = [entity for entity in crate if entity["@id"] == "./"]
-    assert {part["@id"] for part in root["hasPart"]} == {*files}
-    assert root["license"] == "https://example.org/by"
-    known = {entity["@id"] for entity in crate}
-    assert all(reference["@id"] in known for reference in root["mentions"])
-
-
-def test_an_export_names_the_features_of_its_trials(here, capsys):
-    """By the mapping beside the trials; by the trials themselves where a preparation made the columns."""
+def test_the_csv_says_what_each_trial_is(here):
+    """A preparation creates columns, whose names are in the trials."""
     data = load_breast_cancer(as_frame=True)
     data.frame.rename(columns={"mean area": "=mean, area"}).to_csv("mine.csv", index=False)
     run = ["run", "dataset=file", f"dataset.path={here / 'mine.csv'}", "selector=uniform", "protocol.n_splits=3",
-           "protocol.repeats=2", "protocol.setting=unsupervised", "selector.n_features_to_select=20",
+           "protocol.repeats=1", "protocol.setting=unsupervised", "selector.n_features_to_select=20",
            "model=libsvm", "model.C=1e-6", "executor=serial"]  # fmt: skip
     assert main(["run", "dataset=digits", *run[3:]]) == 0
     for preparation in ("none", "standardise"):
         assert main([*run, f"preparation={preparation}"]) == 0
-    assert main(["export", "--format", "ro-crate"]) == 0
-    folder = Path("results/export")
-    trials = pd.read_csv(folder / "trials.csv", keep_default_na=False)
-    names = pd.read_csv(folder / "features.csv").set_index(["data", "index"])["name"]
-    own = trials[trials["dataset"] == "mine"]
-    columns = np.array(["'=mean, area" if name == "mean area" else name for name in data.feature_names])
-    for line in own.itertuples():
+    assert main(["export"]) == 0
+    trials = pd.read_csv("results/export/trials.csv", keep_default_na=False)
+    columns = np.array(data.feature_names, object)
+    columns[columns == "mean area"] = "=mean, area"
+    named = trials[trials["feature_names"] != ""]
+    assert len(named) == 15
+    for line in named.itertuples():
         numbers = [int(k) for k in line.features.split()]
-        if line.feature_names:
-            assert json.loads(line.feature_names) == [name.lstrip("'") for name in columns[numbers]]
-        else:
-            assert names[[(line.data, k) for k in numbers]].tolist() == columns[numbers].tolist()
-    assert (own["feature_names"] != "").sum() == len(own) // 2
-    assert names.str.startswith("pixel_").sum() == 64
-    Path("mine.csv").unlink()
-    data_names.cache_clear()  # as another process has it
-    capsys.readouterr()
-    assert main(["export", "--format", "ro-crate"]) == 0
-    assert "for each data set; not those of mine, which are not on this machine" in capsys.readouterr().out
-    names = pd.read_csv(folder / "features.csv")["name"]
-    assert len(names) == names.str.startswith("pixel_").sum() == 64
-    crate = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
-    assert next(each["name"] for each in crate if each["@id"] == "features.csv").endswith("not on this machine")
+        assert json.loads(line.feature_names) == columns[numbers].tolist()
+    for config in trials["config"]:
+        assert "n_features_to_select" in json.dumps(json.loads(config)["selector"])
+
+
+def test_an_export_cites_the_registered_data_sets():
+    configs = ['{"dataset":{"name":"orl"}}', None, '{"dataset":{"name":"file"}}']
+    _, _, *lines = data_set_table(pa.table({"data": ["a", "b", "c"], "config": configs}))
+    assert [line.split()[1] for line in lines] == ["orl"]
+    assert read_source("orl").licence in lines[0]
 
 
 def test_values_in_csv(tmp_path):
@@ -160,15 +140,13 @@ def test_values_in_csv(tmp_path):
                {"features": [], "environment": None, "feature_names": ["a b", '=c"']},
                {"features": None, "source": None, "feature_names": None}]  # fmt: skip
     records = [record | change for record, change in zip(fake_records(0, 5), changes, strict=True)]
-    write_trials(pa.Table.from_pylist(records, schema=SCHEMA), tmp_path)
+    write_csv(pa.Table.from_pylist(records, schema=SCHEMA), tmp_path / "trials.csv")
     lines = pd.read_csv(tmp_path / "trials.csv", dtype=str, keep_default_na=False)
     assert lines["error"].tolist() == ["nan", "-0", "0.30000000000000004", "0.5", "0.5"]
     assert lines["features"].tolist() == ["3 1 2", "3 1 2", "3 1 2", "", ""]
     assert lines["feature_names"].tolist() == ['["c", "a", "b"]'] * 3 + [r'["a b", "=c\""]', ""]
     assert lines["source"].tolist() == ["", "", "'=1+1", "", ""]
     assert lines["environment"].tolist()[3] == ""
-    known = pd.read_csv(tmp_path / "environments.csv", dtype=str, keep_default_na=False)
-    assert known.set_index("environment")["text"].to_dict() == {lines["environment"][0]: ""}
     assert '"",' in (tmp_path / "trials.csv").read_text().splitlines()[2]
 
 
@@ -177,7 +155,6 @@ def test_records_without_a_config_are_exported(here):
     none = {"config": None, "feature_names": None}
     TrialStore("results/store").append([record | none for record in fake_records(0, 3)])
     assert main(["export"]) == 0
-    assert pd.read_csv("results/export/datasets.csv")["parameters"].tolist() == ["{}"]
     assert len(pd.read_csv("results/export/trials.csv")) == 3
 
 

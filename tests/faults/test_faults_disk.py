@@ -177,7 +177,7 @@ def test_commands_that_read_work_on_a_read_only_store(paper):
 def test_commands_that_write_say_what_helps_on_a_read_only_folder(paper):
     run = ["dataset=synthetic", "selector=uniform", "selector.n_features_to_select=3", "executor=serial"]
     commands = [
-        ["export", *SMALL], ["report", *SMALL], ["merge", "theirs"], ["verify", *SMALL], TABLE, [*TABLE, "--render"],
+        ["export"], ["report", *SMALL], ["merge", "theirs"], ["verify", *SMALL], TABLE, [*TABLE, "--render"],
         ["run", *run], ["run", "-m", *run],
     ]  # fmt: skip
 

@@ -71,7 +71,7 @@ COMMANDS_RUN = {
     "status": SMALL,
     "verify": ["--detail", *SMALL],
     "explain": ["comparison", *SMALL, "--row", "BSS", "--column", "8 features"],
-    "export": ["--format", "ro-crate", "--output", "exported", *SMALL],
+    "export": ["--output", "exported"],
     "merge": ["exported", "--results", "merged"],
     "reference": ["--artefact", "comparison", *SMALL],
     "report": SMALL,

@@ -130,20 +130,12 @@ def _words(value: Any) -> str:
 
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the format, where it goes, and what it says of itself."""
-    parser.epilog = "provsel merge FOLDER reads the export. Data files are named with address and hash,\nnot copied."
-    parser.add_argument(
-        "--format", action="append", choices=("csv", "ro-crate"),
-        help="the CSV files, with metadata; may be repeated (default: csv)",
-    )  # fmt: skip
+    """Add what is read, and where it goes."""
+    parser.epilog = "provsel merge FOLDER reads the export. Data files are cited, not copied."
+    parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     parser.add_argument(
         "--output", metavar="FOLDER", help="folder, new or of an earlier export (default: RESULTS/export)"
     )
-    parser.add_argument("--title", default="Trials of feature selection", help="title of the export")
-    parser.add_argument(
-        "--licence", default="No licence is stated", help="licence of the export, an address or words; none by default"
-    )
-    add_store_arguments(parser)
 
 
 def call_export(options: argparse.Namespace) -> int:
@@ -152,9 +144,7 @@ def call_export(options: argparse.Namespace) -> int:
 
     results = Path(options.results)
     target = Path(options.output) if options.output else results / "export"
-    formats = options.format or ["csv"]
-    stated = {"title": options.title, "licence": options.licence}
-    for path, about in export(results, target, formats, options.overrides, **stated).items():
+    for path, about in export(results, target).items():
         print(f"{target / path}: {about}")
     return 0
 
