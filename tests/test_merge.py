@@ -14,11 +14,11 @@ from sklearn.datasets import load_breast_cancer
 
 from made_paper import made_paper
 from provlab.cli import main
+from provlab.core.selected import data_names
 from provlab.core.store import SCHEMA, TrialStore
 from provlab.custody.agreement import OUTCOMES
 from provlab.custody.export import write_trials
 from provlab.custody.merge import compare_known, source_trials, with_source
-from provlab.report.selected import data_names
 from small_runs import SMALL, fake_records
 
 

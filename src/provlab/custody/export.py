@@ -29,6 +29,7 @@ import pyarrow.csv as pcsv
 from provlab.core import frames
 from provlab.core.artefact import artefact_title
 from provlab.core.recipe import load_recipe
+from provlab.core.selected import data_names
 from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import TrialStore
 from provlab.core.tables import write_frame, write_text
@@ -36,7 +37,6 @@ from provlab.data import is_place, read_source, source_names
 from provlab.project import artefact_names
 from provlab.project.documents import MAX_CONFIG_DEPTH, canonical_json, parse_json
 from provlab.project.messages import as_cell, visible
-from provlab.report.selected import data_names
 from provlab.verdicts.claims.evidence import UnavailableError
 from provlab.verdicts.claims.schema import all_claim_files
 from provlab.verdicts.claims.stored import Evidence
