@@ -21,10 +21,7 @@ from provlab.cli import main
 from provlab.core.composition import compose_config
 from provlab.core.frames import planned_trials
 from provlab.core.plan import cells_of
-from provlab.core.snapshot import StoreSnapshot
-from provlab.core.store import TrialStore
-from provlab.project.documents import canonical_json
-from provlab.report.selected import (
+from provlab.core.selected import (
     COLUMNS,
     KEEPS_ALL,
     KEEPS_NONE,
@@ -34,6 +31,9 @@ from provlab.report.selected import (
     data_names,
     selected_features,
 )
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import TrialStore
+from provlab.project.documents import canonical_json
 from provsel.selectors import UniformSelector
 from provsel.stability import stability
 from small_runs import LEVERAGE, SMALL, reproduce_table1, run_quietly, small_cell

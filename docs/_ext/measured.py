@@ -22,11 +22,11 @@ import provlab.bench.methods
 import provsel.certificates
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import stored_folder
+from provlab.bench.panel_pages import VERDICTS as PAIR_VERDICTS
+from provlab.bench.panel_pages import size_text
 from provlab.bench.stored_panel import read_panel
 from provlab.custody.texts import first_in_words
 from provlab.project.papers import papers
-from provlab.report.benchmark import VERDICTS as PAIR_VERDICTS
-from provlab.report.benchmark import size_text
 from provlab.verdicts.claims import table
 from provlab.verdicts.claims.rules import VERDICTS
 from provlab.verdicts.claims.schema import Claim, all_claim_files, claim_files

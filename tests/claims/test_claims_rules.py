@@ -10,7 +10,7 @@ from scipy.stats import binom, binomtest, ttest_ind
 
 from provlab.core.summaries import RADIUS_MARGIN_READS
 from provlab.data import MissingDataError, load_dataset
-from provlab.report.verdict_figures import draw_rankings
+from provlab.report.figures.ranks import draw_rankings
 from provlab.verdicts.claims.dataset_ranks import rank, ranked
 from provlab.verdicts.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 from provlab.verdicts.claims.rules import (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from provlab.report.artefact import readings_of
+from provlab.custody.artefact_results import readings_of
 from provlab.verdicts.claims.schema import all_claim_files
 from provlab.verdicts.readings.study import stored_outcome
 

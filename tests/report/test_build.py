@@ -107,7 +107,7 @@ def test_a_partial_store_says_how_much_is_there(computed):
     assert "20 of 30 trials are stored. Numbers below are of these." in table
     assert "partial (2 of 3)" in table
     assert "PARTIAL: 6 of 6" in table
-    nearly = ArtefactPage("p/a", "A", "partial", n_found=999, n_planned=1000)
+    nearly = ArtefactPage("p/a", "A", "partial", n_stored=999, n_planned=1000)
     assert nearly.state_text == "partial, 99 %"  # "100 %" is for what is complete
 
 

@@ -32,12 +32,12 @@ from provlab.core.frames import (
     standard_error_scale,
 )
 from provlab.core.plan import MAX_COUNT, unique_cells
+from provlab.core.selected import COLUMNS, SelectedFeatures, cells_features, largest_cells
 from provlab.core.store import LARGE, TrialReader
 from provlab.core.tables import markdown_table, write_frame, write_text
 from provlab.data.own_text import some
 from provlab.project.documents import digest, read_as, read_json
 from provlab.project.messages import PAGE_NAME, in_file_name, optional_figures
-from provlab.report.selected import COLUMNS, SelectedFeatures, cells_features
 
 FOLDER = "runs"
 FILE = "run.json"
@@ -337,8 +337,7 @@ class RunTable:
     """What a run came to: `frame`, see `run_frame`, and by the id of each cell the features that it `selected`."""
 
     def __init__(self, run: OwnRun, store: TrialReader) -> None:
-        distinct = {cell.id: cell for cell in run.cells}  # whatever names they have
-        self.selected = {cell.id: found for cell, found in cells_features(store, [*distinct.values()])}
+        self.selected = dict(cells_features(store, largest_cells(run.cells)))
         self.run, self.frame = run, run_frame(run.cells, store, self.selected)
 
     @property

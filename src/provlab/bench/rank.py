@@ -117,9 +117,9 @@ class Standing(NamedTuple):
 
     def write(self, results: Path) -> Path:
         """Write the pages below a results folder, with the selector's row marked, and return the first."""
-        from provlab.report.benchmark import write_benchmark
+        from provlab.bench.panel_pages import write_panel
 
-        return _pages(results, self.name, self.scores.lines, lambda site: write_benchmark(
+        return _pages(results, self.name, self.scores.lines, lambda site: write_panel(
             site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
             pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
         ))  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from provlab.bench.own_runs import OwnRun, RunTable, size_text
+from provlab.core.selected import cells_that_select
 from provlab.core.snapshot import StoreSnapshot
 from provlab.report.features import FeaturesLine, write_features
 from provlab.report.templating import Site
@@ -41,7 +42,11 @@ def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict
     figures = table.write(folder, ("svg",))
     page["figures"] = [path.relative_to(site.folder).as_posix() for path in sorted(figures)]
     page["files"] = [(path.relative_to(site.folder).as_posix(), "") for path in sorted(folder.iterdir())]
-    features = write_features(site, store, features_lines(run), f"runs/{name}", table.selected)
+    selects = cells_that_select(store, run.cells)
+    selecting = [(cell, features) for cell, features in table.selected.items() if selects.get(cell)]
+    features = write_features(
+        site, features_lines(run), selects, selecting, f"runs/{name}", csv=f"runs/{name}/features.csv"
+    )
     site.write(page["href"], "run.html", run.title, "runs", run.title, page=page, features=features)
     return page
 
@@ -54,9 +59,9 @@ def features_lines(run: OwnRun) -> list[FeaturesLine]:
     sizes = list(dict.fromkeys(cell.size for cell in run.cells if cell.size))
     places = Counter((cell.method, cell.label) for cell in run.cells)
     if max(places.values()) == 1:
-        return [FeaturesLine(cell.method, "", cell.label, cell) for cell in run.cells]
+        return [FeaturesLine(cell.method, "", cell.label, cell.id) for cell in run.cells]
     return [
-        FeaturesLine(cell.method, size_text(size), cell.label, cell)
+        FeaturesLine(cell.method, size_text(size), cell.label, cell.id)
         for cell in run.cells
         for size in ([cell.size] if cell.size else sizes)
     ]

@@ -112,7 +112,7 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
 def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
     from provlab.core.snapshot import StoreSnapshot
     from provlab.core.store import TrialStore
-    from provlab.report.verdict_figures import draw_rankings
+    from provlab.report.figures.ranks import draw_rankings
     from provlab.verdicts.claims.schema import claim_files, columns_read
     from provlab.verdicts.claims.stored import Evidence, composed
     from provlab.verdicts.claims.verdicts import judge_files, write_verdicts
@@ -280,9 +280,10 @@ def call_readings(options: argparse.Namespace) -> int:
     outcome = Outcome.of(universes, snapshot)
     write_outcome(outcome, folder)
     if options.figures:
-        from provlab.report.verdict_figures import draw_specifications  # Matplotlib: only figures need it
+        from provlab.custody.artefact_results import claim_readings  # Matplotlib: only figures need it
+        from provlab.report.claim import draw_specifications
 
-        draw_specifications(outcome, folder)
+        draw_specifications(claim_readings(outcome), folder)
     console = PlainConsole()
     console.print(robustness_table(outcome))
     for line in print_lines(outcome):

@@ -20,8 +20,8 @@ from provlab.project.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
     from provlab.core.artefact import Artefact
-    from provlab.report.selected import SelectedFeatures
-    from provlab.report.trace import Trace, TracedCell
+    from provlab.core.selected import SelectedFeatures
+    from provlab.core.trace import Trace, TracedCell
 
 report_arguments = add_store_arguments
 
@@ -60,11 +60,11 @@ def call_explain(options: argparse.Namespace) -> int:
     from provlab.core.artefact import compose_artefact
     from provlab.core.plan import unique_cells
     from provlab.core.recipe import load_recipe
+    from provlab.core.selected import cells_features
     from provlab.core.store import TrialStore
+    from provlab.core.trace import beside_reference, reference_numbers, trace_numbers
     from provlab.project.papers import full_name
     from provlab.project.project import current_project
-    from provlab.report.selected import cells_features
-    from provlab.report.trace import beside_reference, reference_numbers, trace_numbers
 
     name, console = full_name(options.artefact), PlainConsole()
     wanted = {"row": options.row, "column": options.column, "dataset": options.dataset}
@@ -85,7 +85,7 @@ def call_explain(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_values_of(trace, options.results))
         return 0
-    selected = {cell.id: found for cell, found in cells_features(store, unique_cells(chosen.cells))}
+    selected = dict(cells_features(store, unique_cells(chosen.cells)))
     for part in describe(trace, options.results, selected):
         console.print(part)
     return 0
@@ -179,7 +179,7 @@ def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> 
 
 def _features(found: SelectedFeatures) -> Iterator[RenderableType]:
     """Yield the features that a cell selects most often, and how stable they are."""
-    from provlab.report.selected import KEEPS_ALL
+    from provlab.core.selected import KEEPS_ALL
 
     size = " to ".join(f"{n:,}" for n in dict.fromkeys(found.sizes))
     stability = "; stability {:.3f}, 95 % interval {:.3f} to {:.3f}".format(found.index, *found.interval)

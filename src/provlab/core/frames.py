@@ -6,9 +6,9 @@ a table or figure from it. Claims, tables, figures and pages read these frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 from provlab.core.artefact import Artefact, Entry, counted_state
 from provlab.core.cell import Cell
 from provlab.core.protocols import predicts_numbers
-from provlab.core.snapshot import StoreSnapshot
+from provlab.core.snapshot import Planned, StoreSnapshot
 from provlab.core.store import LARGE, TrialReader
 
 TRIAL = ("place", "cell", "repeat", "fold", "draw")
@@ -80,26 +80,6 @@ class Headline(NamedTuple):
 
 ERROR = Headline("error", "error", "test error (%)", "%", 100.0)
 R2 = Headline("r2", "R²", "R² on the test rows")
-
-
-class Planned(Protocol):
-    """What frames ask of a cell, or of what stands for one in a file: its id, counts and data set."""
-
-    @property
-    def id(self) -> str:
-        """SHA-256 of what the cell is."""
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """Planned repeats, folds and draws."""
-
-    @property
-    def data(self) -> str:
-        """Identity of the data set, by which the names of its features are known."""
-
-    @property
-    def dataset(self) -> Mapping[str, Any]:
-        """Config of the data set, by which they are found."""
 
 
 def headline_of(cell: Cell) -> Headline:

@@ -32,8 +32,8 @@ from provlab.custody.texts import render
 from provlab.data import MissingDataError, source_names
 from provlab.project.documents import read_json
 from provlab.project.papers import artefact_names, full_name
+from provlab.report.figures.ranks import draw_rankings
 from provlab.report.figures.style import only_formats
-from provlab.report.verdict_figures import draw_rankings
 from provlab.verdicts.claims.dataset_ranks import ranked
 from provlab.verdicts.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.verdicts.claims.rules import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, ONE_READING, VERDICTS

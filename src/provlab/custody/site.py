@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
@@ -16,28 +16,33 @@ from markupsafe import Markup
 
 from provlab.bench.own_runs import read_runs
 from provlab.bench.panel import stored_folder
+from provlab.bench.panel_pages import write_panel
 from provlab.bench.run_pages import write_runs
 from provlab.bench.stored_panel import read_panel
 from provlab.core.artefact import COMPLETE
+from provlab.core.selected import AT_ONCE
 from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import TrialStore
 from provlab.core.summaries import value_counts, versions
+from provlab.custody.artefact_results import (
+    Sources,
+    project_reference,
+    readings_of,
+    show_artefact,
+    sum_certificates,
+    tally,
+)
 from provlab.custody.audit_runs import AuditRun, read_audits
 from provlab.custody.doctor import INSTALLATION, OK, STORE, examine
 from provlab.project.papers import artefact_names, papers
 from provlab.project.project import current_project
-from provlab.report.artefact import ArtefactPage, ClaimReadings, readings_of, sum_certificates, write_artefact
-from provlab.report.benchmark import write_benchmark
-from provlab.report.reference import ProjectReference, project_reference
-from provlab.report.selected import AT_ONCE
+from provlab.report.artefact import ArtefactPage
 from provlab.report.templating import Site, check_names, render_notes, write_assets
 from provlab.run.executors import usable_cores
 from provlab.verdicts.claims.rules import NOT_RUN
 from provlab.verdicts.claims.schema import all_claim_files
 from provlab.verdicts.claims.verdicts import Verdict
 from provlab.verdicts.panel_ranking import Scores
-from provlab.verdicts.readings.robustness import counted as counted_verdict
-from provlab.verdicts.readings.robustness import tallied
 from provsel.files import replacing_folder
 
 MAX_DIFFERENT = 500
@@ -45,6 +50,8 @@ MAX_DIFFERENT = 500
 
 LARGE = 50_000
 """Trials of a store from which on processes share the artefacts; below, they would take longer to start."""
+
+MAX_PROCESSES = 4
 
 
 def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
@@ -59,7 +66,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     overrides : sequence of str
         The user's settings: states and verdicts are about these.
     n_jobs : int, optional
-        Processes; by default one a core, at most 4, for a store of more than `LARGE` trials.
+        Processes; by default one a core, at most `MAX_PROCESSES`, for a store of more than `LARGE` trials.
 
     Raises
     ------
@@ -70,103 +77,130 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     """
     target = results / "report"
     with replacing_folder(target, keep=True) as folder:
-        store = StoreSnapshot(TrialStore(results / "store"))
-        n_kept, n_features = store.column("n_selected"), store.column("n_features")
-        n_listed = pc.sum(pc.if_else(pc.less(n_kept, n_features), n_kept, 0), min_count=0).as_py()
-        if n_listed <= AT_ONCE:  # all lists at once, for all pages; what keeps all features has none
-            store = store.with_large(store.table["cell"].unique().to_pylist())
-        names, files = artefact_names(), all_claim_files()
-        known = tuple(dict.fromkeys(name.split("/")[0] for name in names))
-        check_names(known, names, [claim.id for file in files for claim in file.claims])
-        made = datetime.now(UTC).isoformat(timespec="seconds")
-        runs, run_problems = read_runs(results)
-        panel = stored_folder()
-        ranked = panel.is_relative_to(current_project().root) and panel.is_dir()  # as other reference results
-        site = Site(results, folder, tuple(overrides), made, len(store), known, len(runs), ranked)
-        audits, readings = read_audits(results), readings_of(files, results)
-        families = {file.paper: file.claims for file in files}
-        reference = project_reference(folder, files)
-        audited: dict[str, Counter[str]] = {}
-        for run in audits:
-            for cell, outcome in zip(run.trials["cell"], run.trials["outcome"], strict=True):
-                audited.setdefault(cell, Counter())[outcome] += 1
-
-        def write(name: str) -> ArtefactPage:
-            return write_artefact(site, store, name, families.get(name.split("/")[0], ()), readings, audited, reference)
-
-        pages = _each(write, names, n_jobs or (min(usable_cores(), 4) if len(store) > LARGE else 1))
-        unfit = [page for page in pages if page.problem.startswith("The settings")]
-        if overrides and len(unfit) == len(pages):
-            problem = unfit[0].problem.partition(": ")[2] if unfit else "there are no artefacts"
-            raise ValueError(
-                f"the settings do not fit {', '.join(names[:1])}: {problem}; expected settings that fit some artefact, "
-                f"got {' '.join(overrides)}."
-            )
-        verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
-        ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
-        shown, unshown = write_runs(site, store, runs)
-        own: dict[str, Any] = {"runs": shown, "run_problems": [*run_problems, *unshown]}
-        if site.papers:
-            _write_overview(site, pages, ordered, readings, audits, own, reference)
-        else:
-            site.write("index.html", "overview_runs.html", "Comparison", "index", **own)
-        _write_environment(site, store, audits)
-        if ranked:
-            write_benchmark(site, Scores.of(read_panel(panel)))
-        write_assets(folder / "assets")
+        _write_site(results, folder, tuple(overrides), n_jobs)
     return target / "index.html"
 
 
-_call: Callable[[str], ArtefactPage] | None = None
+def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs: int | None) -> None:
+    """Write all pages into a folder."""
+    store = _read_store(results)
+    artefacts = artefact_names()
+    files = all_claim_files()
+    paper_names = tuple(dict.fromkeys(name.split("/")[0] for name in artefacts))
+    check_names(paper_names, artefacts, [claim.id for file in files for claim in file.claims])
+    runs, run_problems = read_runs(results)
+    panel = stored_folder()
+    has_panel = panel.is_relative_to(current_project().root) and panel.is_dir()  # as other reference results
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    site = Site(results, folder, overrides, now, len(store), paper_names, len(runs), has_panel)
+    audits = read_audits(results)
+    sources = Sources(
+        store=store,
+        families={file.paper: file.claims for file in files},
+        readings=readings_of(files, results),
+        audited=_audited(audits),
+        reference=project_reference(folder, files),
+    )
+    if n_jobs is None:
+        n_jobs = min(usable_cores(), MAX_PROCESSES) if len(store) > LARGE else 1
+    pages = _for_each(partial(show_artefact, site, sources), artefacts, n_jobs)
+    _check_settings(overrides, pages)
+    run_parts, unshown = write_runs(site, store, runs)
+    shared: dict[str, Any] = {"runs": run_parts, "run_problems": [*run_problems, *unshown]}
+    if site.papers:
+        verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
+        ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
+        _write_overview(site, sources, pages, ordered, audits, shared)
+    else:
+        site.write("index.html", "overview_runs.html", "Comparison", "index", **shared)
+    _write_environment(site, store, audits)
+    if has_panel:
+        write_panel(site, Scores.of(read_panel(panel)))
+    write_assets(folder / "assets")
+
+
+def _read_store(results: Path) -> StoreSnapshot:
+    """Return a snapshot of the store, with the lists of all features selected where these fit into memory."""
+    store = StoreSnapshot(TrialStore(results / "store"))
+    n_selected = store.column("n_selected")
+    selects = pc.less(n_selected, store.column("n_features"))  # what keeps all features has no list
+    n_listed = pc.sum(pc.if_else(selects, n_selected, 0), min_count=0).as_py()
+    if n_listed <= AT_ONCE:
+        store = store.with_large(store.table["cell"].unique().to_pylist())
+    return store
+
+
+def _audited(audits: Sequence[AuditRun]) -> dict[str, Counter[str]]:
+    """Return by cell how many of its trials audits found to be identical, close and different."""
+    outcomes: dict[str, Counter[str]] = {}
+    for run in audits:
+        for cell, outcome in zip(run.trials["cell"], run.trials["outcome"], strict=True):
+            outcomes.setdefault(cell, Counter())[outcome] += 1
+    return outcomes
+
+
+def _check_settings(overrides: Sequence[str], pages: Sequence[ArtefactPage]) -> None:
+    """Refuse settings of the user that fit no artefact."""
+    unfit = [page for page in pages if page.problem.startswith("The settings")]
+    if not overrides or len(unfit) < len(pages):
+        return
+    name = unfit[0].name if unfit else ""
+    problem = unfit[0].problem.partition(": ")[2] if unfit else "there are no artefacts"
+    raise ValueError(
+        f"the settings do not fit {name}: {problem}; expected settings that fit some artefact, "
+        f"got {' '.join(overrides)}."
+    )
+
+
+_show: Callable[[str], ArtefactPage] | None = None
 """What forked processes call: they share its snapshot of the store, which is too large to be sent."""
 
 
-def _each(write: Callable[[str], ArtefactPage], names: Sequence[str], n_jobs: int) -> list[ArtefactPage]:
+def _for_each(show: Callable[[str], ArtefactPage], names: Sequence[str], n_jobs: int) -> list[ArtefactPage]:
     """Return the page of each artefact; most of the time goes into their figures, so some processes share it."""
-    global _call
+    global _show
     if n_jobs == 1 or "fork" not in get_all_start_methods():
-        return [write(name) for name in names]
-    _call = write
+        return [show(name) for name in names]
+    _show = show
     try:
         with ProcessPoolExecutor(n_jobs, get_context("fork")) as pool:
-            return list(pool.map(_call_write, names))
+            return list(pool.map(_call_show, names))
     finally:
-        _call = None
+        _show = None
 
 
-def _call_write(name: str) -> ArtefactPage:
-    assert _call is not None
-    return _call(name)
+def _call_show(name: str) -> ArtefactPage:
+    assert _show is not None
+    return _show(name)
 
 
 def _write_overview(
     site: Site,
+    sources: Sources,
     pages: Sequence[ArtefactPage],
     verdicts: Sequence[Verdict],
-    readings: Mapping[str, ClaimReadings],
     audits: Sequence[AuditRun],
     of_runs: Mapping[str, Any],
-    reference: ProjectReference,
 ) -> None:
     """Write the overview, the list of claims, the page of each paper, and the list of own runs."""
+    shared: dict[str, Any] = {"readings": sources.readings, "reference": sources.reference}
+    pages = sorted(pages, key=lambda page: not page.n_stored)  # what is stored comes first
     titles: dict[str, str] = {}
-    shared: dict[str, Any] = {
-        "tally": partial(tally, readings),
-        "sum_certificates": sum_certificates,
-        "readings": readings,
-        "reference": reference,
-    }
-    pages = sorted(pages, key=lambda page: not page.n_found)  # what is stored comes first
+    tallies: dict[str, list[tuple[str, int]]] = {}
     for name in dict.fromkeys(page.paper for page in pages):
-        own = [page for page in pages if page.paper == name]
+        of_paper = [page for page in pages if page.paper == name]
         claims = [verdict for verdict in verdicts if verdict.claim.paper == name]
         titles[name], notes = papers()[name].read_notes()
+        tallies[name] = tally(claims, sources.readings)
         site.write(
-            f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=own,
-            verdicts=claims, notes=Markup(render_notes(notes)), **shared,
+            f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=of_paper,
+            verdicts=claims, tally=tallies[name], certificates=sum_certificates(of_paper),
+            notes=Markup(render_notes(notes)), **shared,
         )  # fmt: skip
+    shared["tally"] = tally(verdicts, sources.readings)
     site.write(
         "index.html", "index.html", "Overview", "index", pages=pages, titles=titles, verdicts=verdicts,
+        tallies=tallies, certificates=sum_certificates(pages),
         n_complete=sum(page.state == COMPLETE for page in pages), audit=audits[0] if audits else None, **shared,
         **of_runs,
     )  # fmt: skip
@@ -176,30 +210,23 @@ def _write_overview(
     site.write("claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, **shared)
 
 
-def tally(readings: Mapping[str, ClaimReadings], verdicts: Iterable[Verdict]) -> list[tuple[str, int]]:
-    """Return how many of the papers' own claims have each verdict, firm or depending on the reading.
-
-    The others stand beside, in the lists.
-    """
-    asked = {claim: found.robustness for claim, found in readings.items()}
-    own = [made for made in verdicts if made.claim.kind == "paper"]
-    return tallied(counted_verdict(made.claim.id, made.verdict, asked) for made in own)
-
-
 def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]) -> None:
     """Write the page about machines, versions, the store and audits."""
     checks = examine(site.results)
-    stored = [check for check in checks if check.group == STORE and check.name not in ("folder", "writable")]
-    problems = [f"{check.name}: {check.value}" for check in stored if check.state != OK]
+    of_store = [check for check in checks if check.group == STORE and check.name not in ("folder", "writable")]
+    problems = [f"{check.name}: {check.value}" for check in of_store if check.state != OK]
     if store.n_nameless:
-        without = "without a key or a cell, or a repeat, fold or draw,"
-        problems.append(f"{store.n_nameless:,} records {without} belong to no number and are left out")
-    environments, revisions = (value_counts(store.column(name).to_pandas()) for name in ("environment", "git_revision"))
-    different = [(run.when, where, each) for run in audits for where, each in run.different]
+        problems.append(
+            f"{store.n_nameless:,} records without a key or a cell, or a repeat, fold or draw, belong to no number and "
+            f"are left out"
+        )
+    environments = value_counts(store.column("environment").to_pandas())
+    different = [(run.when, trial, columns) for run in audits for trial, columns in run.different]
     site.write(
         "environment.html", "environment.html", "Environment", "environment", "Environment", problems=problems,
-        store=[(check.name, check.value) for check in stored if check.state == OK], audits=audits, versions=versions,
+        store=[(check.name, check.value) for check in of_store if check.state == OK], audits=audits, versions=versions,
         machine=[(check.name, check.value) for check in checks if check.group == INSTALLATION],
         different=different[:MAX_DIFFERENT], n_different=len(different),
-        environments=[(versions(text), n) for text, n in environments], revisions=revisions,
+        environments=[(versions(text), n) for text, n in environments],
+        revisions=value_counts(store.column("git_revision").to_pandas()),
     )  # fmt: skip

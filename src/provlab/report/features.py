@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
-from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,12 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.core.frames import Planned, planned_trials
-from provlab.core.snapshot import StoreSnapshot
+from provlab.core.selected import KEEPS_ALL, NO_LIST, SelectedFeatures
 from provlab.core.tables import write_frame
 from provlab.report.figures.curves import PANELS, frequency_figure
 from provlab.report.figures.style import only_formats, save_figure, style
-from provlab.report.selected import KEEPS_ALL, NO_LIST, SelectedFeatures, cells_features
 from provlab.report.templating import Site
 
 TOP = 30
@@ -41,12 +37,12 @@ MAX_RANKS = 2000
 
 
 class FeaturesLine(NamedTuple):
-    """A cell where a page shows it: its row is a method, its column such as a number of features."""
+    """A cell, by its id, where a page shows it: its row is a method, its column such as a number of features."""
 
     method: str
     column: str
     dataset: str
-    cell: Planned
+    cell: str
     href: str = ""
     """Its own page, below the report."""
 
@@ -85,119 +81,140 @@ class FeaturesPart:
     @property
     def has_weights(self) -> bool:
         """Whether a linear model gives some feature a weight."""
-        return any(found.frame["weight"].notna().any() for found in self.cells.values())
+        return any(selected.frame["weight"].notna().any() for selected in self.cells.values())
 
 
 def write_features(
     site: Site,
-    store: StoreSnapshot,
     lines: Sequence[FeaturesLine],
+    selects: pd.Series,
+    features: Iterable[tuple[str, SelectedFeatures]],
     folder: str,
-    selected: Mapping[str, SelectedFeatures] | None = None,
+    csv: str = "",
 ) -> FeaturesPart:
     """Write the files of the part "Which features?" of a page, and return what its template shows.
 
     Parameters
     ----------
     site : Site
-    store : StoreSnapshot
-        Its lists stay on the disk: a few cells are read at a time.
     lines : sequence of FeaturesLine
         Two may be of the same cell.
+    selects : Series of bool
+        By the id of each cell with trials: whether some trial selects a part of the features.
+    features : iterable of (str, SelectedFeatures)
+        Id and features of each such cell. They pass one by one, as a page may have thousands of cells.
     folder : str
         Of the page's files, below the report.
-    selected : mapping, optional
-        What the cells selected, by their ids, where it is at hand, and with it their features.csv in the folder.
-
-    Raises
-    ------
-    ValueError
-        For a damaged list, see `selected_features`.
+    csv : str, optional
+        Address of a CSV file with the same features; by default one is written.
     """
-    # the same cell may be planned with other numbers of repeats: the largest ones count
-    cells = {line.cell.id: line.cell for line in sorted(lines, key=lambda line: prod(line.cell.counts))}
-    sizes = planned_trials(store, [*cells.values()], ["n_selected", "n_features"])
-    selects = (sizes["n_selected"] < sizes["n_features"]).groupby(sizes["cell"]).any()
-    chosen = [cells[name] for name in selects.index[selects]]
-    order = {name: place for place, name in enumerate(dict.fromkeys(line.dataset for line in lines))}
-    groups: dict[tuple[str, str], list[FeaturesLine]] = {}
-    for line in sorted(lines, key=lambda line: order[line.dataset]):
-        if selects.get(line.cell.id):
-            groups.setdefault((line.dataset, line.column), []).append(line)
-    columns = list(dict.fromkeys(line.column for line in lines if selects.get(line.cell.id)))
-    drawn = columns if len(columns) <= PANELS else [columns[0], columns[len(columns) // 2], columns[-1]]
-    shown = {line.cell.id for members in [*groups.values()][:MAX_GROUPS] for line in members}
-    per_line = max(TOP, MAX_LINES // max(1, sum(map(len, groups.values()))))
-    part, whole = FeaturesPart(), dict[str, pd.DataFrame]()
-    most, curves = dict[str, pd.DataFrame](), dict[str, NDArray[np.float64]]()
-    for cell, found in cells_features(store, chosen) if selected is None else ((c, selected[c.id]) for c in chosen):
-        if not found.n_selections:
+    groups = _by_place(lines, selects)
+    n_selecting = sum(len(members) for members in groups.values())
+    lines_per_cell = max(TOP, MAX_LINES // max(1, n_selecting))
+    in_tables = {line.cell for members in list(groups.values())[:MAX_GROUPS] for line in members}
+    part = FeaturesPart(csv=csv)
+    in_file: dict[str, pd.DataFrame] = {}
+    in_table: dict[str, pd.DataFrame] = {}
+    curves: dict[str, NDArray[np.float64]] = {}
+    for cell, selected in features:
+        if not selected.n_selections:
             continue
-        frequency = found.frame["frequency"].to_numpy()
-        part.cells[cell.id] = replace(found, frame=found.frame.head(TOP))  # a page may have thousands of cells
-        part.counts[cell.id] = int((frequency == 1).sum()), frequency.size
-        most[cell.id], curves[cell.id] = found.frame.head(per_line), frequency[:MAX_RANKS]
-        if cell.id in shown:
-            whole[cell.id] = found.frame[["feature", "frequency", "weight"]]
-    known = list[FeaturesLine]()
-    for place, ((dataset, column), members) in enumerate(groups.items()):
-        if own := [line for line in members if line.cell.id in part.cells]:
-            known += own
+        frequency = selected.frame["frequency"].to_numpy()
+        part.cells[cell] = replace(selected, frame=selected.frame.head(TOP))
+        part.counts[cell] = int((frequency == 1).sum()), frequency.size
+        in_file[cell] = selected.frame.head(lines_per_cell)
+        curves[cell] = frequency[:MAX_RANKS]
+        if cell in in_tables:
+            in_table[cell] = selected.frame[["feature", "frequency", "weight"]]
+    with_list: list[FeaturesLine] = []
+    for number, ((dataset, column), members) in enumerate(groups.items()):
+        members = [line for line in members if line.cell in part.cells]
+        with_list += members
+        if members:
             part.n_groups += 1
-            if place < MAX_GROUPS:
-                part.groups.append({"dataset": dataset, "column": column, **_crossed(own, whole)})
-    part.lines, part.n_lines = known[:MAX_STABILITIES], len(known)
+        if members and number < MAX_GROUPS:
+            part.groups.append({"dataset": dataset, "column": column, **_crossed(members, in_table)})
+    part.lines = with_list[:MAX_STABILITIES]
+    part.n_lines = len(with_list)
     part.notes = _notes(lines, selects, part)
-    if known:
-        part.csv = f"{folder}/features.csv"
-        if selected is None:
-            part.csv = f"{folder}/which-features.csv"
-            names = pd.DataFrame([line[:3] for line in known], columns=["method", "column", "dataset"])
-            frame = pd.concat([most[line.cell.id] for line in known], keys=range(len(known)), names=["line"])
-            write_frame(names.join(frame.droplevel(1)), site.folder / part.csv)
-        if len({line.method for line in known}) <= MAX_METHODS:
-            part.figure = f"{folder}/which-features.svg"
-            _write_figure(site.folder / part.figure, drawn, known, curves)
+    if not with_list:
+        part.csv = ""
+        return part
+    if not csv:
+        part.csv = f"{folder}/which-features.csv"
+        _write_csv(site.folder / part.csv, with_list, in_file)
+    if len({line.method for line in with_list}) <= MAX_METHODS:
+        part.figure = f"{folder}/which-features.svg"
+        columns = list(dict.fromkeys(line.column for line in lines if selects.get(line.cell)))
+        _write_figure(site.folder / part.figure, columns, with_list, curves)
     return part
 
 
-def _crossed(lines: Sequence[FeaturesLine], whole: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+def _by_place(lines: Sequence[FeaturesLine], selects: pd.Series) -> dict[tuple[str, str], list[FeaturesLine]]:
+    """Return the lines of cells that select a part of the features, by data set and column, data set by data set."""
+    datasets = list(dict.fromkeys(line.dataset for line in lines))
+    groups: dict[tuple[str, str], list[FeaturesLine]] = {}
+    for line in sorted(lines, key=lambda line: datasets.index(line.dataset)):
+        if selects.get(line.cell):
+            groups.setdefault((line.dataset, line.column), []).append(line)
+    return groups
+
+
+def _crossed(lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     """Return a table with a line a feature and a column a method, those first that the methods select most often."""
-    frames = [whole[line.cell.id].set_index("feature") for line in lines]
-    frequency = pd.concat([frame["frequency"] for frame in frames], axis=1, sort=False).fillna(0.0)
-    weight = pd.concat([frame["weight"] for frame in frames], axis=1, sort=False)
+    by_method = [frames[line.cell].set_index("feature") for line in lines]
+    frequency = pd.concat([frame["frequency"] for frame in by_method], axis=1, sort=False).fillna(0.0)
+    weight = pd.concat([frame["weight"] for frame in by_method], axis=1, sort=False)
     top = frequency.mean(axis=1).sort_values(ascending=False, kind="stable").index[:TOP]
-    rows = [
-        {"feature": feature, "cells": list(zip(*numbers, strict=True))}
-        for feature, *numbers in zip(top, frequency.loc[top].to_numpy(), weight.loc[top].to_numpy(), strict=True)
-    ]
+    rows = []
+    for feature, frequencies, weights in zip(
+        top, frequency.loc[top].to_numpy(), weight.loc[top].to_numpy(), strict=True
+    ):
+        rows.append({"feature": feature, "cells": list(zip(frequencies, weights, strict=True))})
     return {"lines": lines, "n": len(frequency), "rows": rows}
 
 
 def _notes(lines: Sequence[FeaturesLine], selects: pd.Series, part: FeaturesPart) -> list[str]:
-    """Return what is not in the tables, and why: methods that keep all features, no lists, no names.
-
-    `selects` says of each cell with trials whether some of them has a part of the features.
-    """
-    without: dict[str, dict[str, None]] = {}
+    """Return what is not in the tables, and why: methods that keep all features, no lists, no names."""
+    methods_without: dict[str, dict[str, None]] = {}
     for line in lines:
-        cell = line.cell.id
-        if cell in selects.index and cell not in part.cells:
-            without.setdefault(NO_LIST if selects[cell] else KEEPS_ALL, {})[line.method] = None
-    notes = [f"{', '.join(methods)}: {reason}" for reason, methods in without.items()]
-    said = {note for found in part.cells.values() for note in found.note.split("; ") if note}
-    more = [f"and {len(said) - MAX_NOTES} more notes like these"] if len(said) > MAX_NOTES else []
-    return [*notes, *sorted(said)[:MAX_NOTES], *more]
+        if line.cell in selects.index and line.cell not in part.cells:
+            reason = NO_LIST if selects[line.cell] else KEEPS_ALL
+            methods_without.setdefault(reason, {})[line.method] = None
+    notes = [f"{', '.join(methods)}: {reason}" for reason, methods in methods_without.items()]
+    of_cells = sorted({note for selected in part.cells.values() for note in selected.note.split("; ") if note})
+    notes += of_cells[:MAX_NOTES]
+    if len(of_cells) > MAX_NOTES:
+        notes.append(f"and {len(of_cells) - MAX_NOTES} more notes like these")
+    return notes
+
+
+def _write_csv(path: Path, lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame]) -> None:
+    """Write the features of each line with its method, column and data set."""
+    parts = []
+    for line in lines:
+        frame = frames[line.cell].copy()
+        frame.insert(0, "method", line.method)
+        frame.insert(1, "column", line.column)
+        frame.insert(2, "dataset", line.dataset)
+        parts.append(frame)
+    write_frame(pd.concat(parts), path)
 
 
 def _write_figure(
     path: Path, columns: Sequence[str], lines: Sequence[FeaturesLine], curves: Mapping[str, NDArray[np.float64]]
 ) -> None:
-    """Draw the mean over data sets of the frequency of the k-th most frequent feature."""
+    """Draw the mean over data sets of the frequency of the k-th most frequent feature, of at most `PANELS` columns."""
+    if len(columns) > PANELS:
+        columns = [columns[0], columns[len(columns) // 2], columns[-1]]
     means = []
-    for column, method in product(columns, dict.fromkeys(line.method for line in lines)):
-        own = [curves[line.cell.id] for line in lines if (line.column, line.method) == (column, method)]
-        ranks = pd.concat([pd.Series(each) for each in own], axis=1).fillna(0.0).mean(axis=1) if own else []
-        means.append(pd.DataFrame({"column": column, "method": method, "frequency": ranks}))
+    for column in columns:
+        for method in dict.fromkeys(line.method for line in lines):
+            of_cells = [
+                pd.Series(curves[line.cell]) for line in lines if (line.column, line.method) == (column, method)
+            ]
+            if of_cells:
+                frequency = pd.concat(of_cells, axis=1).fillna(0.0).mean(axis=1)
+                means.append(pd.DataFrame({"column": column, "method": method, "frequency": frequency}))
     with only_formats("svg"), style():
         save_figure(frequency_figure(pd.concat(means)), path.with_suffix(""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -135,3 +136,26 @@ def draw_front(
         axes.set_ylabel("points of balanced error more than all features, mean")
         axes.grid(axis="y")
         return save_figure(figure, stem, "")
+
+
+def draw_rankings(rankings: pd.DataFrame, figures: Path) -> list[Path]:
+    """Draw a critical-difference diagram of each ranking below `figures`/<paper>/.
+
+    Parameters
+    ----------
+    rankings : DataFrame
+        Lines of results/rankings.csv; those without a method were not ranked.
+    figures : path
+    """
+    paths = []
+    ranked = rankings[rankings["method"] != ""]
+    for (name, column), lines in ranked.groupby(["artefact", "column"], sort=False):
+        paper, artefact = name.split("/")
+        stem = figures / paper / f"critical_difference_{artefact}_{re.sub(r'[^A-Za-z0-9]+', '', column)}"
+        first = lines.iloc[0]
+        title = f"{name}, {column}: average rank over {first['n']} data sets, Friedman p = {first['friedman_p']:.2g}"
+        if first["note"]:
+            title += f"; {first['note']}"
+        ranks = lines.set_index("method")["rank"]
+        paths += draw_critical_difference(ranks, stem, title, difference=first["critical_difference"])
+    return paths

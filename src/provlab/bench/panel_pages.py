@@ -50,7 +50,7 @@ FRONTS = {
 VERDICTS = ("better", "same", "worse", "inconclusive")
 
 
-def write_benchmark(
+def write_panel(
     site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "Feature selectors, ranked",
     pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "",
     problems: Sequence[str] = (),

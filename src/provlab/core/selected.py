@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.core.frames import FOLD_SIZES, Planned, planned_trials
+from provlab.core.frames import FOLD_SIZES, planned_trials
 from provlab.core.plan import feature_names_of, identity_of
+from provlab.core.snapshot import Planned
 from provlab.core.store import LARGE, TrialReader
 from provlab.project.documents import canonical_json
 from provsel.stability import stability
@@ -35,7 +37,7 @@ KEEPS_ALL, KEEPS_NONE = "all features are selected", "no feature is selected"
 SINGLE = "a single selection has no stability"
 NUMBERED = "features are numbered from 1"
 
-NO_INDEX = np.nan, (np.nan, np.nan)
+NO_STABILITY = np.nan, (np.nan, np.nan)
 """The stability of a cell that has none, and its interval."""
 
 
@@ -105,50 +107,62 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
         A list with a feature twice, or with one that the data set does not have.
     """
     n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
-    lists, keeps_all, trials = _selections(trials)
-    if not lists:
-        return SelectedFeatures(pd.DataFrame(columns=COLUMNS), 0, n_features, (0, 0), NO_LIST, *NO_INDEX)
-    sizes = np.array([len(each) for each in lists])
-    codes, labels = pd.factorize(np.concatenate(lists))
-    index = pd.array(labels, "Int64") if labels.dtype != object else pd.array([pd.NA] * labels.size, "Int64")
-    texts = labels
+    selections, trials = _selections(trials)
+    if not selections:
+        return SelectedFeatures(pd.DataFrame(columns=COLUMNS), 0, n_features, (0, 0), NO_LIST, *NO_STABILITY)
+    sizes = np.array([len(selection) for selection in selections])
+    codes, labels = pd.factorize(np.concatenate(selections))
     if labels.dtype == object:  # a preparation made columns in each fold, identified by name
-        n_features, note = max(n_features, labels.size), ""
-        lists = np.split(codes, np.cumsum(sizes)[:-1])
-    elif n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
-        raise ValueError(
-            f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "
-            f"{labels.max()}; the records are damaged, or of other data: run provsel audit."
-        )
+        texts = labels
+        index = pd.array([pd.NA] * labels.size, "Int64")
+        n_features = max(n_features, labels.size)
+        selections = np.split(codes, np.cumsum(sizes)[:-1])
+        note = ""
     else:
+        _check_indices(labels, n_features)
+        index = pd.array(labels, "Int64")
         if names is not None and len(names) != n_features:
             note = f"{NUMBERED}: the data have {len(names)} names, the trials {n_features} features"
             names = None
-        texts = np.array([str(k + 1) for k in labels] if names is None else [names[k] for k in labels], dtype=object)
+        if names is None:
+            texts = np.array([str(label + 1) for label in labels], dtype=object)
+        else:
+            texts = np.array([names[label] for label in labels], dtype=object)
     times = np.bincount(codes, minlength=labels.size)
-    place = _places(trials, codes, sizes, keeps_all, labels.size)
+    place = _places(trials, codes, sizes, labels.size)
+    weight, weight_sd = _weights(trials, codes, sizes, labels.size)
+    frame = pd.DataFrame({
+        "feature": pd.Series(texts, dtype=object), "index": index, "frequency": times / len(selections),
+        "times": times, "place": place, "weight": weight, "weight_sd": weight_sd,
+    })  # fmt: skip
     order = np.lexsort((labels, np.nan_to_num(place, nan=np.inf), -times))
-    columns = {"feature": pd.Series(texts, dtype=object), "index": index, "frequency": times / len(lists)}
-    columns |= {"times": times, "place": place}
-    columns |= dict(zip(("weight", "weight_sd"), _weights(trials, codes, sizes, labels.size), strict=True))
-    found = pd.DataFrame(columns).iloc[order].reset_index(drop=True)
-    stable, problem = NO_INDEX, ""
-    if sizes.sum() in (0, len(lists) * n_features):
-        problem = KEEPS_ALL if sizes[0] else KEEPS_NONE
-    elif len(lists) < 2:
-        problem = SINGLE
-    else:
-        samples, overlap = _samples(trials)
-        report = stability(lists, n_features, samples=samples, overlap=overlap)
-        stable = report.index, report.interval()
-    notes, ends = "; ".join(filter(None, (problem, note))), (int(sizes.min()), int(sizes.max()))
-    return SelectedFeatures(found, len(lists), n_features, ends, notes, *stable)
+    problem, index_of_stability, interval = _stability(trials, selections, sizes, n_features)
+    return SelectedFeatures(
+        frame=frame.iloc[order].reset_index(drop=True),
+        n_selections=len(selections),
+        n_features=n_features,
+        sizes=(int(sizes.min()), int(sizes.max())),
+        note="; ".join(filter(None, (problem, note))),
+        index=index_of_stability,
+        interval=interval,
+    )
+
+
+def largest_cells(cells: Iterable[Planned]) -> list[Planned]:
+    """Return distinct cells; of one that is planned several times the plan with the most trials."""
+    return list({cell.id: cell for cell in sorted(cells, key=lambda cell: prod(cell.counts))}.values())
+
+
+def cells_that_select(store: TrialReader, cells: Sequence[Planned]) -> pd.Series:
+    """Return by the id of each cell with stored trials whether some trial selects a part of the features."""
+    sizes = planned_trials(store, cells, ["n_selected", "n_features"])
+    return (sizes["n_selected"] < sizes["n_features"]).groupby(sizes["cell"]).any()
 
 
 def cells_features(
     store: TrialReader, cells: Sequence[Planned], *, at_once: int = AT_ONCE
-) -> Iterator[tuple[Planned, SelectedFeatures]]:
-    """Yield the selected features of each cell that has stored trials, data set by data set.
+) -> Iterator[tuple[str, SelectedFeatures]]:
+    """Yield the id and the selected features of each cell that has stored trials, data set by data set.
 
     Lists are read for a few cells at a time, so that memory does not grow with the number of trials.
 
@@ -166,7 +180,7 @@ def cells_features(
         chosen = [ordered[place] for place in batch.index]
         for place, trials in planned_trials(store, chosen, READ).groupby("place"):
             cell = chosen[int(str(place))]
-            yield cell, selected_features(trials, *data_names(cell.data, canonical_json(cell.dataset)))
+            yield cell.id, selected_features(trials, *data_names(cell.data, canonical_json(cell.dataset)))
 
 
 @lru_cache(maxsize=4)
@@ -186,56 +200,89 @@ def data_names(data: str, config: str) -> tuple[Sequence[str] | None, str]:
     return None, f"{NUMBERED}, as the names of data set {dataset.get('name')} cannot be read: {reason}"
 
 
-def _selections(trials: pd.DataFrame) -> tuple[list[Any], NDArray[np.bool_], pd.DataFrame]:
-    """Return the selection of each trial that has one, which of them are selections of all features, and the trials."""
-    lists, keeps_all, has = [], [], []
+def _selections(trials: pd.DataFrame) -> tuple[list[Any], pd.DataFrame]:
+    """Return the selection of each trial that has one, and these trials."""
+    selections: list[Any] = []
+    has_selection = []
     columns = (trials[name].tolist() for name in ("features", "feature_names", "n_features", "n_selected"))
-    for features, names, n_features, n_selected in zip(*columns, strict=True):
-        every = not isinstance(features, Sized)
-        has.append(isinstance(names, Sized) or not every or 0 < n_features == n_selected <= MAX_FEATURES)
-        if has[-1]:
-            keeps_all.append(every)
-            if isinstance(names, Sized):
-                lists.append(np.asarray(names, object))
-            else:
-                lists.append(np.arange(int(n_features)) if every else features)
-    return lists, np.array(keeps_all, bool), trials[np.array(has, bool)]
+    for features, feature_names, n_features, n_selected in zip(*columns, strict=True):
+        selection: Any = None
+        if isinstance(feature_names, Sized):
+            selection = np.asarray(feature_names, object)
+        elif isinstance(features, Sized):
+            selection = features
+        elif 0 < n_features == n_selected <= MAX_FEATURES:
+            selection = np.arange(int(n_features))
+        has_selection.append(selection is not None)
+        if selection is not None:
+            selections.append(selection)
+    return selections, trials[np.array(has_selection, bool)]
 
 
-def _samples(trials: pd.DataFrame) -> tuple[list[tuple[int, int]] | None, float]:
-    """Return the repeat and fold of each trial, and test rows per training row; None and 0 of draws on one fold."""
-    folds = list(zip(trials["repeat"], trials["fold"], strict=True))
-    if len(set(folds)) == 1:
-        return None, 0.0
-    n_train, n_test = (trials[name].astype(float).mean() for name in FOLD_SIZES)
-    return folds, float(n_test / n_train) if n_test > 0 and n_train > 0 else 0.0  # seeds have no test rows
+def _check_indices(labels: NDArray[np.int64], n_features: int) -> None:
+    """Refuse features that the data set does not have."""
+    if n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
+        raise ValueError(
+            f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "
+            f"{labels.max()}; the records are damaged, or of other data: run provsel audit."
+        )
 
 
-def _places(
-    trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], keeps_all: NDArray[np.bool_], n: int
-) -> NDArray[np.float64]:
+def _stability(
+    trials: pd.DataFrame, selections: list[Any], sizes: NDArray[np.int64], n_features: int
+) -> tuple[str, float, tuple[float, float]]:
+    """Return why there is no stability, "" where there is one, the stability, and its interval."""
+    if sizes.sum() == 0:
+        return KEEPS_NONE, *NO_STABILITY
+    if sizes.sum() == len(selections) * n_features:
+        return KEEPS_ALL, *NO_STABILITY
+    if len(selections) < 2:
+        return SINGLE, *NO_STABILITY
+    places = list(zip(trials["repeat"], trials["fold"], strict=True))
+    folds: list[tuple[int, int]] | None = None
+    overlap = 0.0
+    if len({*places}) > 1:  # else draws on one fold
+        folds = places
+        n_train, n_test = (trials[name].astype(float).mean() for name in FOLD_SIZES)
+        if n_test > 0 and n_train > 0:  # seeds have no test rows
+            overlap = float(n_test / n_train)
+    report = stability(selections, n_features, samples=folds, overlap=overlap)
+    return "", report.index, report.interval()
+
+
+def _places(trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], n: int) -> NDArray[np.float64]:
     """Return the median place of each of n features in the order of selection; NaN where nothing says that order."""
-    found, listed = np.full(n, np.nan), (np.asarray(each) for each in trials["features"] if isinstance(each, Sized))
-    if sizes.max() > 1 and not any((each[1:] < each[:-1]).any() for each in listed):  # all in the order of the columns
-        return found
-    place = np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    known, span = ~np.repeat(keeps_all, sizes), int(sizes.max()) + 1
+    is_list = np.array([isinstance(features, Sized) for features in trials["features"]], bool)
+    lists = [np.asarray(features) for features in trials["features"][is_list]]
+    medians = np.full(n, np.nan)
+    if sizes.max() > 1 and all((features[1:] >= features[:-1]).all() for features in lists):
+        return medians  # all in the order of the columns
+    listed = np.repeat(is_list, sizes)
+    places = (np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes))[listed]
+    codes = codes[listed]
     # one sort of feature and place together: a report has thousands of cells, and grouping takes four times as long
-    ordered, times = np.sort(codes[known] * span + place[known]), np.bincount(codes[known], minlength=n)
-    has = times > 0
-    start, times = (np.cumsum(times) - times)[has], times[has]
-    found[has] = 1 + (ordered[start + (times - 1) // 2] % span + ordered[start + times // 2] % span) / 2
-    return found
+    span = int(sizes.max()) + 1
+    ordered = np.sort(codes * span + places)
+    times = np.bincount(codes, minlength=n)
+    has_place = times > 0
+    start = (np.cumsum(times) - times)[has_place]
+    times = times[has_place]
+    lower = ordered[start + (times - 1) // 2] % span
+    upper = ordered[start + times // 2] % span
+    medians[has_place] = 1 + (lower + upper) / 2
+    return medians
 
 
 def _weights(
     trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], n: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean weight of each of n features and its standard deviation, over the selections that say one."""
-    lists = trials["coefficients"].tolist()
-    if not any(isinstance(each, Sized) for each in lists):
+    of_trials = trials["coefficients"].tolist()
+    if not any(isinstance(coefficients, Sized) for coefficients in of_trials):
         return np.full(n, np.nan), np.full(n, np.nan)
-    fits = (isinstance(each, Sized) and len(each) == size for each, size in zip(lists, sizes, strict=True))
-    parts = [each if fit else np.full(size, np.nan) for each, size, fit in zip(lists, sizes, fits, strict=True)]
-    grouped = pd.Series(np.concatenate(parts).astype(float)).groupby(codes)
-    return grouped.mean().to_numpy(), grouped.std().to_numpy()
+    weights = []
+    for coefficients, size in zip(of_trials, sizes, strict=True):
+        fits = isinstance(coefficients, Sized) and len(coefficients) == size
+        weights.append(coefficients if fits else np.full(size, np.nan))
+    by_feature = pd.Series(np.concatenate(weights).astype(float)).groupby(codes)
+    return by_feature.mean().to_numpy(), by_feature.std().to_numpy()
