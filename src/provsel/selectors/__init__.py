@@ -25,9 +25,11 @@ from provsel.selectors.laplacian_score import LaplacianScoreSelector
 from provsel.selectors.lasso import LassoSelector
 from provsel.selectors.leverage import LeverageScoreSelector
 from provsel.selectors.lpsvm import LPSVMSelector
+from provsel.selectors.multisurf import MultiSURFSelector
 from provsel.selectors.on_support_vectors import OnSupportVectors
 from provsel.selectors.online_leverage import OnlineLeverageSelector
 from provsel.selectors.randomly_pivoted_qr import RandomlyPivotedQRSelector
+from provsel.selectors.relieff import ReliefFSelector
 from provsel.selectors.ridge_leverage import RidgeLeverageSelector
 from provsel.selectors.rrqr import RRQRSelector
 from provsel.selectors.single_svd import SingleSVDSelector
@@ -56,10 +58,12 @@ __all__ = [
     "LaplacianScoreSelector",
     "LassoSelector",
     "LeverageScoreSelector",
+    "MultiSURFSelector",
     "OnSupportVectors",
     "OnlineLeverageSelector",
     "RRQRSelector",
     "RandomlyPivotedQRSelector",
+    "ReliefFSelector",
     "RidgeLeverageSelector",
     "SVMRFESelector",
     "Selection",
