@@ -43,6 +43,7 @@ class Size(certificates.Theorem):
 
 EVERY: list[selectors.BaseSelector] = [
     selectors.CrossValidatedSize(selectors.SVMRFESelector(1), cv=2),
+    selectors.CURSelector(2),
     selectors.DualSetSelector(0.3),
     selectors.SpectralSelectionSelector(3),
     selectors.AdaptiveRandomizedPivotingSelector(3),
@@ -51,8 +52,10 @@ EVERY: list[selectors.BaseSelector] = [
     selectors.ApproximateBSSSelector(5),
     selectors.AtSize(selectors.L1SVMSelector(), 3, parameter="C", low=0.1, high=1.0),
     selectors.BSSSelector(5),
+    selectors.FarthestPointSelector(2),
     selectors.FeatureSelectiveSelector(),
     selectors.FullDataSelector(),
+    selectors.HSICLassoSelector(2),
     selectors.LaplacianScoreSelector(3),
     selectors.LassoSelector(),
     selectors.LeverageScoreSelector(3),

@@ -39,6 +39,7 @@ ESTIMATORS = [
     selectors.CrossValidatedSize(selectors.SVMRFESelector(1), cv=2, most=1),
     selectors.AtSize(selectors.FeatureSelectiveSelector(relative=True), 1, parameter="c1", low=1e-4, high=1.0),
     selectors.AtSize(selectors.LassoSelector(), 1),
+    selectors.HSICLassoSelector(1, block_size=2, random_state=0),
     selectors.SVMRFESelector(1, task="regression"),
     selectors.AlphaInvestingSelector(task="regression"),
     selectors.CrossValidatedSize(
@@ -90,6 +91,7 @@ SELECTORS = {
         N // 2, n_redraws=3, random_state=3
     ),
     "spectral selection": selectors.SpectralSelectionSelector(R, rank=N // 2),
+    "hsic lasso": selectors.HSICLassoSelector(R, block_size=5, random_state=3),
     "dual set": selectors.DualSetSelector(R, rank=N // 2),
     "rfe": selectors.SVMRFESelector(R),
     "rfe liblinear": selectors.SVMRFESelector(R, solver="liblinear"),
@@ -183,7 +185,7 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
         "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
         "leverage with center", "online leverage", "online leverage as printed", "online leverage theory",
         "online ridge leverage", "ridge leverage at random", "adaptive randomized pivoting, redrawn",
-        "feature selective as printed at size",
+        "feature selective as printed at size", "hsic lasso",
     }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -229,7 +230,7 @@ def rrelieff_scores(rows: UnitRows, y: Array, n_neighbors: int) -> Array:
     return scores
 
 
-def surf_scores(rows: UnitRows, y: NDArray[np.generic], *, is_regression: bool, form: str) -> Array:
+def surf_scores(rows: UnitRows, y: NDArray[Any], *, is_regression: bool, form: str) -> Array:
     """Return the scores of MultiSURF, SURF or SURF* of the features, shape (d,).
 
     Parameters

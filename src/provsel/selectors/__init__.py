@@ -16,10 +16,13 @@ from provsel.selectors.approximate_bss import ApproximateBSSSelector
 from provsel.selectors.at_size import AtSize
 from provsel.selectors.bss import BSSSelector
 from provsel.selectors.cross_validated_size import CrossValidatedSize
+from provsel.selectors.cur import CURSelector
 from provsel.selectors.dual_set import DualSetSelector
+from provsel.selectors.farthest_point import FarthestPointSelector
 from provsel.selectors.feature_selective import FeatureSelectiveSelector
 from provsel.selectors.full import FullDataSelector
 from provsel.selectors.gaussian_compression import GaussianCompression
+from provsel.selectors.hsic_lasso import HSICLassoSelector
 from provsel.selectors.l1_svm import L1SVMSelector
 from provsel.selectors.laplacian_score import LaplacianScoreSelector
 from provsel.selectors.lasso import LassoSelector
@@ -48,11 +51,14 @@ __all__ = [
     "AtSize",
     "BSSSelector",
     "BaseSelector",
+    "CURSelector",
     "CrossValidatedSize",
     "DualSetSelector",
+    "FarthestPointSelector",
     "FeatureSelectiveSelector",
     "FullDataSelector",
     "GaussianCompression",
+    "HSICLassoSelector",
     "L1SVMSelector",
     "LPSVMSelector",
     "LaplacianScoreSelector",

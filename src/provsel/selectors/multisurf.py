@@ -9,7 +9,7 @@ import numpy as np
 from provsel.checks import check_choice
 from provsel.kernels.relief import surf_scores
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
-from provsel.selectors._relief import constants_last, unit_rows
+from provsel.selectors._relief import ranking_of
 
 FORMS = ("multisurf", "surf", "surf_star")
 
@@ -100,6 +100,10 @@ class MultiSURFSelector(RankedSelector):
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
         check_choice("MultiSURFSelector", "form", self.form, FORMS)
-        units = unit_rows("MultiSURFSelector", rows.X, self.discrete_features)
-        scores = surf_scores(units, rows.y, is_regression=rows.classes is None, form=self.form)
-        return constants_last(rows.X, scores)
+        form, is_regression = self.form, rows.classes is None
+        return ranking_of(
+            "MultiSURFSelector",
+            rows.X,
+            self.discrete_features,
+            lambda units: surf_scores(units, rows.y, is_regression=is_regression, form=form),
+        )

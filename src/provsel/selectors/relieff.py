@@ -9,7 +9,7 @@ import numpy as np
 from provsel.checks import check_integer
 from provsel.kernels.relief import relieff_scores, rrelieff_scores
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
-from provsel.selectors._relief import constants_last, unit_rows
+from provsel.selectors._relief import ranking_of
 
 
 class ReliefFSelector(RankedSelector):
@@ -97,7 +97,8 @@ class ReliefFSelector(RankedSelector):
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
         check_integer("ReliefFSelector", "n_neighbors", self.n_neighbors, minimum=1)
-        units = unit_rows("ReliefFSelector", rows.X, self.discrete_features)
-        score = rrelieff_scores if rows.classes is None else relieff_scores
-        scores = score(units, rows.y, int(self.n_neighbors))
-        return constants_last(rows.X, scores)
+        n_neighbors = int(self.n_neighbors)
+        scores = rrelieff_scores if rows.classes is None else relieff_scores
+        return ranking_of(
+            "ReliefFSelector", rows.X, self.discrete_features, lambda units: scores(units, rows.y, n_neighbors)
+        )

@@ -1,4 +1,4 @@
-"""The parameter `discrete_features`: which columns hold codes, whose order and distances mean nothing."""
+"""What methods ask of columns: which hold codes, whose order and distances mean nothing, and whether any varies."""
 
 from __future__ import annotations
 
@@ -24,3 +24,13 @@ def discrete_mask(name: str, discrete_features: Any, n_features: int) -> NDArray
         )
     mask[columns.astype(np.int64)] = True
     return mask
+
+
+def varying_columns(name: str, X: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which columns of X, shape (n, d), vary, shape (d,); raise where none does."""
+    varies: NDArray[np.bool_] = X.min(axis=0) < X.max(axis=0)
+    if not varies.any():
+        raise ValueError(
+            f"{name}: expected at least two different rows, got {len(X)} equal ones; check how X was loaded."
+        )
+    return varies
