@@ -51,6 +51,7 @@ EVERY: list[selectors.BaseSelector] = [
     selectors.ApproximateBSSSelector(5),
     selectors.AtSize(selectors.L1SVMSelector(), 3, parameter="C", low=0.1, high=1.0),
     selectors.BSSSelector(5),
+    selectors.FTestSelector(3),
     selectors.FeatureSelectiveSelector(),
     selectors.FullDataSelector(),
     selectors.LaplacianScoreSelector(3),

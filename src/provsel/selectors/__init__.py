@@ -17,6 +17,7 @@ from provsel.selectors.at_size import AtSize
 from provsel.selectors.bss import BSSSelector
 from provsel.selectors.cross_validated_size import CrossValidatedSize
 from provsel.selectors.dual_set import DualSetSelector
+from provsel.selectors.f_test import FTestSelector
 from provsel.selectors.feature_selective import FeatureSelectiveSelector
 from provsel.selectors.full import FullDataSelector
 from provsel.selectors.gaussian_compression import GaussianCompression
@@ -48,6 +49,7 @@ __all__ = [
     "BaseSelector",
     "CrossValidatedSize",
     "DualSetSelector",
+    "FTestSelector",
     "FeatureSelectiveSelector",
     "FullDataSelector",
     "GaussianCompression",
