@@ -50,7 +50,7 @@ def class_moments(X: Matrix, y: NDArray[np.int64], weight: Array | None = None) 
     if weight is None:
         weight = np.ones(y.size)
     sizes = np.bincount(y, weights=weight)
-    means = _class_sums(X, y, weight) / sizes[:, None]
+    means = _weighted_sums(X, _members(y, weight)) / sizes[:, None]
     mean = sizes @ means / sizes.sum()
     between = sizes @ (means - mean) ** 2
     if not sparse.issparse(X):
@@ -87,10 +87,24 @@ def correlations(X: Matrix, y: Array, weight: Array | None = None) -> Array:
         return np.where(scale > 0, np.clip(products / scale, -1.0, 1.0), 0.0)
 
 
-def _class_sums(X: Matrix, y: NDArray[np.int64], weight: Array) -> Array:
-    """Return the sums of each class, shape (n_classes, d), of sparse X, or of X less its first row."""
+def f_of_correlations(r: Array, size: float) -> Array:
+    """Return the F statistic of each correlation r of `size` rows, infinite where r is 1 or -1 to rounding."""
+    unexplained = 1.0 - r**2
+    unexplained[unexplained < 8 * np.finfo(np.float64).eps] = 0.0
+    with np.errstate(divide="ignore"):
+        return r**2 / unexplained * max(size - 2, 1)
+
+
+def class_sums(X: Matrix, y: NDArray[np.int64], weight: Array) -> Array:
+    """Return the sums of X, ndarray or CSR of shape (n, d), over each class, shape (n_classes, d), rows weighted."""
+    product = _members(y, weight) @ X
+    return product.toarray() if sparse.issparse(product) else product
+
+
+def _members(y: NDArray[np.int64], weight: Array) -> Any:
+    """Return the weights of the rows of each class, CSR of shape (n_classes, n)."""
     shape = int(y.max()) + 1, y.size
-    return _weighted_sums(X, sparse.csc_array((weight, y, np.arange(y.size + 1)), shape=shape).tocsr())
+    return sparse.csc_array((weight, y, np.arange(y.size + 1)), shape=shape).tocsr()
 
 
 def _weighted_sums(X: Matrix, weights: Any) -> Array:

@@ -223,12 +223,16 @@ def _first(
     return picks
 
 
-def _dense(name: str, X: Any) -> NDArray[np.float64]:
-    """Return sparse X, shape (n, d), as an array, or raise where it is too large."""
+def check_dense_size(name: str, X: Any) -> None:
+    """Raise where sparse X, shape (n, d), is too large to be made dense."""
     n_samples, n_features = X.shape
     if n_samples * n_features > DENSE_ENTRIES:
         raise ValueError(
             f"{name}: expected dense X, or sparse X of at most {DENSE_ENTRIES:,} entries with its zeros, got "
             f"{n_samples:,} x {n_features:,}; select from fewer rows, or keep fewer columns by FTestSelector first."
         )
+
+
+def _dense(name: str, X: Any) -> NDArray[np.float64]:
+    check_dense_size(name, X)
     return np.asarray(X.toarray(), dtype=np.float64)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc
 
-from provsel.kernels.one_way import class_moments, correlations, f_statistics
+from provsel.kernels.one_way import class_moments, correlations, f_of_correlations, f_statistics
 from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelector
 
 
@@ -81,7 +80,7 @@ class FTestSelector(WeightedRankedSelector):
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
         size = rows.y.size if rows.sample_weight is None else rows.sample_weight.sum()
         if rows.classes is None:
-            scores = _f_of_correlations(correlations(rows.X, rows.y, rows.sample_weight), size)
+            scores = f_of_correlations(correlations(rows.X, rows.y, rows.sample_weight), size)
             freedom = 1
         else:
             moments = class_moments(rows.X, rows.y, rows.sample_weight)
@@ -89,11 +88,3 @@ class FTestSelector(WeightedRankedSelector):
             freedom = np.count_nonzero(moments.sizes) - 1
         p_values = fdtrc(freedom, max(size - freedom - 1, 1), scores)
         return Ranking.by_scores(scores, p_values=p_values)
-
-
-def _f_of_correlations(r: NDArray[np.float64], size: float) -> NDArray[np.float64]:
-    """Return the F statistic of each correlation r, infinite where r is 1 or -1 to rounding."""
-    unexplained = 1.0 - r**2
-    unexplained[unexplained < 8 * np.finfo(np.float64).eps] = 0.0
-    with np.errstate(divide="ignore"):
-        return r**2 / unexplained * max(size - 2, 1)
