@@ -30,7 +30,7 @@ def column_blocks(n_columns: int, n_samples: int, n_values: int = BLOCK) -> Iter
         yield slice(start, min(start + step, n_columns))
 
 
-def coded(columns: Array) -> Codes:
+def coded(columns: NDArray[Any]) -> Codes:
     """Return the number of each value among the different ones of its column, shape (d, n), smallest first."""
     codes = np.empty(columns.shape, dtype=np.int32)
     for part in column_blocks(*columns.shape):

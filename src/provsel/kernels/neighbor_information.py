@@ -6,13 +6,14 @@ shape (d, n), so that each lies in one piece.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 from scipy.special import digamma
 
+from provsel.kernels.discrete_information import Codes, column_blocks
 from provsel.kernels.spectral import Array
 
 BLOCK = 1 << 20
@@ -20,6 +21,9 @@ BLOCK = 1 << 20
 
 CACHED = 1 << 15
 """Values of a block whose neighbours are searched together: its lists of neighbours stay in a cache."""
+
+MANY = 1024
+"""Rows from which on a tree for each column is quicker."""
 
 NEARLY_ALL = 0.95
 """Share of points with all their neighbours from which on the others are searched one by one."""
@@ -33,7 +37,7 @@ def information_with_classes(columns: Array, y: NDArray[np.int64], n_neighbors: 
         return np.zeros(len(columns))
     groups = y[order]
     information = np.empty(len(columns))
-    for part in _blocks(*columns.shape, BLOCK):
+    for part in column_blocks(len(columns), y.size, BLOCK):
         values = columns[part][:, order]
         everywhere = np.sort(values, axis=1)
         for start, stop in pairwise([0, *(np.flatnonzero(np.diff(groups)) + 1), groups.size]):
@@ -44,12 +48,12 @@ def information_with_classes(columns: Array, y: NDArray[np.int64], n_neighbors: 
     return np.maximum(information, 0.0)
 
 
-def information_of_codes(codes: NDArray[np.int64], y: Array, n_neighbors: int) -> Array:
+def information_of_codes(codes: Codes, y: Array, n_neighbors: int) -> Array:
     """Return the mutual information, shape (d,), of codes 0, 1, ..., shape (d, n), with numbers y, shape (n,)."""
     by_target = np.argsort(y, kind="stable")
     target = y[by_target]
     information = np.zeros(len(codes))
-    for part in _blocks(*codes.shape, BLOCK):
+    for part in column_blocks(len(codes), y.size, BLOCK):
         coded = codes[part][:, by_target]
         order = np.argsort(coded, axis=1, kind="stable")
         groups, values = np.take_along_axis(coded, order, axis=1), target[order]
@@ -71,9 +75,10 @@ def information_with_numbers(columns: Array, y: Array, n_neighbors: int) -> Arra
     n_samples = target.size
     digammas = digamma(np.arange(n_samples + 1))
     information = np.empty(len(columns))
-    for part in _blocks(*columns.shape, CACHED):
+    for part in column_blocks(len(columns), y.size, CACHED):
         values = columns[part][:, order]
-        radius = _radius_of_pairs(values, target, n_neighbors)
+        search = _radius_of_pairs if n_samples < MANY else _radius_by_trees
+        radius = search(values, target, n_neighbors)
         near = digammas[_counts(np.sort(values, axis=1), values, _inside(values, radius))]
         targets = np.broadcast_to(target, values.shape).reshape(1, -1)
         inside = _inside(targets, radius.reshape(1, -1))
@@ -82,14 +87,8 @@ def information_with_numbers(columns: Array, y: Array, n_neighbors: int) -> Arra
     return np.maximum(information, 0.0)
 
 
-def _blocks(n_columns: int, n_samples: int, n_values: int) -> Iterator[slice]:
-    step = max(1, n_values // n_samples)
-    for start in range(0, n_columns, step):
-        yield slice(start, min(start + step, n_columns))
-
-
 def _radius_in_groups(
-    values: Array, groups: NDArray[np.int64], n_neighbors: int
+    values: Array, groups: NDArray[np.integer], n_neighbors: int
 ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
     """Return the distance to the last neighbour in the group, how many neighbours these are, and the group's size.
 
@@ -116,7 +115,7 @@ def _radius_in_groups(
     return radius, n_near, size
 
 
-def _run_lengths(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+def _run_lengths(groups: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the length of the run of equal values, shape (b, n), in which each stands."""
     starts = np.ones(groups.shape, dtype=bool)
     starts[:, 1:] = groups[:, 1:] != groups[:, :-1]
@@ -146,6 +145,16 @@ def _counts(everywhere: Array, values: Array, radius: Array) -> NDArray[np.int64
         places = points.searchsorted(limits)
         counts[column] = places[:n_values] - places[n_values:]
     return np.maximum(counts, 1)  # each is near itself
+
+
+def _radius_by_trees(values: Array, target: Array, n_neighbors: int) -> Array:
+    """Return what `_radius_of_pairs` does."""
+    radius = np.empty_like(values)
+    for column, numbers in enumerate(values):
+        points = np.column_stack([numbers, target])
+        tree = cKDTree(points, balanced_tree=False, compact_nodes=False)
+        radius[column] = tree.query(points, k=[n_neighbors + 1], p=np.inf)[0][:, 0]  # the nearest is the point itself
+    return radius
 
 
 def _radius_of_pairs(values: Array, target: Array, n_neighbors: int) -> Array:

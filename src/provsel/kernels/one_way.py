@@ -49,7 +49,7 @@ def class_moments(X: Matrix, y: NDArray[np.int64], weight: Array | None = None) 
     """Return the moments of X, ndarray or CSR of shape (n, d), in the classes y = 0, 1, ..., rows weighted."""
     if weight is None:
         weight = np.ones(y.size)
-    sizes = np.bincount(y, weights=weight)
+    sizes = np.asarray(np.bincount(y, weights=weight), dtype=np.float64)
     means = _weighted_sums(X, _members(y, weight)) / sizes[:, None]
     mean = sizes @ means / sizes.sum()
     between = sizes @ (means - mean) ** 2
@@ -144,7 +144,8 @@ def _sparse_squares_around(X: Any, centers: Array, y: NDArray[np.int64], weight:
     weight_of_zeros = np.maximum(sizes[:, None] - weight_of_values, 0.0)
     weight_of_zeros[n_values == np.bincount(y)[:, None]] = 0.0  # not what sums of the same weights differ by
     around += (weight_of_zeros * centers**2).sum(axis=0)
-    return around, np.bincount(X.indices, weights * X.data**2, minlength=n_features)
+    squares = np.bincount(X.indices, weights * X.data**2, minlength=n_features).astype(np.float64, copy=False)
+    return around, squares
 
 
 def row_blocks(n_samples: int, n_features: int) -> Iterator[slice]:

@@ -144,7 +144,7 @@ class RankedSelector(BaseSelector, ABC):
         weight = view.metadata.get("sample_weight") if isinstance(self, WeightedRankedSelector) else None
         if weight is not None and not weight.all():
             counted = weight > 0
-            X, y, weight = X[counted], y[counted], weight[counted]
+            X, y, weight = X[counted], None if y is None else y[counted], weight[counted]
         if not self.needs_labels:
             return RankedRows(X, np.empty(0), None, weight)
         classes, numbers = target_of(name, y, getattr(self, "task", "classification"))

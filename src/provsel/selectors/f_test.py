@@ -85,6 +85,6 @@ class FTestSelector(WeightedRankedSelector):
         else:
             moments = class_moments(rows.X, rows.y, rows.sample_weight)
             scores = f_statistics(moments)
-            freedom = np.count_nonzero(moments.sizes) - 1
+            freedom = moments.sizes.size - 1
         p_values = fdtrc(freedom, max(size - freedom - 1, 1), scores)
         return Ranking.by_scores(scores, p_values=p_values)
