@@ -153,7 +153,10 @@ def test_dependence_that_no_line_shows_and_no_weight_at_all():
         ({"penalty": 0}, "expected a positive, finite penalty, got 0"),
         ({"block_size": 1}, "block_size must be an integer of at least 2, got 1"),
         ({"n_permutations": 0.5}, "n_permutations must be an integer of at least 1, got 0.5"),
-        ({"discrete_features": [12]}, "expected discrete_features True, False, a mask of 12 columns, or column"),
+        (
+            {"discrete_features": [12]},
+            "expected discrete_features 'auto', a truth value, a mask of 12 columns or their",
+        ),
     ],
 )
 def test_parameters_out_of_range(options, message):

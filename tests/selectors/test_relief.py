@@ -225,9 +225,12 @@ def test_a_feature_that_matters_with_another_only():
         (ReliefFSelector(2, n_neighbors=1.5), "n_neighbors must be an integer of at least 1, got 1.5"),
         (MultiSURFSelector(2, form="relief"), "form must be one of multisurf, surf, surf_star, got 'relief'"),
         *(
-            (cls(2, discrete_features=value), "expected discrete_features True, False, a mask of 6 columns, or column")
+            (
+                cls(2, discrete_features=value),
+                "expected discrete_features 'auto', a truth value, a mask of 6 columns or their",
+            )
             for cls in (ReliefFSelector, MultiSURFSelector)
-            for value in ([6], [-1], "auto", [0.5], [True], None, [[1]])
+            for value in ([6], [-1], [0.5], [True], None, [[1]])
         ),
     ],
 )

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from provsel.kernels.ties import rank_descending
 from provsel.labels import target_of
-from provsel.selectors._base import BaseSelector, Selection, checked_count
+from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
 from provsel.training_view import TrainingView
 from provsel.validation import checked_array
 
@@ -37,7 +37,7 @@ class RankedRows:
     classes : ndarray of shape (n_classes,), or None
         None of a regression, and without labels.
     sample_weight : ndarray of shape (n,), or None
-        float64, not negative.
+        float64, positive: rows of weight 0 are left out.
     """
 
     X: Any
@@ -56,7 +56,7 @@ class Ranking:
         Distinct features, at least as many as are asked for. An iterator yields them one after the other, as a greedy
         method picks them: fits with other numbers on one view go on where the last one ended.
     scores : ndarray of shape (d,), or None
-        Finite, or -inf.
+        No NaN.
     own : int or None
         How many features the method itself would keep, of classes with `has_own_number`.
     attributes : mapping
@@ -70,8 +70,9 @@ class Ranking:
 
     @classmethod
     def by_scores(cls, scores: NDArray[np.float64], *, own: int | None = None, **attributes: Any) -> Ranking:
-        """Return the order of decreasing scores, shape (d,); the first of equal ones first."""
-        return cls(rank_descending(scores), scores, own, attributes)
+        """Return the order of decreasing scores, shape (d,), inf too; the first of equal ones first."""
+        finite = np.minimum(scores, np.finfo(np.float64).max)
+        return cls(rank_descending(finite), scores, own, attributes)
 
 
 def completed(first: Any, scores: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -135,14 +136,19 @@ class RankedSelector(BaseSelector, ABC):
         """Return X as the method takes it, and y as numbers."""
         name = type(self).__name__
         X = view.X
+        if not (X.nnz if sparse.issparse(X) else X.any()):
+            raise all_zeros(self, view)
         if sparse.issparse(X) and not self.takes_sparse:
             X = view.shared("dense X", lambda: _dense(name, view.X))
-        X = X.astype(np.float64, copy=False)
+        X, y = X.astype(np.float64, copy=False), view.y
         weight = view.metadata.get("sample_weight") if isinstance(self, WeightedRankedSelector) else None
+        if weight is not None and not weight.all():
+            counted = weight > 0
+            X, y, weight = X[counted], None if y is None else y[counted], weight[counted]
         if not self.needs_labels:
             return RankedRows(X, np.empty(0), None, weight)
-        classes, y = target_of(name, view.y, getattr(self, "task", "classification"))
-        return RankedRows(X, y, classes, weight)
+        classes, numbers = target_of(name, y, getattr(self, "task", "classification"))
+        return RankedRows(X, numbers, classes, weight)
 
     def _own_number(self, ranking: Ranking, n_features: int) -> int:
         """Return how many features the method keeps, at least one."""
@@ -217,12 +223,16 @@ def _first(
     return picks
 
 
-def _dense(name: str, X: Any) -> NDArray[np.float64]:
-    """Return sparse X, shape (n, d), as an array, or raise where it is too large."""
+def check_dense_size(name: str, X: Any) -> None:
+    """Raise where sparse X, shape (n, d), is too large to be made dense."""
     n_samples, n_features = X.shape
     if n_samples * n_features > DENSE_ENTRIES:
         raise ValueError(
             f"{name}: expected dense X, or sparse X of at most {DENSE_ENTRIES:,} entries with its zeros, got "
             f"{n_samples:,} x {n_features:,}; select from fewer rows, or keep fewer columns by FTestSelector first."
         )
+
+
+def _dense(name: str, X: Any) -> NDArray[np.float64]:
+    check_dense_size(name, X)
     return np.asarray(X.toarray(), dtype=np.float64)

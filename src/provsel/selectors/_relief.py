@@ -21,7 +21,7 @@ def ranking_of(
 
     Raises where all rows are equal, and warns of very many.
     """
-    discrete = discrete_mask(name, discrete_features, X.shape[1])
+    discrete = discrete_mask(name, discrete_features, X)
     varies = varying_columns(name, X)
     warn_of_many_rows(name, len(X), "fit it on a sample of the rows")
     scores = score(UnitRows.of(X, discrete))

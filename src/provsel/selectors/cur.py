@@ -9,8 +9,7 @@ from scipy import sparse
 
 from provsel.checks import check_integer
 from provsel.kernels.column_picks import cur_picks
-from provsel.kernels.graded import largest_size
-from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, _dense
+from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, check_dense_size
 
 
 class CURSelector(RankedSelector):
@@ -77,8 +76,7 @@ class CURSelector(RankedSelector):
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
         check_integer("CURSelector", "rank", self.rank, minimum=1)
         X = rows.X
-        if not largest_size(X):
-            raise ValueError("CURSelector: expected X with a non-zero value, got all zeros; check how X was loaded.")
         if sparse.issparse(X) and X.shape[0] > X.shape[1]:
-            X = _dense("CURSelector", X)
+            check_dense_size("CURSelector", X)
+            X = X.toarray()
         return Ranking(cur_picks(X, int(self.rank)))

@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 
 from provsel.kernels.column_picks import farthest_picks
-from provsel.kernels.graded import largest_size
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 
@@ -70,8 +69,4 @@ class FarthestPointSelector(RankedSelector):
         self.n_features_to_select = n_features_to_select
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
-        if not largest_size(rows.X):
-            raise ValueError(
-                "FarthestPointSelector: expected X with a non-zero value, got all zeros; check how X was loaded."
-            )
         return Ranking(farthest_picks(rows.X))

@@ -117,12 +117,12 @@ class HSICLassoSelector(RankedSelector):
         self.random_state = random_state
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
-        n_samples, n_features = rows.X.shape
+        n_samples = len(rows.X)
         check_positive("HSICLassoSelector", penalty=self.penalty)
         check_integer("HSICLassoSelector", "n_permutations", self.n_permutations, minimum=1)
         if self.block_size is not None:
             check_integer("HSICLassoSelector", "block_size", self.block_size, minimum=2)
-        discrete = discrete_mask("HSICLassoSelector", self.discrete_features, n_features)
+        discrete = discrete_mask("HSICLassoSelector", self.discrete_features, rows.X)
         varies = varying_columns("HSICLassoSelector", rows.X)
         blocks = row_blocks(n_samples, self.block_size or n_samples, self.n_permutations, rng)
         kernels = KernelColumns.of(rows.X, discrete, blocks)
