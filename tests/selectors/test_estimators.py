@@ -39,12 +39,19 @@ ESTIMATORS = [
     selectors.CrossValidatedSize(selectors.SVMRFESelector(1), cv=2, most=1),
     selectors.AtSize(selectors.FeatureSelectiveSelector(relative=True), 1, parameter="c1", low=1e-4, high=1.0),
     selectors.AtSize(selectors.LassoSelector(), 1),
+    selectors.HSICLassoSelector(1, block_size=2, random_state=0),
     selectors.SVMRFESelector(1, task="regression"),
     selectors.AlphaInvestingSelector(task="regression"),
     selectors.CrossValidatedSize(
         selectors.SVMRFESelector(1), cv=KFold(2, shuffle=True, random_state=0), most=1, task="regression"
     ),
     selectors.OnlineLeverageSelector(1, random_state=0),
+    selectors.FTestSelector(1, task="regression"),
+    selectors.JMISelector(1, task="regression"),
+    selectors.MRMRSelector(1, redundancy="mutual_information"),
+    selectors.MutualInformationSelector(1, random_state=0),
+    selectors.MutualInformationSelector(1, task="regression", random_state=0),
+    selectors.RankTestSelector(1, task="regression"),
     models.LibsvmSVM(),
     models.LiblinearSVM(),
     models.CrossValidatedSVM(grid=(0.1, 1.0), n_splits=2),
@@ -90,6 +97,7 @@ SELECTORS = {
         N // 2, n_redraws=3, random_state=3
     ),
     "spectral selection": selectors.SpectralSelectionSelector(R, rank=N // 2),
+    "hsic lasso": selectors.HSICLassoSelector(R, block_size=5, random_state=3),
     "dual set": selectors.DualSetSelector(R, rank=N // 2),
     "rfe": selectors.SVMRFESelector(R),
     "rfe liblinear": selectors.SVMRFESelector(R, solver="liblinear"),
@@ -116,6 +124,13 @@ SELECTORS = {
     "online ridge leverage": selectors.OnlineLeverageSelector(R, outside_span="ridge", ridge=1.0, random_state=3),
     "alpha investing": selectors.AlphaInvestingSelector(wealth=5.0),
     "ridge leverage at random": selectors.RidgeLeverageSelector(R, strategy="sample", random_state=3),
+    "f test": selectors.FTestSelector(R),
+    "jmi": selectors.JMISelector(R),
+    "jmi of values": selectors.JMISelector(R, criterion="cmim", discrete_features=True),
+    "mrmr": selectors.MRMRSelector(R),
+    "mrmr of information": selectors.MRMRSelector(R, relevance="mutual_information", redundancy="mutual_information"),
+    "mutual information": selectors.MutualInformationSelector(R, discrete_features=True, random_state=3),
+    "rank test": selectors.RankTestSelector(R),
     "rfe on support vectors": selectors.OnSupportVectors(selectors.SVMRFESelector(R, step=5)),
     "leverage with center": selectors.WithEnclosingBallCenter(selectors.LeverageScoreSelector(R, random_state=3)),
     "rrqr with center": selectors.WithEnclosingBallCenter(selectors.RRQRSelector(R)),
@@ -181,9 +196,9 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
     random = {name for name in NAMED if SELECTORS[name].is_random}
     assert random == {
         "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
-        "leverage with center", "online leverage", "online leverage as printed", "online leverage theory",
-        "online ridge leverage", "ridge leverage at random", "adaptive randomized pivoting, redrawn",
-        "feature selective as printed at size",
+        "leverage with center", "mutual information", "online leverage", "online leverage as printed",
+        "online leverage theory", "online ridge leverage", "ridge leverage at random",
+        "adaptive randomized pivoting, redrawn", "feature selective as printed at size", "hsic lasso",
     }  # fmt: skip
 
 
@@ -262,6 +277,7 @@ RANDOM = {name: made for name, made in SELECTORS.items() if hasattr(made, "rando
     "compressed feature-selective svm": models.FeatureSelectiveSVM(c1=2e-3, c2=1e-3, **QUICK),
 }
 del RANDOM["online leverage theory"]  # it keeps all of few columns
+del RANDOM["mutual information"]  # without noise where values are counted
 
 
 def numbers_of(fitted):
@@ -298,6 +314,8 @@ SERIES = {  # settings on one view, and how many parts they compute of it togeth
     "their widths": ([selectors.LaplacianScoreSelector(5, kernel_width=width) for width in (None, 2.0, 3.0)], 4),
     "their graphs": ([selectors.LaplacianScoreSelector(5, n_neighbors=count) for count in (4, 5)], 4),
     "tasks": ([selectors.AlphaInvestingSelector(task=task) for task in ("auto", "classification")], 1),
+    "picks": ([selectors.MRMRSelector(r) for r in (3, 9, 5)], 10),
+    "other options": ([selectors.JMISelector(2, n_bins=count) for count in (2, 3)], 6),
     "prices": ([selectors.AtSize(selectors.FeatureSelectiveSelector(relative=True), r) for r in (20, 5, 12)], 15),
 }
 

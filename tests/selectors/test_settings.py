@@ -68,7 +68,9 @@ BAD = {
     "columns": CHOICE, "strategy": CHOICE, "variance": CHOICE, "solver": CHOICE, "p_value": CHOICE, "target": CHOICE,
     "outside_span": CHOICE, "completion": CHOICE, "edges": CHOICE, "recovery": CHOICE, "loss": CHOICE,
     "if_fewer": CHOICE, "center": ("yes", 1), "signed": (0, "no"), "store": ("yes", None), "task": CHOICE,
-    "penalty": NUMBER,
+    "penalty": NUMBER, "relevance": CHOICE, "redundancy": CHOICE, "scheme": CHOICE, "denominator": CHOICE,
+    "floor": (-0.1, 1.0, NAN, True, "0"), "n_bins": (1, 2.5, True), "criterion": CHOICE, "beta": NUMBER,
+    "discrete_features": ("all", [D], [-1], [[True]], 1.5),
 }  # fmt: skip
 ELSEWHERE = {("KMeansClustering", "max_iter"), ("KMeansClustering", "tol")}
 """scikit-learn has messages of its own for these."""

@@ -36,6 +36,12 @@ def rank_descending(scores: Array, *, noise: float = 0.0) -> NDArray[np.int64]:
     return order[np.lexsort((order, group))]
 
 
+def first_largest(scores: Array) -> int:
+    """Return the first place of the largest of the scores, shape (d,), or of one that is less by rounding only."""
+    largest = scores.max()
+    return int(np.argmax(scores >= largest - TIED * abs(largest)))
+
+
 def number_tied(scores: Array) -> int:
     """Return how many of the squares `scores`, shape (d,), are not zero where all these are equal; else 0."""
     others = scores[scores > TIED * scores.max()]

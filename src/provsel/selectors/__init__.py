@@ -15,21 +15,33 @@ from provsel.selectors.always_kept import AlwaysKept
 from provsel.selectors.approximate_bss import ApproximateBSSSelector
 from provsel.selectors.at_size import AtSize
 from provsel.selectors.bss import BSSSelector
+from provsel.selectors.chi_squared import ChiSquaredSelector
 from provsel.selectors.cross_validated_size import CrossValidatedSize
+from provsel.selectors.cur import CURSelector
 from provsel.selectors.dual_set import DualSetSelector
+from provsel.selectors.f_test import FTestSelector
+from provsel.selectors.farthest_point import FarthestPointSelector
 from provsel.selectors.feature_selective import FeatureSelectiveSelector
 from provsel.selectors.full import FullDataSelector
 from provsel.selectors.gaussian_compression import GaussianCompression
+from provsel.selectors.hsic_lasso import HSICLassoSelector
+from provsel.selectors.jmi import JMISelector
 from provsel.selectors.l1_svm import L1SVMSelector
 from provsel.selectors.laplacian_score import LaplacianScoreSelector
 from provsel.selectors.lasso import LassoSelector
 from provsel.selectors.leverage import LeverageScoreSelector
 from provsel.selectors.lpsvm import LPSVMSelector
+from provsel.selectors.mrmr import MRMRSelector
+from provsel.selectors.multisurf import MultiSURFSelector
+from provsel.selectors.mutual_information import MutualInformationSelector
 from provsel.selectors.on_support_vectors import OnSupportVectors
 from provsel.selectors.online_leverage import OnlineLeverageSelector
 from provsel.selectors.randomly_pivoted_qr import RandomlyPivotedQRSelector
+from provsel.selectors.rank_test import RankTestSelector
+from provsel.selectors.relieff import ReliefFSelector
 from provsel.selectors.ridge_leverage import RidgeLeverageSelector
 from provsel.selectors.rrqr import RRQRSelector
+from provsel.selectors.shrunken_centroids import ShrunkenCentroidsSelector
 from provsel.selectors.single_svd import SingleSVDSelector
 from provsel.selectors.sparse_embedding import SparseEmbedding
 from provsel.selectors.spectral_selection import SpectralSelectionSelector
@@ -46,23 +58,35 @@ __all__ = [
     "AtSize",
     "BSSSelector",
     "BaseSelector",
+    "CURSelector",
+    "ChiSquaredSelector",
     "CrossValidatedSize",
     "DualSetSelector",
+    "FTestSelector",
+    "FarthestPointSelector",
     "FeatureSelectiveSelector",
     "FullDataSelector",
     "GaussianCompression",
+    "HSICLassoSelector",
+    "JMISelector",
     "L1SVMSelector",
     "LPSVMSelector",
     "LaplacianScoreSelector",
     "LassoSelector",
     "LeverageScoreSelector",
+    "MRMRSelector",
+    "MultiSURFSelector",
+    "MutualInformationSelector",
     "OnSupportVectors",
     "OnlineLeverageSelector",
     "RRQRSelector",
     "RandomlyPivotedQRSelector",
+    "RankTestSelector",
+    "ReliefFSelector",
     "RidgeLeverageSelector",
     "SVMRFESelector",
     "Selection",
+    "ShrunkenCentroidsSelector",
     "SingleSVDSelector",
     "SparseEmbedding",
     "SpectralSelectionSelector",

@@ -1,0 +1,287 @@
+"""Relief: what a feature differs by between a row and its near rows, of the same target and of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist, pdist, squareform
+
+from provsel.kernels.spectral import Array
+
+WHOLE_ROWS = 3_000
+"""Up to so many rows all distances stand in memory at once (72 MB): then each pair is looked at once."""
+
+BLOCK = 1 << 22
+"""Values of a block of distances of more rows: 32 MiB."""
+
+CACHED = 1 << 15
+"""Values of a block of differences, which a cache holds."""
+
+TIED = 1e-12
+"""Distances closer than this fraction are equal: sums of differences round less."""
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """Rows whose features differ by 0 to 1.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, d)
+        Columns that are numbers, each in units of its range, then those of codes.
+    n_numbers : int
+    columns : ndarray of shape (d,), int64
+        Where each column stood in X.
+    """
+
+    values: Array
+    n_numbers: int
+    columns: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, X: Array, discrete: NDArray[np.bool_]) -> UnitRows:
+        """Return the rows of X, shape (n, d); `discrete`, shape (d,), says which columns are codes."""
+        columns = np.argsort(discrete, kind="stable")
+        n_numbers = int(np.count_nonzero(~discrete))
+        values = np.ascontiguousarray(X[:, columns])
+        numbers = values[:, :n_numbers]
+        numbers -= numbers.min(axis=0)
+        spread = numbers.max(axis=0)
+        numbers /= np.where(spread > 0, spread, 1.0)
+        return cls(values, n_numbers, columns)
+
+    def all_distances(self) -> Array:
+        """Return the sums of the differences of all rows, shape (n, n)."""
+        numbers, codes = np.hsplit(self.values, [self.n_numbers])
+        sums = np.zeros(len(numbers) * (len(numbers) - 1) // 2)
+        if numbers.size:
+            sums += pdist(numbers, "cityblock")
+        if codes.size:
+            sums += codes.shape[1] * pdist(codes, "hamming")
+        return squareform(sums, checks=False)
+
+    def distances_from(self, rows: slice) -> Array:
+        """Return the sums of the differences of some rows, m, to all, shape (m, n)."""
+        numbers, codes = np.hsplit(self.values, [self.n_numbers])
+        sums = np.zeros((rows.stop - rows.start, len(numbers)))
+        if numbers.size:
+            sums += cdist(numbers[rows], numbers, "cityblock")
+        if codes.size:
+            sums += codes.shape[1] * cdist(codes[rows], codes, "hamming")
+        return sums
+
+    def distance_blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield distances of some rows to all, shape (m, n), with those rows; of a row to itself it is infinite."""
+        n = len(self.values)
+        if n <= WHOLE_ROWS:
+            distances = self.all_distances()
+            np.fill_diagonal(distances, np.inf)
+            yield slice(0, n), distances
+            return
+        step = max(1, BLOCK // n)
+        for start in range(0, n, step):
+            rows = slice(start, min(start + step, n))
+            distances = self.distances_from(rows)
+            distances[np.arange(len(distances)), np.arange(rows.start, rows.stop)] = np.inf
+            yield rows, distances
+
+    def mean_distance(self) -> float:
+        """Return the mean distance of two different rows, from the sorted columns."""
+        n = len(self.values)
+        places = 2.0 * np.arange(n) - (n - 1)
+        total = float(places @ np.sort(self.values[:, : self.n_numbers], axis=0).sum(axis=1))
+        for codes in self.values[:, self.n_numbers :].T:
+            counts = np.unique(codes, return_counts=True)[1]
+            total += (n * n - float(counts @ counts)) / 2
+        return total / (n * (n - 1) / 2)
+
+    def add_differences(self, totals: Array, row: int, near: NDArray[np.int64], weights: Array, buffer: Array) -> None:
+        """Add the weighted differences of one row to some others to totals, shape (q, d), in place.
+
+        Parameters
+        ----------
+        near : ndarray of shape (m,), int64
+        weights : ndarray of shape (q, m)
+        buffer : ndarray of shape (step, d)
+            Space for differences: memory that is new each time costs more than they do.
+        """
+        n_numbers = self.n_numbers
+        for start in range(0, near.size, len(buffer)):
+            part = near[start : start + len(buffer)]
+            differences = buffer[: part.size]
+            np.take(self.values, part, axis=0, out=differences, mode="clip")
+            differences -= self.values[row]
+            np.abs(differences, out=differences)
+            if n_numbers < differences.shape[1]:
+                np.sign(differences[:, n_numbers:], out=differences[:, n_numbers:])
+            totals += weights[:, start : start + part.size] @ differences
+
+
+def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array]) -> Array:
+    """Return the sums over all pairs of rows of weight times difference, in each column of X, shape (q, d).
+
+    Parameters
+    ----------
+    rows : UnitRows
+    weigh : callable
+        Of some rows and their distances to all, shape (m, n): the weights of these pairs, shape (q, m, n).
+    """
+    n, d = rows.values.shape
+    totals = None
+    buffer = np.empty((max(1, CACHED // d), d))
+    for block, distances in rows.distance_blocks():
+        weights = weigh(block, distances)
+        totals = np.zeros((len(weights), d)) if totals is None else totals
+        if len(distances) == n and 8 * np.count_nonzero(weights) > weights.size:  # i and j differ as j and i
+            weights = np.triu(weights + weights.transpose(0, 2, 1))
+        for place, row in enumerate(range(block.start, block.stop)):
+            of_row = weights[:, place]
+            near = np.flatnonzero(of_row.any(axis=0))
+            rows.add_differences(totals, row, near, of_row[:, near], buffer)
+    sums = np.empty_like(totals)
+    sums[:, rows.columns] = totals
+    return sums
+
+
+def nearest_shares(distances: Array, count: int) -> Array:
+    """Return the weight of each row among the `count` nearest, shape (m, n): they sum to 1.
+
+    Rows that share the last place share its weight, so that their order does not matter.
+    """
+    if count == 0:
+        return np.zeros_like(distances)
+    last = np.partition(distances, count - 1, axis=1)[:, count - 1, None]
+    nearer = distances < last * (1 - TIED)
+    tied = distances <= last * (1 + TIED)
+    tied &= ~nearer
+    left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
+    shares = tied * (left / np.count_nonzero(tied, axis=1, keepdims=True))
+    shares += nearer
+    shares /= count
+    return shares
+
+
+def relieff_scores(rows: UnitRows, y: NDArray[np.int64], n_neighbors: int) -> Array:
+    """Return ReliefF's scores of the features, shape (d,): -1 to 1, larger is better.
+
+    Parameters
+    ----------
+    rows : UnitRows of shape (n, d)
+    y : ndarray of shape (n,), int64
+        Class numbers 0, 1, ..., at least two.
+    n_neighbors : int
+        Rows of the own class, and of each other one; fewer where a class has fewer.
+    """
+    by_class = np.argsort(y, kind="stable")  # slices of classes are quicker than lists of their rows
+    rows = UnitRows(rows.values[by_class], rows.n_numbers, rows.columns)
+    own = y[by_class]
+    counts = np.bincount(own)
+    ends = np.cumsum(counts)
+    prior = counts / own.size
+
+    def weigh(block: slice, distances: Array) -> Array:
+        weights = np.empty((1, *distances.shape))
+        for label, (count, end) in enumerate(zip(counts, ends, strict=True)):
+            members = slice(end - count, end)
+            first, last = np.clip([end - count, end], block.start, block.stop) - block.start
+            for part, n_others in ((slice(first, last), count - 1), (slice(first), count), (slice(last, None), count)):
+                share = nearest_shares(distances[part, members], min(n_neighbors, n_others))
+                if n_others < count:
+                    weights[0, part, members] = -share
+                else:
+                    weights[0, part, members] = share * (prior[label] / (1 - prior[own[block][part], None]))
+        return weights
+
+    return weighted_differences(rows, weigh)[0] / y.size
+
+
+def rrelieff_scores(rows: UnitRows, y: Array, n_neighbors: int) -> Array:
+    """Return RReliefF's scores of the features for a target of numbers, shape (d,).
+
+    Parameters
+    ----------
+    rows : UnitRows of shape (n, d)
+    y : ndarray of shape (n,)
+        Not all equal.
+    n_neighbors : int
+    """
+    unit_y = (y - y.min()) / np.ptp(y)
+    count = min(n_neighbors, y.size - 1)
+    changed = 0.0
+
+    def weigh(block: slice, distances: Array) -> Array:
+        nonlocal changed
+        shares = nearest_shares(distances, count)
+        with_target = shares * np.abs(unit_y[block, None] - unit_y)
+        changed += float(with_target.sum())
+        return np.stack([with_target, shares])
+
+    together, alone = weighted_differences(rows, weigh)
+    unchanged = y.size - changed
+    scores = np.zeros_like(alone)
+    if changed > 0:
+        scores += together / changed
+    if unchanged > TIED * y.size:
+        scores -= (alone - together) / unchanged
+    return scores
+
+
+def surf_scores(rows: UnitRows, y: NDArray[Any], *, is_regression: bool, form: str) -> Array:
+    """Return the scores of MultiSURF, SURF or SURF* of the features, shape (d,).
+
+    Parameters
+    ----------
+    rows : UnitRows of shape (n, d)
+    y : ndarray of shape (n,)
+        Class numbers 0, 1, ...; or numbers, of which two are of one class where they are nearer than their deviation.
+    form : {"multisurf", "surf", "surf_star"}
+    """
+    radius = 0.0 if form == "multisurf" else rows.mean_distance()
+    reach = np.std(y, ddof=1) if is_regression else 0.5  # of two class numbers, those that are equal
+    class_numbers = None if is_regression else y
+
+    def weigh(block: slice, distances: Array) -> Array:
+        same = np.abs(y[block, None] - y) < reach
+        if form == "multisurf":
+            return _hits_and_misses(distances < _radii(distances), same, class_numbers)[None]
+        weights = _hits_and_misses(distances < radius, same, class_numbers)
+        if form == "surf_star":
+            far = (distances > radius) & np.isfinite(distances)
+            weights -= _hits_and_misses(far, same, class_numbers)
+        return weights[None]
+
+    return weighted_differences(rows, weigh)[0] / len(y)
+
+
+def _radii(distances: Array) -> Array:
+    """Return the mean distance of each row to the others less half its standard deviation, shape (m, 1)."""
+    others = np.where(np.isfinite(distances), distances, 0.0)
+    n_others = distances.shape[1] - 1
+    mean = others.sum(axis=1, keepdims=True) / n_others
+    others -= mean
+    others[~np.isfinite(distances)] = 0.0
+    deviation = np.sqrt(np.einsum("ij,ij->i", others, others) / n_others)
+    return mean - deviation[:, None] / 2
+
+
+def _hits_and_misses(
+    near: NDArray[np.bool_], same: NDArray[np.bool_], class_numbers: NDArray[np.int64] | None
+) -> Array:
+    """Return the weights of near rows, shape (m, n): hits sum to -1; misses to 1 where there are two classes.
+
+    Of more classes, a miss of a class counts by the share of that class in the near misses.
+    """
+    hits, misses = near & same, near & ~same
+    n_hits = np.count_nonzero(hits, axis=1, keepdims=True)
+    n_misses = np.count_nonzero(misses, axis=1, keepdims=True)
+    weights = misses / np.maximum(n_misses, 1)
+    if class_numbers is not None and class_numbers.max() > 1:
+        classes = np.eye(int(class_numbers.max()) + 1)[class_numbers]
+        of_class = weights @ classes
+        weights *= of_class[:, class_numbers] * (classes.shape[1] - 1)
+    weights -= hits / np.maximum(n_hits, 1)
+    return weights

@@ -1,0 +1,81 @@
+"""The chi-squared statistic of each feature alone."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import chdtrc
+
+from provsel.kernels.one_way import class_sums
+from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelector
+
+
+class ChiSquaredSelector(WeightedRankedSelector):
+    r"""Keep the features of largest chi-squared statistic: counts that the classes do not share by their sizes.
+
+    Use it for counts, such as words in texts; other columns must not be negative, and count by their scale.
+
+    With o_k the sum of a column in class k, and e_k its whole sum times the share of class k, the score is
+    sum_k (o_k - e_k)^2 / e_k, as in scikit-learn's `chi2`. Sparse X stays sparse.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (n_selected,), int64
+        In order of decreasing score, the first of equal ones first.
+    weights_ : ndarray of shape (n_selected,)
+        Ones.
+    scores_ : ndarray of shape (n_features,)
+        0 of columns of zeros.
+    p_values_ : ndarray of shape (n_features,)
+        Of counts of independent events, by the chi-squared distribution.
+    ranking_ : ndarray of shape (n_features,), int64
+        Place of each feature, 1 for the best.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`: negative values, labels missing, of one class, or real numbers.
+
+    Examples
+    --------
+    >>> from provsel.selectors import ChiSquaredSelector
+    >>> ChiSquaredSelector(1).fit([[2, 0, 1], [3, 1, 1], [2, 4, 1], [3, 5, 1]], ["a", "a", "b", "b"]).indices_.tolist()
+    [1]
+
+    References
+    ----------
+    Pearson (1900), On the criterion that a given system of deviations ...; Liu, Setiono (1995), Chi2: feature selection
+    and discretization of numeric attributes.
+    """
+
+    algorithm_version = 1
+    classes_only: ClassVar[bool] = True
+    takes_sparse: ClassVar[bool] = True
+
+    def __init__(self, n_features_to_select: int | float) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+        least = rows.X.min()
+        if least < 0:
+            raise ValueError(
+                f"ChiSquaredSelector: Negative values in data. Expected counts, or other values of at least 0, got "
+                f"{least:g}; take FTestSelector or RankTestSelector, or scale the columns to [0, 1]."
+            )
+        weight = np.ones(rows.y.size) if rows.sample_weight is None else rows.sample_weight
+        observed = class_sums(rows.X, rows.y, weight)
+        share = np.bincount(rows.y, weights=weight) / weight.sum()
+        expected = share[:, None] * observed.sum(axis=0)
+        scores = ((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=0)
+        return Ranking.by_scores(scores, p_values=chdtrc(share.size - 1, scores))

@@ -1,0 +1,72 @@
+"""Farthest point sampling of columns."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from provsel.kernels.column_picks import farthest_picks
+from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
+
+
+class FarthestPointSelector(RankedSelector):
+    r"""Keep the column that is farthest from those before, again and again.
+
+    Use it without labels, for columns that differ from each other, and cover all others: no column is farther from the
+    nearest kept one than twice what is possible with so many (Gonzalez 1985).
+
+    The first is the farthest from the mean of all columns. Distances are Euclidean. Deterministic: of equal distances
+    the first column is kept, so copies come last.
+
+    The same number added to a row of X, orthogonal transformations of its rows and factors of X do not matter; units of
+    columns do, so scale them first.
+
+    Time O(n d r). Memory O(n d); sparse X stays sparse.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (n_selected,), int64
+        In order of selection.
+    weights_ : ndarray of shape (n_selected,)
+        Ones.
+    ranking_ : ndarray of shape (n_features,), int64
+        Place of each feature, 1 for the best; one place for all that are not kept.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`, when X is all zeros.
+
+    Notes
+    -----
+    Columns are those of scikit-matter's `FPS` with the same first one; its default is column 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import FarthestPointSelector
+    >>> FarthestPointSelector(2).fit(np.array([[3.0, 2.9, 0.0, 0.1], [0.0, 0.1, 1.0, 0.0]])).indices_.tolist()
+    [2, 0]
+
+    References
+    ----------
+    Gonzalez (1985), Clustering to minimize the maximum intercluster distance; Eldar, Lindenbaum, Porat, Zeevi (1997),
+    The farthest point strategy for progressive image sampling; Imbalzano, Anelli, Giofré, Klees, Behler, Ceriotti
+    (2018), section II.
+    """
+
+    algorithm_version = 1
+    needs_labels: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = True
+
+    def __init__(self, n_features_to_select: int | float) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+        return Ranking(farthest_picks(rows.X))

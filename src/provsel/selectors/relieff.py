@@ -1,0 +1,104 @@
+"""ReliefF, and RReliefF for numbers: features that differ between near rows of different targets."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from provsel.checks import check_integer
+from provsel.kernels.relief import relieff_scores, rrelieff_scores
+from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
+from provsel.selectors._relief import ranking_of
+
+
+class ReliefFSelector(RankedSelector):
+    r"""Keep the features that differ between near rows of different classes, and not between those of one class.
+
+    Use it where features matter together: a feature that says nothing alone, as in an exclusive or, counts here.
+
+    Features differ by their distance in units of their range, codes by 0 or 1. For each row i, H are its `n_neighbors`
+    nearest rows of its own class, and M_c those of another class c, by the sum of all differences. With P the shares of
+    the classes,
+
+        score_j = mean_i [ sum_c P(c) / (1 - P(c_i)) mean_{k in M_c} diff_j(i, k) - mean_{k in H} diff_j(i, k) ].
+
+    For numbers this is RReliefF: the probability that a feature differs where the target does, less that where it does
+    not, over the `n_neighbors` nearest rows, which count equally.
+
+    Rows that share the last place among the nearest share its weight, so that the order of the rows does not matter.
+    Neither do shifts and factors of columns. Constant features are never kept before others. No theorem bounds what is
+    lost.
+
+    Time O(n^2 d). Memory O(n d) and blocks of some 200 MB: for more than 3,000 rows n x n is never formed.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float
+    n_neighbors : int, default=10
+        Of each class; fewer where a class has fewer. The default is the authors'; skrebate's is 100.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Kind of the target: "auto" treats numbers that are not all whole as a regression.
+    discrete_features : bool or array-like, default=False
+        Columns of codes: all, none, a mask of shape (n_features,), or column numbers.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (n_selected,), int64
+        In order of decreasing score, ties by index.
+    weights_ : ndarray of shape (n_selected,)
+        Ones.
+    scores_ : ndarray of shape (n_features,)
+        From -1 to 1; -inf for constant features.
+    ranking_ : ndarray of shape (n_features,), int64
+        Place of each feature, 1 for the best.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`: labels missing or of one class, numbers that are all equal, rows that are all equal, a parameter out
+        of range, sparse X of more than 125 million entries, zeros included.
+
+    Notes
+    -----
+    Scores are those of skrebate for two classes or classes of one size, without ties. For other classes it leaves out
+    P, as for mixed columns it counts codes d / d_codes times in distances and 1 for numbers that differ by more than
+    their deviation. For numbers it has classes of near targets instead of RReliefF.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import ReliefFSelector
+    >>> X = np.random.default_rng(0).standard_normal((200, 10))
+    >>> sorted(ReliefFSelector(2).fit(X, X[:, 3] * X[:, 6] > 0).indices_.tolist())
+    [3, 6]
+
+    References
+    ----------
+    Kononenko (1994), Estimating attributes, section 3; Robnik-Šikonja, Kononenko (2003), Theoretical and empirical
+    analysis of ReliefF and RReliefF, Figures 2 and 3.
+    """
+
+    algorithm_version = 1
+
+    def __init__(
+        self,
+        n_features_to_select: int | float,
+        *,
+        n_neighbors: int = 10,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        discrete_features: Any = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_neighbors = n_neighbors
+        self.task = task
+        self.discrete_features = discrete_features
+
+    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+        check_integer("ReliefFSelector", "n_neighbors", self.n_neighbors, minimum=1)
+        n_neighbors = int(self.n_neighbors)
+        scores = rrelieff_scores if rows.classes is None else relieff_scores
+        return ranking_of(
+            "ReliefFSelector", rows.X, self.discrete_features, lambda units: scores(units, rows.y, n_neighbors)
+        )

@@ -1,0 +1,334 @@
+"""Filters and greedy filters: against textbook loops and packages, and what must not change them."""
+
+import json
+import runpy
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+from scipy.special import digamma
+from sklearn.feature_selection import chi2, f_classif, f_regression, mutual_info_classif, mutual_info_regression
+from sklearn.neighbors import NearestCentroid
+
+from provsel.selectors import (
+    ChiSquaredSelector,
+    FTestSelector,
+    JMISelector,
+    MRMRSelector,
+    MutualInformationSelector,
+    RankTestSelector,
+    ShrunkenCentroidsSelector,
+)
+from provsel.training_view import TrainingView
+
+PACKAGES = Path(__file__).parents[1] / "data" / "packages"
+INPUTS = runpy.run_path(str(PACKAGES / "make_filters.py"))
+STORED = json.loads((PACKAGES / "filters.json").read_text(encoding="utf-8"))
+
+
+def rows_of(n, d, n_classes, seed=0):
+    """Return X, labels of classes that differ in some columns, and numbers that depend on some."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * np.exp(rng.standard_normal(d))
+    y = rng.permutation(np.arange(n) % n_classes)
+    X[:, ::4] += y[:, None]
+    return X, y, X[:, :2].sum(axis=1) + rng.standard_normal(n)
+
+
+SHAPES = {"tall": (60, 5, 3), "wide": (20, 40, 2), "few rows": (5, 4, 2), "one column": (12, 1, 2)}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_f_test_is_scikit_learn_s_and_the_textbook_s(shape):
+    X, y, numbers = rows_of(*SHAPES[shape])
+    n = len(y)
+    classes = FTestSelector(1).fit(X, y)
+    for j, column in enumerate(X.T):
+        groups = [column[y == label] for label in np.unique(y)]
+        between = sum(len(group) * (group.mean() - column.mean()) ** 2 for group in groups) / (len(groups) - 1)
+        within = sum(((group - group.mean()) ** 2).sum() for group in groups) / (n - len(groups))
+        assert classes.scores_[j] == pytest.approx(between / within, rel=1e-10)
+    assert classes.p_values_ == pytest.approx(f_classif(X, y)[1], rel=1e-6)
+    regression = FTestSelector(1).fit(X, numbers)
+    expected, p_values = f_regression(X, numbers)
+    assert regression.scores_ == pytest.approx(expected, rel=1e-8)
+    assert regression.p_values_ == pytest.approx(p_values, rel=1e-6)
+    np.testing.assert_array_equal(np.argsort(-regression.scores_), np.argsort(regression.ranking_))
+
+
+@pytest.mark.parametrize("is_regression", [False, True])
+def test_weights_are_repeated_rows_and_sparse_rows_are_dense_ones(is_regression):
+    X, y, numbers = rows_of(40, 30, 3)
+    X[X < 0.5] = 0.0
+    target = numbers if is_regression else y
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    repeated = np.repeat(np.arange(len(y)), weight)
+    expected = FTestSelector(5).fit(X[repeated], target[repeated])
+    for form in (np.asarray, sparse.csr_array):
+        weighted = FTestSelector(5).fit(form(X), target, sample_weight=weight)
+        assert weighted.scores_ == pytest.approx(expected.scores_, rel=1e-9)
+        assert weighted.p_values_ == pytest.approx(expected.p_values_, rel=1e-7)
+        np.testing.assert_array_equal(weighted.indices_, expected.indices_)
+    assert FTestSelector(5).fit(X, target).scores_ != pytest.approx(expected.scores_, rel=0.01)
+
+
+BAD_WEIGHTS = {
+    "short": (np.ones(39), r"expected sample_weight of shape \(40,\), one for each row, got shape \(39,\)"),
+    "negative": (np.arange(40) - 1.0, "expected sample_weight that is not negative, and not all zeros, got .* from -1"),
+    "zero": (np.zeros(40), "not all zeros, got values from 0 to 0"),
+    "NaN": (np.full(40, np.nan), "sample_weight contains NaN"),
+    "of one class": (np.arange(40) % 2, "at least two classes, got 1 class"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_WEIGHTS)
+def test_bad_weights_are_named(fault):
+    weight, message = BAD_WEIGHTS[fault]
+    with pytest.raises(ValueError, match=message):
+        FTestSelector(1).fit(np.eye(40), np.arange(40) % 2, sample_weight=weight)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("is_regression", [False, True])
+def test_f_test_of_columns_far_from_zero_constant_or_explained_whole(form, is_regression):
+    n = 20_000
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    target = rng.standard_normal(n) if is_regression else y
+    noise = rng.standard_normal(n) + 0.1 * target
+    X = np.column_stack([np.full(n, 0.1), noise, 1e6 + 1e-3 * noise, np.full(n, 1e9), 0.1 + 0.2 * target, noise])
+    fitted = FTestSelector(6).fit(form(X), target)
+    assert fitted.indices_[0] == 4
+    assert fitted.scores_[4] > 1e15
+    assert fitted.scores_[[0, 3]].tolist() == [0.0, 0.0]
+    assert set(fitted.indices_[-2:].tolist()) == {0, 3}
+    assert fitted.scores_[2] == pytest.approx(fitted.scores_[1], rel=1e-4 if form is np.asarray else 1e-3)
+    assert fitted.ranking_[1] < fitted.ranking_[5], "the first of equal ones"
+
+
+def test_fits_on_one_view_share_the_order():
+    X, y, _ = rows_of(60, 8, 3)
+    view = TrainingView(X, y)
+    largest = FTestSelector(8).fit_view(view)
+    with view.metered() as meter:
+        smaller = FTestSelector(3).fit_view(view)
+    np.testing.assert_array_equal(smaller.indices_, largest.indices_[:3])
+    np.testing.assert_array_equal(smaller.ranking_, largest.ranking_)
+    assert meter.shared.wall > 0
+    assert stats.rankdata(-largest.scores_).tolist() == largest.ranking_.tolist()
+
+
+def lattice(n, d, n_classes):
+    """Return rows with many equal values and zeros, as they come dense and sparse."""
+    X, y, numbers = rows_of(n, d, n_classes)
+    X = np.round(X, 1) * (np.random.default_rng(2).random(X.shape) < 0.6)
+    return X, y, np.round(numbers, 1) + 0.05
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rank_tests_are_scipy_s(shape, form):
+    X, y, numbers = lattice(*SHAPES[shape])
+    varied = np.ptp(X, axis=0) > 0
+    classes = RankTestSelector(1).fit(form(X), y)
+    tests = [stats.kruskal(*(column[y == label] for label in np.unique(y))) for column in X[:, varied].T]
+    assert classes.scores_[varied] == pytest.approx([test.statistic for test in tests], rel=1e-9)
+    assert classes.p_values_[varied] == pytest.approx([test.pvalue for test in tests], rel=1e-9)
+    regression = RankTestSelector(1).fit(form(X), numbers)
+    tests = [stats.spearmanr(column, numbers) for column in X[:, varied].T]
+    assert regression.scores_[varied] == pytest.approx(np.abs([test.statistic for test in tests]), rel=1e-9, abs=1e-12)
+    assert regression.p_values_[varied] == pytest.approx([test.pvalue for test in tests], rel=1e-7, abs=1e-12)
+    assert not classes.scores_[~varied].any()
+    monotone = RankTestSelector(1).fit(form(np.sign(X) * np.expm1(np.abs(X))), y)
+    np.testing.assert_array_equal(monotone.scores_, classes.scores_)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_centroids_and_counts_are_scikit_learn_s(shape, form):
+    X, y, _ = lattice(*SHAPES[shape])
+    weight = 1 + np.arange(len(y)) % 3
+    repeated = np.repeat(np.arange(len(y)), weight)
+    deviations = NearestCentroid(shrink_threshold=1e-14).fit(X[repeated], y[repeated]).deviations_
+    centroids = ShrunkenCentroidsSelector(1).fit(form(X), y, sample_weight=weight)
+    assert centroids.scores_ == pytest.approx(np.abs(deviations).max(axis=0), rel=1e-9, abs=1e-12)
+    threshold = float(np.median(centroids.scores_))
+    shrunken = NearestCentroid(shrink_threshold=threshold * (1 + 1e-9)).fit(X[repeated], y[repeated])
+    np.testing.assert_array_equal(shrunken.deviations_.any(axis=0), centroids.scores_ > threshold * (1 + 1e-9))
+    counts = ChiSquaredSelector(1).fit(form(np.abs(X)), y, sample_weight=weight)
+    with warnings.catch_warnings(action="ignore"):
+        statistic, p_values = chi2(np.abs(X[repeated]), y[repeated])
+    assert counts.scores_ == pytest.approx(np.nan_to_num(statistic), rel=1e-9, abs=1e-12)
+    assert counts.p_values_ == pytest.approx(np.nan_to_num(p_values, nan=1.0), rel=1e-7)
+    with pytest.raises(ValueError, match=r"ChiSquaredSelector: Negative values .* got -.*; take FTestSelector"):
+        ChiSquaredSelector(1).fit(form(-np.abs(X)), y)
+
+
+def information_of_neighbors(x, y, k, is_number):
+    """Return the estimates of Kraskov et al. and of Ross, by all distances."""
+    n = len(x)
+    terms = []
+    for i in range(n):
+        others = np.arange(n) != i
+        gaps = np.abs(x - x[i])
+        if is_number:
+            radius = np.sort(np.maximum(gaps, np.abs(y - y[i]))[others])[k - 1]
+            near = np.sum(gaps[others] < radius), np.sum(np.abs(y - y[i])[others] < radius)
+            terms.append(digamma(k) - digamma(near[0] + 1) - digamma(near[1] + 1))
+        else:
+            own = np.sort(gaps[others & (y == y[i])])
+            nearest = min(k, own.size)
+            near = np.sum(gaps < own[nearest - 1])
+            terms.append(digamma(nearest) - digamma(own.size + 1) - digamma(near))
+    return max(0.0, digamma(n) + np.mean(terms))
+
+
+@pytest.mark.parametrize("k", [1, 3, 6])
+@pytest.mark.parametrize("shape", [(60, 5, 3), (20, 40, 2), (9, 4, 2), (1200, 2, 2)])
+def test_mutual_information_is_scikit_learn_s_and_the_textbook_s(shape, k):
+    X, y, numbers = rows_of(*shape)
+    for target, theirs in ((y, mutual_info_classif), (numbers, mutual_info_regression)):
+        fitted = MutualInformationSelector(1, n_neighbors=k, random_state=0).fit(X, target)
+        scaled = target / target.std() if target is numbers else target
+        for score, column in zip(fitted.scores_, (X / X.std(axis=0)).T, strict=True):
+            expected = information_of_neighbors(column, scaled, k, target is numbers)
+            assert score == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        if 2 * k < len(y) // 3:  # else scikit-learn takes distances from inner products
+            expected = theirs(X, target, n_neighbors=k, random_state=0)
+            assert fitted.scores_ == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_mutual_information_of_codes_and_of_columns_with_equal_values_is_scikit_learn_s():
+    X, y, numbers = lattice(300, 12, 3)
+    X = np.round(2 * X)
+    codes = np.random.default_rng(3).poisson(1.0, (300, 12)) + y[:, None] * (np.arange(12) % 3 == 0)
+    X[:, ::2] = codes[:, ::2]
+    for target, theirs in ((y, mutual_info_classif), (numbers, mutual_info_regression)):
+        for discrete in (True, False, np.arange(0, 12, 2), np.arange(12) % 2 == 0):
+            fitted = MutualInformationSelector(1, discrete_features=discrete, random_state=4).fit(X, target)
+            expected = theirs(X, target, discrete_features=discrete, random_state=4)
+            # where scikit-learn's rounding counts a neighbour at the very radius, each count is 1 / (300 * 4) or less
+            assert fitted.scores_ == pytest.approx(expected, abs=0.01)
+            assert np.median(np.abs(fitted.scores_ - expected)) < 1e-12
+        in_sparse = MutualInformationSelector(1, random_state=4).fit(sparse.csr_array(X), target)
+        dense = MutualInformationSelector(1, discrete_features=True, random_state=4).fit(X, target)
+        assert in_sparse.scores_ == pytest.approx(dense.scores_, rel=1e-12)
+    with pytest.raises(ValueError, match="expected discrete features only in sparse X, got 12 that are not; make X"):
+        MutualInformationSelector(1, discrete_features=False).fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match="expected n_neighbors below the number of rows, n_samples = 5, got 5"):
+        MutualInformationSelector(1, n_neighbors=5).fit(X[:5], numbers[:5])
+
+
+@pytest.mark.parametrize("denominator", ["mean", "max"])
+@pytest.mark.parametrize("name", STORED["mrmr"])
+def test_mrmr_picks_what_mrmr_selection_picks(name, denominator):
+    X, y, numbers = INPUTS["inputs"]()[name]
+    for kind, target in (("classes", y), ("numbers", numbers)):
+        expected = STORED["mrmr"][name][f"{kind} {denominator}"]
+        for form in (np.asarray, sparse.csr_array):
+            selector = MRMRSelector(len(expected), denominator=denominator).fit(form(X), target)
+            assert selector.indices_.tolist() == expected
+
+
+def entropy(*columns):
+    counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)[1]
+    return -np.sum(counts / counts.sum() * np.log(counts / counts.sum()))
+
+
+def shared(x, z, *given):
+    """Return I(x; z | given)."""
+    if given:
+        return entropy(x, *given) + entropy(z, *given) - entropy(x, z, *given) - entropy(*given)
+    return entropy(x) + entropy(z) - entropy(x, z)
+
+
+GAINS = {  # of a feature x, those picked before, and the class
+    "mim": lambda x, picked, y: shared(x, y),
+    "mifs": lambda x, picked, y: shared(x, y) - sum(shared(x, k) for k in picked),
+    "cife": lambda x, picked, y: shared(x, y) - sum(shared(x, k) - shared(x, k, y) for k in picked),
+    "condred": lambda x, picked, y: shared(x, y) + sum(shared(x, k, y) for k in picked),
+    "icap": lambda x, picked, y: shared(x, y) - sum(max(0, shared(x, k) - shared(x, k, y)) for k in picked),
+    "jmi": lambda x, picked, y: sum(shared(10 * x + k, y) for k in picked),
+    "jmim": lambda x, picked, y: min(shared(10 * x + k, y) for k in picked),
+    "cmim": lambda x, picked, y: min(shared(x, y, k) for k in picked),
+    "disr": lambda x, picked, y: sum(shared(10 * x + k, y) / entropy(x, k, y) for k in picked),
+    "quotient": lambda x, picked, y: shared(x, y) / np.mean([shared(x, k) for k in picked]),
+    "difference": lambda x, picked, y: shared(x, y) - np.mean([shared(x, k) for k in picked]),
+}
+
+
+@pytest.mark.parametrize("criterion", GAINS)
+def test_greedy_picks_are_the_textbook_s(criterion):
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 3, (80, 8))
+    y = (X[:, 1] + X[:, 4] + rng.integers(0, 2, 80)) % 3
+    X[:, 6] = np.where(rng.random(80) < 0.8, X[:, 1], X[:, 6])
+    if criterion in ("quotient", "difference"):
+        both = {"relevance": "mutual_information", "redundancy": "mutual_information"}
+        selector = MRMRSelector(6, scheme=criterion, floor=0.0, discrete_features=True, **both)
+    else:
+        selector = JMISelector(6, criterion=criterion, discrete_features=True)
+    picked = selector.fit(X, y).indices_.tolist()
+    expected = [int(np.argmax([shared(x, y) for x in X.T]))]
+    while len(expected) < 6:
+        left = [j for j in range(8) if j not in expected]
+        gains = [GAINS[criterion](X[:, j], [X[:, k] for k in expected], y) for j in left]
+        expected.append(left[int(np.argmax(gains))])
+    assert picked == expected
+    assert selector.scores_ == pytest.approx([shared(x, y) for x in X.T], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["wide", "tall", "copies"])
+def test_greedy_picks_of_codes_are_scikit_feature_s(name):
+    X, y, _ = INPUTS["inputs"]()[name]
+    codes = INPUTS["codes"](X)[:, :25]
+    for criterion, expected in STORED["skfeature"][name].items():
+        picked = JMISelector(10, criterion=criterion, discrete_features=True).fit(codes, y).indices_.tolist()
+        constant = 6 if name == "copies" else -1  # a constant, which is last here
+        assert picked[: len(expected) - 1] == [feature for feature in expected if feature != constant][:9]
+
+
+GREEDY = [
+    JMISelector(6), JMISelector(6, strategy="width"), JMISelector(6, criterion="cmim", n_bins=4), MRMRSelector(6),
+    MRMRSelector(6, redundancy="mutual_information", scheme="difference"), FTestSelector(6), RankTestSelector(6),
+    MutualInformationSelector(6, random_state=0), ShrunkenCentroidsSelector(6),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("selector", GREEDY, ids=repr)
+def test_order_of_rows_and_columns_scales_and_constants_do_not_matter(selector):
+    X, y, numbers = rows_of(97, 14, 3)
+    rng = np.random.default_rng(6)
+    for target in (y,) if selector.classes_only else (y, numbers):
+        X[:, 3] = 5.0
+        expected = selector.fit(X, target).indices_.tolist()
+        assert 3 not in expected
+        rows, columns = rng.permutation(97), rng.permutation(14)
+        assert selector.fit(X[rows], target[rows]).indices_.tolist() == expected
+        assert columns[selector.fit(X[:, columns], target).indices_].tolist() == expected
+        if not isinstance(selector, ShrunkenCentroidsSelector):  # whose s_0 has a scale
+            scaled = (X - 2.0) * 2.0 ** rng.integers(-20, 20, 14)
+            assert selector.fit(scaled, target).indices_.tolist() == expected
+        doubled = selector.fit(np.column_stack([X[:, expected[0]], X]), target).indices_.tolist()
+        assert doubled[0] == 0, "the first of equal ones"
+
+
+@pytest.mark.parametrize(
+    "selector", [JMISelector(4), MRMRSelector(4), MRMRSelector(4, redundancy="mutual_information")]
+)
+def test_smaller_selections_are_the_first_picks_and_other_places_are_shared(selector):
+    X, y, numbers = rows_of(60, 9, 3)
+    for target in (y, numbers):
+        smaller = selector.set_params(n_features_to_select=4).fit(X, target)
+        assert smaller.ranking_[smaller.indices_].tolist() == [1, 2, 3, 4]
+        assert sorted(smaller.ranking_)[4:] == [5] * 5
+        first = smaller.indices_.tolist()
+        assert selector.set_params(n_features_to_select=9).fit(X, target).indices_.tolist()[:4] == first
+
+
+def test_sparse_rows_too_large_for_codes_are_named():
+    X = sparse.csr_array(([1.0], ([0], [0])), shape=(20_000, 7_000))
+    with pytest.raises(ValueError, match="JMISelector: expected dense X, or sparse X of at most 125,000,000 entries"):
+        JMISelector(3).fit(X, np.arange(20_000) % 2)
