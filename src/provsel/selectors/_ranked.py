@@ -1,0 +1,228 @@
+"""Selectors that order the features, best first, and keep the first of them: a method writes only `_rank`."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from provsel.kernels.ties import rank_descending
+from provsel.labels import target_of
+from provsel.selectors._base import BaseSelector, Selection, checked_count
+from provsel.training_view import TrainingView
+from provsel.validation import checked_array
+
+DENSE_ENTRIES = 125_000_000
+"""Sparse X of at most so many entries, zeros included, is made dense (1 GB) for methods that need it so."""
+
+
+@dataclass(frozen=True)
+class RankedRows:
+    """What a method orders the features by.
+
+    Attributes
+    ----------
+    X : ndarray or, where the class says `takes_sparse`, CSR of shape (n, d)
+        float64; not to be written to.
+    y : ndarray of shape (n,)
+        Class numbers 0, 1, ..., int64; or the target of a regression, float64; empty without labels.
+    classes : ndarray of shape (n_classes,), or None
+        None of a regression, and without labels.
+    sample_weight : ndarray of shape (n,), or None
+        float64, not negative.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    classes: NDArray[Any] | None
+    sample_weight: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Features in order, the best first.
+
+    Attributes
+    ----------
+    order : ndarray of shape (m,), int64, or iterator of int
+        Distinct features, at least as many as are asked for. An iterator yields them one after the other, as a greedy
+        method picks them: fits with other numbers on one view go on where the last one ended.
+    scores : ndarray of shape (d,), or None
+        Finite, or -inf.
+    own : int or None
+        How many features the method itself would keep, of classes with `has_own_number`.
+    attributes : mapping
+        Further fitted attributes, without their trailing underscore.
+    """
+
+    order: NDArray[np.int64] | Iterator[int]
+    scores: NDArray[np.float64] | None = None
+    own: int | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def by_scores(cls, scores: NDArray[np.float64], *, own: int | None = None, **attributes: Any) -> Ranking:
+        """Return the order of decreasing scores, shape (d,); the first of equal ones first."""
+        return cls(rank_descending(scores), scores, own, attributes)
+
+
+def completed(first: Any, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return an order of all d features: those of `first`, then the others by decreasing scores, shape (d,)."""
+    chosen = np.asarray(first, dtype=np.int64)
+    rest = rank_descending(scores)
+    return np.concatenate([chosen, rest[~np.isin(rest, chosen)]])
+
+
+class RankedSelector(BaseSelector, ABC):
+    """Keeps the first features of an order.
+
+    A subclass writes `_rank`. If it has a parameter `task`, y is read as `target_of` says; a class without it has
+    `classes_only = True`, or `needs_labels = False`.
+
+    Fits on one view share the order, where nothing but `n_features_to_select` differs, and no unseeded chance.
+
+    The base sets `indices_`, `weights_` (ones), `scores_` where the method has some, and `ranking_` of shape (d,):
+    the place of each feature, 1 for the best. What has no place in the order comes last, with one place for all.
+    """
+
+    needs_labels: ClassVar[bool] = True
+    takes_sparse: ClassVar[bool] = False
+    has_own_number: ClassVar[bool] = False
+    """Whether n_features_to_select may be None, for the number of the method itself."""
+    order_depends_on_number: ClassVar[bool] = False
+    """Whether another number gives another order, or takes another computation: then fits share nothing."""
+
+    n_features_to_select: int | float | None
+
+    @abstractmethod
+    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+        """Check the parameters, and order the features; `count` is how many are asked for, None for the own number."""
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        is_own = self.has_own_number and self.n_features_to_select is None
+        count = None if is_own else checked_count(self, view.n_features)
+        name = self._shared_name(count)
+
+        def compute() -> Ranking:
+            return self._rank(self._rows(view), count, rng)
+
+        ranking: Ranking = compute() if name is None else view.shared(name, compute)
+        order = _first(view, ranking.order, count, name)
+        if count is None:
+            count = self._own_number(ranking, view.n_features)
+        places = np.full(view.n_features, order.size + 1)
+        places[order] = np.arange(1, order.size + 1)
+        scores = {} if ranking.scores is None else {"scores": ranking.scores}
+        return Selection.unweighted(order[:count], ranking=places, **scores, **ranking.attributes)
+
+    def _shared_name(self, count: int | None) -> str | None:
+        """Return the name of the order among the parts of a view; None where two fits may draw different ones."""
+        params = self.get_params()
+        if self.is_random and not isinstance(params["random_state"], Integral):
+            return None
+        params["n_features_to_select"] = count if self.order_depends_on_number else None
+        return f"order of {type(self).__module__}.{type(self).__qualname__} {joblib.hash(params)}"
+
+    def _rows(self, view: TrainingView) -> RankedRows:
+        """Return X as the method takes it, and y as numbers."""
+        name = type(self).__name__
+        X = view.X
+        if sparse.issparse(X) and not self.takes_sparse:
+            X = view.shared("dense X", lambda: _dense(name, view.X))
+        X = X.astype(np.float64, copy=False)
+        weight = view.metadata.get("sample_weight") if isinstance(self, WeightedRankedSelector) else None
+        if not self.needs_labels:
+            return RankedRows(X, np.empty(0), None, weight)
+        classes, y = target_of(name, view.y, getattr(self, "task", "classification"))
+        return RankedRows(X, y, classes, weight)
+
+    def _own_number(self, ranking: Ranking, n_features: int) -> int:
+        """Return how many features the method keeps, at least one."""
+        if ranking.own is None:
+            raise TypeError(
+                f"{type(self).__name__}: expected its own number of features, got None; return it in _rank."
+            )
+        if ranking.own == 0:
+            warnings.warn(
+                f"{type(self).__name__}: expected features that the method keeps, got none of {n_features}; "
+                f"kept the best one. Give n_features_to_select for a number of your own.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return max(1, ranking.own)
+
+
+class WeightedRankedSelector(RankedSelector, ABC):
+    """A ranked selector whose statistic takes weights of the rows."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Select columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Not negative. A weight of 2 counts as two equal rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            NaN or infinite values, empty X, labels or weights of another length, negative weights, more features
+            asked for than there are.
+        """
+        view = self._validated(X, y)
+        if sample_weight is not None:
+            view.metadata["sample_weight"] = _checked_weight(type(self).__name__, sample_weight, view.n_samples)
+        return self.fit_view(view)
+
+
+def _checked_weight(name: str, sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
+    weight = checked_array(name, sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"{name}: expected sample_weight of shape ({n_samples},), one for each row, got shape {weight.shape}."
+        )
+    if weight.min() < 0 or not weight.any():
+        raise ValueError(
+            f"{name}: expected sample_weight that is not negative, and not all zeros, got values from "
+            f"{weight.min():g} to {weight.max():g}; drop rows that should not count."
+        )
+    return np.asarray(weight)
+
+
+def _first(
+    view: TrainingView, order: NDArray[np.int64] | Iterator[int], count: int | None, name: str | None
+) -> NDArray[np.int64]:
+    """Return the order, or the first `count` picks, each of which is a part of the view: its cost is that of a fit."""
+    if isinstance(order, np.ndarray):
+        return order
+    if count is None:
+        return np.fromiter(order, dtype=np.int64)
+    picks = np.empty(count, dtype=np.int64)
+    for place in range(count):
+        picks[place] = next(order) if name is None else view.shared(f"{name}, pick {place}", lambda: next(order))
+    return picks
+
+
+def _dense(name: str, X: Any) -> NDArray[np.float64]:
+    """Return sparse X, shape (n, d), as an array, or raise where it is too large."""
+    n_samples, n_features = X.shape
+    if n_samples * n_features > DENSE_ENTRIES:
+        raise ValueError(
+            f"{name}: expected dense X, or sparse X of at most {DENSE_ENTRIES:,} entries with its zeros, got "
+            f"{n_samples:,} x {n_features:,}; select from fewer rows, or keep fewer columns by FTestSelector first."
+        )
+    return np.asarray(X.toarray(), dtype=np.float64)
