@@ -52,6 +52,7 @@ EVERY: list[selectors.BaseSelector] = [
     selectors.AtSize(selectors.L1SVMSelector(), 3, parameter="C", low=0.1, high=1.0),
     selectors.BSSSelector(5),
     selectors.FeatureSelectiveSelector(),
+    selectors.ForwardSelector(3),
     selectors.FullDataSelector(),
     selectors.LaplacianScoreSelector(3),
     selectors.LassoSelector(),

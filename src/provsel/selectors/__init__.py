@@ -18,6 +18,7 @@ from provsel.selectors.bss import BSSSelector
 from provsel.selectors.cross_validated_size import CrossValidatedSize
 from provsel.selectors.dual_set import DualSetSelector
 from provsel.selectors.feature_selective import FeatureSelectiveSelector
+from provsel.selectors.forward import ForwardSelector
 from provsel.selectors.full import FullDataSelector
 from provsel.selectors.gaussian_compression import GaussianCompression
 from provsel.selectors.l1_svm import L1SVMSelector
@@ -49,6 +50,7 @@ __all__ = [
     "CrossValidatedSize",
     "DualSetSelector",
     "FeatureSelectiveSelector",
+    "ForwardSelector",
     "FullDataSelector",
     "GaussianCompression",
     "L1SVMSelector",
