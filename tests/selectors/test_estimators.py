@@ -45,6 +45,8 @@ ESTIMATORS = [
         selectors.SVMRFESelector(1), cv=KFold(2, shuffle=True, random_state=0), most=1, task="regression"
     ),
     selectors.OnlineLeverageSelector(1, random_state=0),
+    selectors.ForestRFESelector(1, n_estimators=3, random_state=0),
+    selectors.PermutationImportanceSelector(1, n_estimators=3, n_repeats=1, random_state=0),
     models.LibsvmSVM(),
     models.LiblinearSVM(),
     models.CrossValidatedSVM(grid=(0.1, 1.0), n_splits=2),
@@ -116,6 +118,8 @@ SELECTORS = {
     "online ridge leverage": selectors.OnlineLeverageSelector(R, outside_span="ridge", ridge=1.0, random_state=3),
     "alpha investing": selectors.AlphaInvestingSelector(wealth=5.0),
     "ridge leverage at random": selectors.RidgeLeverageSelector(R, strategy="sample", random_state=3),
+    "forest rfe": selectors.ForestRFESelector(R, n_estimators=5, random_state=3),
+    "permutation importance": selectors.PermutationImportanceSelector(R, n_estimators=9, n_repeats=2, random_state=3),
     "rfe on support vectors": selectors.OnSupportVectors(selectors.SVMRFESelector(R, step=5)),
     "leverage with center": selectors.WithEnclosingBallCenter(selectors.LeverageScoreSelector(R, random_state=3)),
     "rrqr with center": selectors.WithEnclosingBallCenter(selectors.RRQRSelector(R)),
@@ -183,7 +187,7 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
         "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
         "leverage with center", "online leverage", "online leverage as printed", "online leverage theory",
         "online ridge leverage", "ridge leverage at random", "adaptive randomized pivoting, redrawn",
-        "feature selective as printed at size",
+        "feature selective as printed at size", "forest rfe", "permutation importance",
     }  # fmt: skip
 
 

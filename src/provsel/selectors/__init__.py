@@ -18,6 +18,7 @@ from provsel.selectors.bss import BSSSelector
 from provsel.selectors.cross_validated_size import CrossValidatedSize
 from provsel.selectors.dual_set import DualSetSelector
 from provsel.selectors.feature_selective import FeatureSelectiveSelector
+from provsel.selectors.forest_rfe import ForestRFESelector
 from provsel.selectors.forward import ForwardSelector
 from provsel.selectors.full import FullDataSelector
 from provsel.selectors.gaussian_compression import GaussianCompression
@@ -28,6 +29,7 @@ from provsel.selectors.leverage import LeverageScoreSelector
 from provsel.selectors.lpsvm import LPSVMSelector
 from provsel.selectors.on_support_vectors import OnSupportVectors
 from provsel.selectors.online_leverage import OnlineLeverageSelector
+from provsel.selectors.permutation_importance import PermutationImportanceSelector
 from provsel.selectors.randomly_pivoted_qr import RandomlyPivotedQRSelector
 from provsel.selectors.ridge_leverage import RidgeLeverageSelector
 from provsel.selectors.rrqr import RRQRSelector
@@ -50,6 +52,7 @@ __all__ = [
     "CrossValidatedSize",
     "DualSetSelector",
     "FeatureSelectiveSelector",
+    "ForestRFESelector",
     "ForwardSelector",
     "FullDataSelector",
     "GaussianCompression",
@@ -60,6 +63,7 @@ __all__ = [
     "LeverageScoreSelector",
     "OnSupportVectors",
     "OnlineLeverageSelector",
+    "PermutationImportanceSelector",
     "RRQRSelector",
     "RandomlyPivotedQRSelector",
     "RidgeLeverageSelector",
