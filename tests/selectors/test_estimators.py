@@ -45,6 +45,8 @@ ESTIMATORS = [
         selectors.SVMRFESelector(1), cv=KFold(2, shuffle=True, random_state=0), most=1, task="regression"
     ),
     selectors.OnlineLeverageSelector(1, random_state=0),
+    selectors.StabilitySelector(n_pairs=3, random_state=0),
+    selectors.BorutaSelector(n_estimators=3, max_iter=3, random_state=0),
     selectors.ForestRFESelector(1, n_estimators=3, random_state=0),
     selectors.PermutationImportanceSelector(1, n_estimators=3, n_repeats=1, random_state=0),
     models.LibsvmSVM(),
@@ -118,6 +120,12 @@ SELECTORS = {
     "online ridge leverage": selectors.OnlineLeverageSelector(R, outside_span="ridge", ridge=1.0, random_state=3),
     "alpha investing": selectors.AlphaInvestingSelector(wealth=5.0),
     "ridge leverage at random": selectors.RidgeLeverageSelector(R, strategy="sample", random_state=3),
+    "stability": selectors.StabilitySelector(R, random_state=3),
+    "stability of elimination": selectors.StabilitySelector(
+        threshold=0.6, n_pairs=2, expected_false=99.0, selector=selectors.SVMRFESelector(1), random_state=3
+    ),
+    "boruta": selectors.BorutaSelector(R, n_estimators=5, max_iter=4, random_state=3),
+    "boruta own": selectors.BorutaSelector(n_estimators=9, max_iter=9, perc=50, random_state=3),
     "forest rfe": selectors.ForestRFESelector(R, n_estimators=5, random_state=3),
     "permutation importance": selectors.PermutationImportanceSelector(R, n_estimators=9, n_repeats=2, random_state=3),
     "rfe on support vectors": selectors.OnSupportVectors(selectors.SVMRFESelector(R, step=5)),
@@ -158,6 +166,7 @@ def selector(request):
 @pytest.mark.filterwarnings("ignore:.*every weight is zero:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*no feature of . was accepted:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*expected a relative duality gap:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*expected features that the method keeps, got none of:UserWarning")
 @parametrize_with_checks(ESTIMATORS + OTHER_FORMS)
 def test_scikit_learn_accepts(estimator, check):
     check(estimator)
@@ -187,7 +196,8 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
         "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
         "leverage with center", "online leverage", "online leverage as printed", "online leverage theory",
         "online ridge leverage", "ridge leverage at random", "adaptive randomized pivoting, redrawn",
-        "feature selective as printed at size", "forest rfe", "permutation importance",
+        "feature selective as printed at size", "forest rfe", "permutation importance", "stability",
+        "stability of elimination", "boruta", "boruta own",
     }  # fmt: skip
 
 

@@ -1,15 +1,22 @@
 """Selectors that ask random forests, against scikit-learn's functions on the same forests."""
 
+import json
+from pathlib import Path
+from typing import ClassVar
+
 import numpy as np
 import pytest
+from scipy.stats import binom, false_discovery_control
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import RFE
 from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LinearRegression, Ridge
 
 from provsel.kernels import permuted_forest
+from provsel.kernels.boruta import decided, is_settled
 from provsel.kernels.column_ranks import column_ranks
 from provsel.kernels.permuted_forest import Forest, permutation_importances
-from provsel.selectors import ForestRFESelector, PermutationImportanceSelector
+from provsel.selectors import BorutaSelector, ForestRFESelector, PermutationImportanceSelector
 from provsel.selectors import forest_rfe as elimination
 from provsel.training_view import TrainingView
 
@@ -159,3 +166,133 @@ def test_options_out_of_range(selector, target, message):
 def test_too_few_rows_to_hold_two_out():
     with pytest.raises(ValueError, match="expected at least two rows held out, got 0 of n_samples = 3; fit it on more"):
         PermutationImportanceSelector(2).fit(X[:3], ["a", "b", "c"])
+
+
+def textbook_decisions(hits_of_rounds, alpha, two_step):
+    """The tests in their own words, round by round: hits of shape (n_rounds, d)."""
+    d = hits_of_rounds.shape[1]
+    decisions, total, history = np.zeros(d, dtype=int), np.zeros(d, dtype=int), []
+    for n_rounds, hits in enumerate(hits_of_rounds, 1):
+        total += hits * (decisions >= 0)
+        present = [j for j in range(d) if decisions[j] >= 0]
+        chances = {1: [binom.sf(total[j] - 1, n_rounds, 0.5) for j in present]}
+        chances[-1] = [binom.cdf(total[j], n_rounds, 0.5) for j in present]
+        for decision, p in chances.items():
+            if two_step:
+                adjusted = false_discovery_control(p)
+                passing = [a <= alpha and b <= alpha / n_rounds for a, b in zip(adjusted, p, strict=True)]
+            else:
+                passing = [chance <= alpha / d for chance in p]
+            for j, passes in zip(present, passing, strict=True):
+                if passes and decisions[j] == 0:
+                    decisions[j] = decision
+        history.append(decisions.copy())
+    return history
+
+
+@pytest.mark.parametrize("two_step", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_decisions_of_boruta_are_the_textbooks_and_it_ends_when_none_can_change(seed, two_step):
+    drawn = np.random.default_rng(seed)
+    chances = drawn.choice([0.0, 0.1, 0.5, 0.9, 1.0], size=14)
+    rounds = (drawn.random((40, 14)) < chances).astype(int)
+    history = textbook_decisions(rounds, 0.05, two_step)
+    decisions, hits = np.zeros(14, dtype=np.int64), np.zeros(14, dtype=np.int64)
+    settled_at = None
+    for n_rounds, expected in enumerate(history, 1):
+        hits += rounds[n_rounds - 1] * (decisions >= 0)
+        decisions = decided(decisions, hits, n_rounds, 0.05, two_step=two_step)
+        np.testing.assert_array_equal(decisions, expected)
+        if settled_at is None and is_settled(decisions, hits, n_rounds, 40, 0.05, two_step=two_step):
+            settled_at = n_rounds
+    assert settled_at is not None
+    np.testing.assert_array_equal(history[settled_at - 1], history[-1])
+    assert len(np.unique(decisions)) == 3
+
+
+BORUTA_PY = json.loads((Path(__file__).parents[1] / "data" / "packages" / "boruta.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", BORUTA_PY["tables"], ids=lambda case: f"{case['two_step']}-{case['seed']}")
+def test_decisions_are_those_of_boruta_py_on_the_same_hits(case):
+    hits_of_rounds = np.array(case["hits"])
+    decisions = np.zeros(hits_of_rounds.shape[1], dtype=np.int64)
+    for n_rounds, (hits, expected) in enumerate(zip(hits_of_rounds, case["decisions"], strict=True), 1):
+        decisions = decided(decisions, hits, n_rounds, case["alpha"], two_step=case["two_step"])
+        assert decisions.tolist() == expected
+
+
+@pytest.mark.parametrize("name", BORUTA_PY["fits"])
+def test_features_are_those_that_boruta_py_confirms_or_cannot_decide(name):
+    """Other permutations and forests, so that what is near chance may differ: it is tentative for either."""
+    case = BORUTA_PY["fits"][name]
+    drawn = np.random.default_rng(case["seed"])
+    rows = drawn.standard_normal((case["n"], case["d"]))
+    y = boruta_target(name, rows)
+    selector = BorutaSelector(n_estimators=50, max_iter=30, random_state=0).fit(rows, y)
+    theirs, unsure = set(case["confirmed"]), set(case["tentative"])
+    ours = set(np.flatnonzero(selector.confirmed_).tolist())
+    assert ours ^ theirs <= unsure | set(np.flatnonzero(selector.tentative_).tolist())
+    assert len(ours & theirs) >= 3
+
+
+def boruta_target(name, rows):
+    """Also in tests/data/packages/make_boruta.py."""
+    linear = rows[:, 0] - rows[:, 1] + rows[:, 2]
+    if name == "numbers":
+        return linear
+    return (linear > 0).astype(int) + ((rows[:, 3] > 0.5) if name == "three classes" else 0)
+
+
+class Counting(RandomForestClassifier):
+    """A forest that notes how many columns it is trained on."""
+
+    widths: ClassVar[list[int]] = []
+
+    def fit(self, X, y):
+        self.widths.append(X.shape[1])
+        return super().fit(X, y)
+
+
+def test_boruta_counts_hits_and_drops_what_it_rejects():
+    y = TARGETS["two classes"]
+    selector = BorutaSelector(estimator=Counting(20, max_depth=4), max_iter=25, random_state=0).fit(X, y)
+    assert Counting.widths[0] == 24
+    assert Counting.widths[-1] < 24
+    assert len(Counting.widths) == selector.n_iter_
+    assert set(np.flatnonzero(selector.confirmed_)) == {0, 1} == set(selector.indices_)
+    assert (selector.hits_[[0, 1]] > 10).all()
+    assert np.flatnonzero(selector.confirmed_ & selector.tentative_).size == 0
+    copies = BorutaSelector(n_estimators=20, max_iter=20, random_state=0).fit(np.hstack([X, X[:, :2]]), y)
+    assert set(copies.indices_) == {0, 1, 12, 13}, "copies are relevant too"
+
+
+def test_boruta_keeps_nothing_of_noise_and_says_so():
+    rows = np.random.default_rng(5).standard_normal((60, 30))
+    with pytest.warns(UserWarning, match="BorutaSelector: expected features that the method keeps, got none of 30"):
+        selector = BorutaSelector(n_estimators=10, max_iter=20, random_state=0).fit(rows, np.arange(60) % 2)
+    assert selector.indices_.size == 1
+    assert not selector.confirmed_.any()
+    # compared with any copy, instead of the best one, half of the noise gets hits
+    eager = BorutaSelector(n_estimators=10, max_iter=20, perc=10, random_state=0).fit(rows, np.arange(60) % 2)
+    assert eager.confirmed_.sum() > 5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
+        ({"max_depth": 0}, "max_depth must be an integer of at least 1, got 0"),
+        ({"n_estimators": 1.5}, "n_estimators must be an integer of at least 1, got 1.5"),
+        ({"alpha": 1.0}, "expected alpha below 1, got 1.0"),
+        ({"alpha": -0.1}, "expected a positive, finite alpha, got -0.1"),
+        ({"perc": 101}, "expected perc at most 100, a percentile, got 101"),
+        ({"two_step": "yes"}, "expected two_step True or False, got 'yes'"),
+        ({"estimator": Ridge(fit_intercept=False)}, None),
+        ({"estimator": LinearRegression()}, r"expected an estimator with random_state and .* got LinearRegression\(\)"),
+    ],
+)
+def test_options_of_boruta_out_of_range(options, message):
+    message = message or "expected an estimator with feature_importances_ after fit, got Ridge"
+    with pytest.raises(ValueError, match=f"^BorutaSelector: {message}"):
+        BorutaSelector(**options).fit(X, TARGETS["numbers"])

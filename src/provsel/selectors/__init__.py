@@ -14,6 +14,7 @@ from provsel.selectors.alpha_investing import AlphaInvestingSelector
 from provsel.selectors.always_kept import AlwaysKept
 from provsel.selectors.approximate_bss import ApproximateBSSSelector
 from provsel.selectors.at_size import AtSize
+from provsel.selectors.boruta import BorutaSelector
 from provsel.selectors.bss import BSSSelector
 from provsel.selectors.cross_validated_size import CrossValidatedSize
 from provsel.selectors.dual_set import DualSetSelector
@@ -36,6 +37,7 @@ from provsel.selectors.rrqr import RRQRSelector
 from provsel.selectors.single_svd import SingleSVDSelector
 from provsel.selectors.sparse_embedding import SparseEmbedding
 from provsel.selectors.spectral_selection import SpectralSelectionSelector
+from provsel.selectors.stability import StabilitySelector
 from provsel.selectors.strong_rrqr import StrongRRQRSelector
 from provsel.selectors.svm_rfe import SVMRFESelector
 from provsel.selectors.uniform import UniformSelector
@@ -49,6 +51,7 @@ __all__ = [
     "AtSize",
     "BSSSelector",
     "BaseSelector",
+    "BorutaSelector",
     "CrossValidatedSize",
     "DualSetSelector",
     "FeatureSelectiveSelector",
@@ -72,6 +75,7 @@ __all__ = [
     "SingleSVDSelector",
     "SparseEmbedding",
     "SpectralSelectionSelector",
+    "StabilitySelector",
     "StrongRRQRSelector",
     "UniformSelector",
     "WithEnclosingBallCenter",
