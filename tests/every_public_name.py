@@ -56,6 +56,7 @@ EVERY: list[selectors.BaseSelector] = [
     selectors.ForestRFESelector(3),
     selectors.ForwardSelector(3),
     selectors.FullDataSelector(),
+    selectors.KnockoffSelector(),
     selectors.LaplacianScoreSelector(3),
     selectors.LassoSelector(),
     selectors.LeverageScoreSelector(3),

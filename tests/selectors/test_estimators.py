@@ -47,6 +47,7 @@ ESTIMATORS = [
     selectors.OnlineLeverageSelector(1, random_state=0),
     selectors.StabilitySelector(n_pairs=3, random_state=0),
     selectors.BorutaSelector(n_estimators=3, max_iter=3, random_state=0),
+    selectors.KnockoffSelector(random_state=0),
     selectors.ForestRFESelector(1, n_estimators=3, random_state=0),
     selectors.PermutationImportanceSelector(1, n_estimators=3, n_repeats=1, random_state=0),
     models.LibsvmSVM(),
@@ -125,7 +126,7 @@ SELECTORS = {
         threshold=0.6, n_pairs=2, expected_false=99.0, selector=selectors.SVMRFESelector(1), random_state=3
     ),
     "boruta": selectors.BorutaSelector(R, n_estimators=5, max_iter=4, random_state=3),
-    "boruta own": selectors.BorutaSelector(n_estimators=9, max_iter=9, perc=50, random_state=3),
+    "knockoffs": selectors.KnockoffSelector(R, random_state=3),
     "forest rfe": selectors.ForestRFESelector(R, n_estimators=5, random_state=3),
     "permutation importance": selectors.PermutationImportanceSelector(R, n_estimators=9, n_repeats=2, random_state=3),
     "rfe on support vectors": selectors.OnSupportVectors(selectors.SVMRFESelector(R, step=5)),
@@ -197,7 +198,7 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
         "leverage with center", "online leverage", "online leverage as printed", "online leverage theory",
         "online ridge leverage", "ridge leverage at random", "adaptive randomized pivoting, redrawn",
         "feature selective as printed at size", "forest rfe", "permutation importance", "stability",
-        "stability of elimination", "boruta", "boruta own",
+        "stability of elimination", "boruta", "knockoffs",
     }  # fmt: skip
 
 

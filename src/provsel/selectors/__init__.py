@@ -23,6 +23,7 @@ from provsel.selectors.forest_rfe import ForestRFESelector
 from provsel.selectors.forward import ForwardSelector
 from provsel.selectors.full import FullDataSelector
 from provsel.selectors.gaussian_compression import GaussianCompression
+from provsel.selectors.knockoff import KnockoffSelector
 from provsel.selectors.l1_svm import L1SVMSelector
 from provsel.selectors.laplacian_score import LaplacianScoreSelector
 from provsel.selectors.lasso import LassoSelector
@@ -59,6 +60,7 @@ __all__ = [
     "ForwardSelector",
     "FullDataSelector",
     "GaussianCompression",
+    "KnockoffSelector",
     "L1SVMSelector",
     "LPSVMSelector",
     "LaplacianScoreSelector",

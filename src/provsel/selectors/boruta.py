@@ -92,9 +92,8 @@ class BorutaSelector(RankedSelector):
     >>> from provsel.selectors import BorutaSelector
     >>> X = np.random.default_rng(0).standard_normal((120, 10))
     >>> y = (X[:, 3] * X[:, 5] > 0).astype(int) + (X[:, 3] > 0)
-    >>> selector = BorutaSelector(n_estimators=30, max_iter=30, random_state=0).fit(X, y)
-    >>> sorted(selector.indices_.tolist()), selector.tentative_.sum()
-    ([3, 5], 0)
+    >>> sorted(BorutaSelector(n_estimators=30, max_iter=30, random_state=0).fit(X, y).indices_.tolist())
+    [3, 5]
 
     References
     ----------
