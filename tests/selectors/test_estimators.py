@@ -52,6 +52,11 @@ ESTIMATORS = [
     selectors.MutualInformationSelector(1, random_state=0),
     selectors.MutualInformationSelector(1, task="regression", random_state=0),
     selectors.RankTestSelector(1, task="regression"),
+    selectors.StabilitySelector(n_pairs=3, random_state=0),
+    selectors.BorutaSelector(n_estimators=3, max_iter=3, random_state=0),
+    selectors.KnockoffSelector(random_state=0),
+    selectors.ForestRFESelector(1, n_estimators=3, random_state=0),
+    selectors.PermutationImportanceSelector(1, n_estimators=3, n_repeats=1, random_state=0),
     models.LibsvmSVM(),
     models.LiblinearSVM(),
     models.CrossValidatedSVM(grid=(0.1, 1.0), n_splits=2),
@@ -131,6 +136,14 @@ SELECTORS = {
     "mrmr of information": selectors.MRMRSelector(R, relevance="mutual_information", redundancy="mutual_information"),
     "mutual information": selectors.MutualInformationSelector(R, discrete_features=True, random_state=3),
     "rank test": selectors.RankTestSelector(R),
+    "stability": selectors.StabilitySelector(R, random_state=3),
+    "stability of elimination": selectors.StabilitySelector(
+        threshold=0.6, n_pairs=2, expected_false=99.0, selector=selectors.SVMRFESelector(1), random_state=3
+    ),
+    "boruta": selectors.BorutaSelector(R, n_estimators=5, max_iter=4, random_state=3),
+    "knockoffs": selectors.KnockoffSelector(R, random_state=3),
+    "forest rfe": selectors.ForestRFESelector(R, n_estimators=5, random_state=3),
+    "permutation importance": selectors.PermutationImportanceSelector(R, n_estimators=9, n_repeats=2, random_state=3),
     "rfe on support vectors": selectors.OnSupportVectors(selectors.SVMRFESelector(R, step=5)),
     "leverage with center": selectors.WithEnclosingBallCenter(selectors.LeverageScoreSelector(R, random_state=3)),
     "rrqr with center": selectors.WithEnclosingBallCenter(selectors.RRQRSelector(R)),
@@ -169,6 +182,7 @@ def selector(request):
 @pytest.mark.filterwarnings("ignore:.*every weight is zero:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*no feature of . was accepted:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*expected a relative duality gap:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*expected features that the method keeps, got none of:UserWarning")
 @parametrize_with_checks(ESTIMATORS + OTHER_FORMS)
 def test_scikit_learn_accepts(estimator, check):
     check(estimator)
@@ -198,7 +212,8 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
         "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
         "leverage with center", "mutual information", "online leverage", "online leverage as printed",
         "online leverage theory", "online ridge leverage", "ridge leverage at random",
-        "adaptive randomized pivoting, redrawn", "feature selective as printed at size", "hsic lasso",
+        "adaptive randomized pivoting, redrawn", "feature selective as printed at size", "hsic lasso", "forest rfe",
+        "permutation importance", "stability", "stability of elimination", "boruta", "knockoffs",
     }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from provsel.certificates.radius import RadiusPreservation, radius_margin_bound
 from provsel.certificates.ridge import RidgeSparsification
 from provsel.certificates.ridge_regression import RidgeRegressionCost, RidgeRegressionRisk
 from provsel.certificates.spectral import SpectralSparsification
+from provsel.certificates.stability import FalseSelections
 from provsel.certificates.subset import IN_EXPECTATION, SubsetApproximation, certify_subset
 from provsel.certificates.theorem import (
     HELD,
@@ -56,6 +57,7 @@ __all__ = [
     "ClusteringCost",
     "ClusteringRatio",
     "CompressedRecovery",
+    "FalseSelections",
     "FeatureSelectiveRecovery",
     "MarginPreservation",
     "Measure",

@@ -14,6 +14,7 @@ from provsel.selectors.alpha_investing import AlphaInvestingSelector
 from provsel.selectors.always_kept import AlwaysKept
 from provsel.selectors.approximate_bss import ApproximateBSSSelector
 from provsel.selectors.at_size import AtSize
+from provsel.selectors.boruta import BorutaSelector
 from provsel.selectors.bss import BSSSelector
 from provsel.selectors.chi_squared import ChiSquaredSelector
 from provsel.selectors.cross_validated_size import CrossValidatedSize
@@ -22,10 +23,13 @@ from provsel.selectors.dual_set import DualSetSelector
 from provsel.selectors.f_test import FTestSelector
 from provsel.selectors.farthest_point import FarthestPointSelector
 from provsel.selectors.feature_selective import FeatureSelectiveSelector
+from provsel.selectors.forest_rfe import ForestRFESelector
+from provsel.selectors.forward import ForwardSelector
 from provsel.selectors.full import FullDataSelector
 from provsel.selectors.gaussian_compression import GaussianCompression
 from provsel.selectors.hsic_lasso import HSICLassoSelector
 from provsel.selectors.jmi import JMISelector
+from provsel.selectors.knockoff import KnockoffSelector
 from provsel.selectors.l1_svm import L1SVMSelector
 from provsel.selectors.laplacian_score import LaplacianScoreSelector
 from provsel.selectors.lasso import LassoSelector
@@ -36,6 +40,7 @@ from provsel.selectors.multisurf import MultiSURFSelector
 from provsel.selectors.mutual_information import MutualInformationSelector
 from provsel.selectors.on_support_vectors import OnSupportVectors
 from provsel.selectors.online_leverage import OnlineLeverageSelector
+from provsel.selectors.permutation_importance import PermutationImportanceSelector
 from provsel.selectors.randomly_pivoted_qr import RandomlyPivotedQRSelector
 from provsel.selectors.rank_test import RankTestSelector
 from provsel.selectors.relieff import ReliefFSelector
@@ -45,6 +50,7 @@ from provsel.selectors.shrunken_centroids import ShrunkenCentroidsSelector
 from provsel.selectors.single_svd import SingleSVDSelector
 from provsel.selectors.sparse_embedding import SparseEmbedding
 from provsel.selectors.spectral_selection import SpectralSelectionSelector
+from provsel.selectors.stability import StabilitySelector
 from provsel.selectors.strong_rrqr import StrongRRQRSelector
 from provsel.selectors.svm_rfe import SVMRFESelector
 from provsel.selectors.uniform import UniformSelector
@@ -58,6 +64,7 @@ __all__ = [
     "AtSize",
     "BSSSelector",
     "BaseSelector",
+    "BorutaSelector",
     "CURSelector",
     "ChiSquaredSelector",
     "CrossValidatedSize",
@@ -65,10 +72,13 @@ __all__ = [
     "FTestSelector",
     "FarthestPointSelector",
     "FeatureSelectiveSelector",
+    "ForestRFESelector",
+    "ForwardSelector",
     "FullDataSelector",
     "GaussianCompression",
     "HSICLassoSelector",
     "JMISelector",
+    "KnockoffSelector",
     "L1SVMSelector",
     "LPSVMSelector",
     "LaplacianScoreSelector",
@@ -79,6 +89,7 @@ __all__ = [
     "MutualInformationSelector",
     "OnSupportVectors",
     "OnlineLeverageSelector",
+    "PermutationImportanceSelector",
     "RRQRSelector",
     "RandomlyPivotedQRSelector",
     "RankTestSelector",
@@ -90,6 +101,7 @@ __all__ = [
     "SingleSVDSelector",
     "SparseEmbedding",
     "SpectralSelectionSelector",
+    "StabilitySelector",
     "StrongRRQRSelector",
     "UniformSelector",
     "WithEnclosingBallCenter",

@@ -1,0 +1,147 @@
+"""The first features of least angle regression, on many samples of the rows at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+ENTRIES = 1 << 18
+"""Numbers of an array of all features in the problems that are solved together (2 MB)."""
+
+NOTHING = -1
+
+NEVER = 1e-200
+"""In place of the rate at which a column falls behind the active ones: it takes for ever to reach them."""
+
+EQUAL = 1e-10
+"""Squared length, of one, below which a column lies in the span of those before it; share of the correlation below
+which two columns enter together, or the residual is zero."""
+
+
+def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Array, count: int) -> NDArray[np.int64]:
+    """Return the features in the order in which they enter, shape (n_samples, count); -1 where the path has ended.
+
+    Columns have mean 0 and variance 1 on the rows of the sample. Those that are constant there, or in the span of
+    columns that entered before, never enter. Of columns that enter together the first one comes first.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (d, n)
+        Standardised columns of X, as rows.
+    samples : ndarray of shape (n_samples, m), int64
+        Rows of each sample.
+    targets : ndarray of shape (n_samples, n)
+        What each sample regresses on.
+    count : int
+    """
+    size = max(1, ENTRIES // columns.shape[0])
+    blocks = []
+    for start in range(0, len(samples), size):
+        block = slice(start, start + size)
+        blocks.append(_Problems(columns, samples[block], targets[block]).first(count))
+    return np.concatenate(blocks)
+
+
+class _Problems:
+    """Least angle regression on some samples of the rows.
+
+    The direction v of a step has the product 1 or -1 with each active column, its sign of correlation: so all active
+    correlations fall at the rate 1. It grows by a multiple of the part of the entering column that is orthogonal to
+    those before it, and the products of v with all columns grow with it: nothing is solved.
+
+    Attributes
+    ----------
+    mask : ndarray of shape (n_samples, n)
+    inverse_norms : ndarray of shape (n_samples, d)
+        Of the columns centred on the sample; 0 of constant ones.
+    correlations, rates : ndarray of shape (n_samples, d)
+        Products with the residual, and with v.
+    closed : ndarray of shape (n_samples, d)
+        Infinite where the column cannot enter any more, else 0.
+    largest : ndarray of shape (n_samples,)
+        Absolute correlation of the active columns.
+    """
+
+    def __init__(self, columns: Array, samples: NDArray[np.int64], targets: Array) -> None:
+        self.columns = columns
+        n_samples, m = samples.shape
+        self.every = np.arange(n_samples)
+        self.mask = np.zeros((n_samples, columns.shape[1]))
+        self.mask[self.every[:, None], samples] = 1.0
+        means = self.mask @ columns.T / m
+        squares = self.mask @ (columns**2).T - m * means**2
+        varies = squares > EQUAL * m
+        self.closed = np.where(varies, 0.0, np.inf)
+        self.inverse_norms = np.where(varies, 1 / np.sqrt(np.where(varies, squares, 1.0)), 0.0)
+        residual = self._centred(targets)
+        self.correlations = residual @ columns.T * self.inverse_norms
+        self.rates = np.zeros_like(self.correlations)
+        self.largest = np.abs(self.correlations).max(axis=1)
+        self.limit = EQUAL * np.linalg.norm(residual, axis=1)
+
+    def _centred(self, values: Array) -> Array:
+        """Return values of all rows, shape (n_samples, n), less their mean on the sample; 0 on other rows."""
+        counts = self.mask.sum(axis=1, keepdims=True)
+        inside = values * self.mask
+        return inside - self.mask * inside.sum(axis=1, keepdims=True) / counts
+
+    def first(self, count: int) -> NDArray[np.int64]:
+        """Return the first features, shape (n_samples, count)."""
+        n_samples, n = self.mask.shape
+        order = np.full((n_samples, count), NOTHING)
+        basis = np.zeros((n_samples, count, n))
+        for place in range(count):
+            entering, fresh, lengths = self._enter(basis[:, :place])
+            is_going = entering != NOTHING
+            if not is_going.any():
+                break
+            order[:, place] = entering
+            chosen = self.every, np.maximum(entering, 0)
+            basis[:, place] = fresh
+            signs = np.sign(self.correlations[chosen])
+            growth = np.where(is_going, (signs - self.rates[chosen]) / np.where(is_going, lengths, 1.0), 0.0)
+            self.rates += fresh @ self.columns.T * self.inverse_norms * growth[:, None]
+        return order
+
+    def _enter(self, basis: Array) -> tuple[NDArray[np.int64], Array, Array]:
+        """Move to where the next columns enter, and return them, their orthonormal parts and the lengths of those."""
+        entering = np.full(self.every.size, NOTHING)
+        fresh = np.zeros_like(self.mask)
+        lengths = np.zeros(self.every.size)
+        waiting = self.largest > self.limit
+        while waiting.any():
+            steps = self._steps()
+            least = steps.min(axis=1) + EQUAL * self.largest
+            chosen = np.argmax(steps <= least[:, None], axis=1)
+            step = np.maximum(steps[self.every, chosen], 0.0)
+            waiting &= step < self.largest - self.limit
+            step = np.where(waiting, step, 0.0)
+            if step.any():
+                self.correlations -= step[:, None] * self.rates
+            self.largest = self.largest - step
+            part = self._centred(self.columns[chosen]) * self.inverse_norms[self.every, chosen][:, None]
+            for _ in range(2):  # once more for what rounding has left
+                part -= np.einsum("sk,skn->sn", np.einsum("skn,sn->sk", basis, part), basis)
+            length = np.linalg.norm(part, axis=1)
+            self.closed[self.every[waiting], chosen[waiting]] = np.inf
+            enters = waiting & (length**2 > EQUAL)
+            entering[enters] = chosen[enters]
+            fresh[enters] = part[enters] / length[enters, None]
+            lengths[enters] = length[enters]
+            waiting &= ~enters
+        return entering, fresh, lengths
+
+    def _steps(self) -> Array:
+        """Return how far it is to where each column has the correlation of the active ones, shape (n_samples, d).
+
+        Infinite for closed columns. Of copies of active columns it is rounding: they are chosen early, and closed.
+        """
+        steps = self.largest[:, None] - self.correlations
+        steps /= np.maximum(1.0 - self.rates, NEVER)
+        falling = self.largest[:, None] + self.correlations
+        falling /= np.maximum(1.0 + self.rates, NEVER)
+        np.minimum(steps, falling, out=steps)
+        steps += self.closed
+        return steps

@@ -1,0 +1,40 @@
+"""Random forests on the ranks of the columns, for the selectors that ask them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provsel.kernels.column_ranks import column_ranks
+
+THIRD = 1 / 3
+"""Share of the features that a node of a regression tree looks at; of classes it is their square root."""
+
+
+def varying_ranks(subject: str, X: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the ranks within the columns of X, shape (n, d), or raise where no column varies."""
+    ranks = column_ranks(X)
+    if not ranks.any():
+        raise ValueError(f"{subject}: expected at least one feature that varies, got none of {X.shape[1]}; check X.")
+    return ranks
+
+
+def new_forest(classes: NDArray[Any] | None, n_estimators: int, seed: int, max_depth: int | None = None) -> Any:
+    """Return an unfitted random forest for classes, or for numbers where these are None."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor  # 0.2 s that others do not need
+
+    if classes is None:
+        return RandomForestRegressor(n_estimators, max_features=THIRD, max_depth=max_depth, random_state=seed)
+    return RandomForestClassifier(n_estimators, max_features="sqrt", max_depth=max_depth, random_state=seed)
+
+
+def best_first(ranks: NDArray[np.float32], *keys: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the order of features by decreasing keys, shape (d,) each, the first key before the second.
+
+    Columns that are constant come last, even where the keys of others are negative; ties are in order of index.
+    """
+    is_constant = ~ranks.any(axis=0)
+    rounded = [-np.round(key, 12) for key in reversed(keys)]
+    return np.lexsort([*rounded, is_constant])

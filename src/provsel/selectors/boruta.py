@@ -1,0 +1,198 @@
+"""Boruta: features that are more important to random forests than permuted copies of all features."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from provsel.checks import check_integers, check_positive
+from provsel.kernels.boruta import CONFIRMED, REJECTED, TENTATIVE, decided, is_settled
+from provsel.selectors._forests import new_forest, varying_ranks
+from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
+
+FEWEST_COPIES = 5
+"""Of fewer features there are several copies each, as the largest importance of few copies is small."""
+
+
+class BorutaSelector(RankedSelector):
+    r"""Keep the features that are more important to random forests than permuted copies of all features are.
+
+    Use it to find all relevant features, copies of each other too, where relations may be of any form; it chooses
+    their number itself. It has no theorem: its tests are of the importances of one sample of rows, and their levels
+    hold for that sample.
+
+    In each round the columns that are not rejected are put beside copies that are permuted anew, and a forest is
+    trained on both. A feature has a hit where its importance, the mean decrease of impurity, is above the `perc`-th
+    percentile of the copies' importances. By the number of its hits, which is binomial with chance 1/2 at most for a
+    feature that is like a copy, it is confirmed, rejected, or stays tentative; see `two_step`. It ends when nothing is
+    tentative, or can be decided any more in the rounds that are left.
+
+    The forest sees the ranks of the values within their columns: increasing transformations of a column change nothing.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        None keeps the confirmed ones. With a number, those of the best rank are kept, confirmed or not.
+    estimator : estimator, default=None
+        With `feature_importances_` after `fit`, and `random_state`; its `n_estimators` stay its own. None is a random
+        forest of `n_estimators` trees of `max_depth`.
+    n_estimators : int, default=100
+        Trees of the forest. Its nodes look at sqrt(m) of m columns for classes, at m / 3 for numbers.
+    max_depth : int or None, default=5
+        Of the trees; between 3 and 7 is the advice of BorutaPy. None lets them grow, as in the paper.
+    max_iter : int, default=100
+        Most rounds.
+    alpha : float, default=0.05
+        Level of the tests, below 1.
+    perc : float, default=100
+        100 compares with the largest importance of the copies, as in the paper. Less keeps more features.
+    two_step : bool, default=True
+        Correct for several features by Benjamini and Hochberg's procedure, and for several rounds by Bonferroni's, as
+        BorutaPy does. False is the paper's correction for several features by Bonferroni's.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
+        `type_of_target` does, and any other target as classes.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (n_selected,), int64
+        Confirmed first, then tentative, then rejected ones, later rejected before earlier; among these by hits, then by
+        mean importance in the rounds that they were in.
+    weights_ : ndarray of shape (n_selected,)
+        Ones.
+    confirmed_, tentative_ : ndarray of shape (n_features,), bool
+    hits_ : ndarray of shape (n_features,), int64
+    scores_ : ndarray of shape (n_features,)
+        Mean importance in the rounds that the feature was in.
+    ranking_ : ndarray of shape (n_features,), int64
+        1 for the best feature, 2 for the next. (BorutaPy's has 1 for all that are confirmed.)
+    n_iter_ : int
+        Rounds.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`: no column varies, a target that is not of the task, an estimator without importances, or a parameter
+        out of range.
+
+    Warns
+    -----
+    UserWarning
+        When none is confirmed: the best one is kept. And when `task="auto"` takes whole numbers for classes that are
+        more than 20, with fewer than 5 rows each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import BorutaSelector
+    >>> X = np.random.default_rng(0).standard_normal((120, 10))
+    >>> y = (X[:, 3] * X[:, 5] > 0).astype(int) + (X[:, 3] > 0)
+    >>> sorted(BorutaSelector(n_estimators=30, max_iter=30, random_state=0).fit(X, y).indices_.tolist())
+    [3, 5]
+
+    References
+    ----------
+    Kursa, Rudnicki (2010), Feature selection with the Boruta package, Journal of Statistical Software 36. The
+    correction in two steps: BorutaPy.
+    """
+
+    algorithm_version = 1
+    needs_labels: ClassVar[bool] = True
+    has_own_number: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        max_depth: int | None = 5,
+        max_iter: int = 100,
+        alpha: float = 0.05,
+        perc: float = 100,
+        two_step: bool = True,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.max_iter = max_iter
+        self.alpha = alpha
+        self.perc = perc
+        self.two_step = two_step
+        self.task = task
+        self.random_state = random_state
+
+    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+        self._check_options()
+        ranks = varying_ranks("BorutaSelector", rows.X)
+        columns = np.ascontiguousarray(ranks.T)
+        d = columns.shape[0]
+        decisions = np.full(d, TENTATIVE)
+        hits = np.zeros(d, dtype=np.int64)
+        totals = np.zeros(d)
+        n_present = np.zeros(d, dtype=np.int64)
+        max_iter, alpha, two_step = int(self.max_iter), float(self.alpha), bool(self.two_step)
+        for n_rounds in range(1, max_iter + 1):
+            remaining = np.flatnonzero(decisions != REJECTED)
+            importances, limit = self._round(columns[remaining], rows, rng)
+            hits[remaining[importances > limit]] += 1
+            totals[remaining] += importances
+            n_present[remaining] = n_rounds
+            decisions = decided(decisions, hits, n_rounds, alpha, two_step=two_step)
+            if is_settled(decisions, hits, n_rounds, max_iter, alpha, two_step=two_step):
+                break
+        scores = totals / n_present
+        is_constant = ~ranks.any(axis=0)
+        order = np.lexsort([-scores, -hits, -n_present, -decisions, is_constant])
+        confirmed, tentative = decisions == CONFIRMED, decisions == TENTATIVE
+        fitted = {"confirmed": confirmed, "tentative": tentative, "hits": hits, "n_iter": n_rounds}
+        return Ranking(order, scores, int(confirmed.sum()), fitted)
+
+    def _round(
+        self, columns: NDArray[np.float32], rows: RankedRows, rng: np.random.Generator
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return the importances of the remaining columns, shape (m,), and the limit for a hit."""
+        m = columns.shape[0]
+        n_copies = m
+        while n_copies < FEWEST_COPIES:
+            n_copies *= 2
+        copies = rng.permuted(np.resize(columns, (n_copies, columns.shape[1])), axis=1)
+        seed = int(rng.integers(2**31))
+        if self.estimator is None:
+            forest = new_forest(rows.classes, int(self.n_estimators), seed, self.max_depth)
+        else:
+            forest = clone(self.estimator).set_params(random_state=seed)
+        fitted = forest.fit(np.vstack([columns, copies]).T, rows.y)
+        if not hasattr(fitted, "feature_importances_"):
+            raise ValueError(
+                f"BorutaSelector: expected an estimator with feature_importances_ after fit, got {forest!r:.80}; take "
+                f"a forest, or leave estimator out."
+            )
+        importances = np.asarray(fitted.feature_importances_)
+        return importances[:m], float(np.percentile(importances[m:], self.perc))
+
+    def _check_options(self) -> None:
+        name = "BorutaSelector"
+        check_integers(name, vars(self), n_estimators=1, max_iter=1)
+        if self.max_depth is not None:
+            check_integers(name, vars(self), max_depth=1)
+        check_positive(name, alpha=self.alpha, perc=self.perc)
+        if not self.alpha < 1:
+            raise ValueError(f"{name}: expected alpha below 1, got {self.alpha!r}.")
+        if not self.perc <= 100:
+            raise ValueError(f"{name}: expected perc at most 100, a percentile, got {self.perc!r}.")
+        if not isinstance(self.two_step, bool | np.bool_):
+            raise ValueError(f"{name}: expected two_step True or False, got {self.two_step!r}.")
+        if self.estimator is not None and "random_state" not in self.estimator.get_params(deep=False):
+            raise ValueError(
+                f"{name}: expected an estimator with random_state and feature_importances_, such as scikit-learn's "
+                f"forests, got {self.estimator!r:.80}; leave estimator out for a random forest."
+            )

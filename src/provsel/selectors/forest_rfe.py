@@ -1,0 +1,118 @@
+"""Recursive feature elimination with random forests."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from provsel.checks import check_integer
+from provsel.kernels.elimination import by_importance, elimination_sizes
+from provsel.selectors._forests import new_forest, varying_ranks
+from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
+
+
+class ForestRFESelector(RankedSelector):
+    r"""Train a random forest, drop the features of least importance, and repeat until one remains.
+
+    Use it where relations may be of any form, and correlated features would share their importance in one forest. It
+    has no theorem.
+
+    Importance is the mean decrease of impurity. The forest sees the ranks of the values within their columns, so that
+    increasing transformations of a column change nothing. Features of one round are in order of their importance in
+    it, ties by index; constant columns come last. All numbers of features share one path: the first r of a larger
+    selection are the selection of r.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float
+    step : int or float, default=0.5
+        Features to drop a round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1. (A
+        fraction is one of all d features in scikit-learn's `RFE`.)
+    n_estimators : int, default=100
+        Trees of each forest. A node looks at sqrt(m) of m features for classes, at m / 3 for numbers.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
+        `type_of_target` does, and any other target as classes.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (n_selected,), int64
+        Kept features, the best first.
+    weights_ : ndarray of shape (n_selected,)
+        Ones.
+    ranking_ : ndarray of shape (n_features,), int64
+        1 for the best feature, 2 for the next.
+    n_rounds_ : int
+        Number of forests.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`: no column varies, a target that is not of the task, or a parameter out of range.
+
+    Warns
+    -----
+    UserWarning
+        When `task="auto"` takes whole numbers for classes that are more than 20, with fewer than 5 rows each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import ForestRFESelector
+    >>> X = np.random.default_rng(0).standard_normal((120, 20))
+    >>> y = (X[:, 3] * X[:, 5] > 0).astype(int) + (X[:, 3] > 0)
+    >>> sorted(ForestRFESelector(2, random_state=0).fit(X, y).indices_.tolist())
+    [3, 5]
+
+    References
+    ----------
+    Granitto, Furlanello, Biasioli, Gasperi (2006), Recursive feature elimination with random forest for PTR-MS analysis
+    of agroindustrial products, Chemometrics and Intelligent Laboratory Systems 83.
+    """
+
+    algorithm_version = 1
+    needs_labels: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_features_to_select: int | float,
+        *,
+        step: int | float = 0.5,
+        n_estimators: int = 100,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.step = step
+        self.n_estimators = n_estimators
+        self.task = task
+        self.random_state = random_state
+
+    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+        check_integer("ForestRFESelector", "n_estimators", self.n_estimators, minimum=1)
+        self._check_step()
+        ranks = varying_ranks("ForestRFESelector", rows.X)
+        order = np.arange(ranks.shape[1])
+        sizes = elimination_sizes(order.size, 1, self.step)
+        for size in sizes:
+            remaining = np.sort(order[:size])
+            forest = new_forest(rows.classes, int(self.n_estimators), int(rng.integers(2**31)))
+            importances = forest.fit(ranks[:, remaining], rows.y).feature_importances_
+            order[:size] = remaining[by_importance(importances)]
+        is_constant = ~ranks.any(axis=0)[order]
+        order = np.concatenate([order[~is_constant], order[is_constant]])
+        return Ranking(order, attributes={"n_rounds": len(sizes)})
+
+    def _check_step(self) -> None:
+        step = self.step
+        whole = isinstance(step, Integral) and not isinstance(step, bool) and step >= 1
+        part = isinstance(step, float | np.floating) and 0 < step < 1
+        if not (whole or part):
+            raise ValueError(
+                f"ForestRFESelector: expected step an integer >= 1, the features to drop a round, or a fraction in "
+                f"(0, 1) of the remaining features, got {step!r}."
+            )
