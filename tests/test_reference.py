@@ -38,7 +38,7 @@ from provlab.verdicts.claims.schema import all_claim_files, claims_about
 from provlab.verdicts.readings.schema import paper_readings
 from provlab.verdicts.reference import FOLDER, Reference
 from provsel.selectors import LeverageScoreSelector
-from small_runs import FULL, UNIFORM, run_quietly, small_cell
+from small_runs import FULL, REPO, UNIFORM, run_quietly, small_cell
 
 REFERENCE = current_project().root / "results" / FOLDER
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
@@ -238,6 +238,31 @@ def test_every_part_is_whole_small_and_names_no_place(contents):
 def test_the_readme_lists_what_is_older_than_the_code(contents):
     """An algorithm or rule that changes makes this fail until `provsel reference --texts` has said so."""
     assert (REFERENCE / README).read_text(encoding="utf-8") == readme(contents), "run: provsel reference --texts"
+
+
+def test_the_letters_are_a_page_in_words_with_the_counts_of_the_readme(contents):
+    """No name of ours is in them: of a place, an artefact, a setting, or an option with both."""
+    letters = {path.parent.name: text for path, text in contents.letters().items()}
+    assert {*letters} == {"paul2016", "giesen2013", "wang2018"}
+    heading, _, *rows = re.findall(r"^\|.*\|$", (REPO / "README.md").read_text().partition("## What came out")[2], re.M)
+    readme = {row.split(" | ")[0].strip("| "): row.strip("| ").split(" | ")[1:] for row in rows[:3]}
+    for paper, text in letters.items():
+        path = REFERENCE / "readings" / paper / "letter.md"
+        assert path.read_text(encoding="utf-8") == text, "run: provsel reference --texts"
+        assert len(text.splitlines()) <= 45
+        assert len(re.sub(r"\nNot final: .*\n", "", text).split()) <= 450
+        assert "We are the developers of provsel, an open-source framework that replicates papers" in text
+        assert text.index("We would like to ask you") < text.index("What became of your claims")
+        counts = {verdict.lower(): n for verdict, n in re.findall(r"\*\*([A-Z][a-z ]+): (\d+)\*\*", text)}
+        others = re.search(r"\*\*Other verdicts:\*\* (.*)\.", text)[1].split(", ")
+        counts |= dict(other.split(": ") for other in others)
+        shown = dict(zip(heading.strip("| ").split(" | ")[1:], readme[paper], strict=True))
+        assert counts == {verdict: n for verdict, n in shown.items() if n != "0"}
+        assert f"We tested {sum(map(int, counts.values()))} claims" in text
+        ids = [place.id for place in paper_readings(paper).places if "-" in place.id]
+        ids += [name for name in contents.artefacts if name.startswith(paper)]
+        assert not re.search(rf"{'|'.join(map(re.escape, ids))}|\w+[-_.]\w+=|_", text)
+    assert "no reading that we tried gives all four lists" in letters["paul2016"]
 
 
 def test_a_change_of_the_code_is_noticed(contents, changes, monkeypatch):

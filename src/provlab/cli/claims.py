@@ -247,7 +247,8 @@ def call_readings(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
     from provlab.core.composition import executor_settings
     from provlab.core.store import TrialStore
-    from provlab.custody.letter import plan_text, print_lines, robustness_table, write_letter
+    from provlab.core.tables import write_text
+    from provlab.custody.letter import letter, plan_text, print_lines, robustness_table
     from provlab.run.runner import run_cells
     from provlab.verdicts.readings.study import (
         Outcome,
@@ -289,7 +290,9 @@ def call_readings(options: argparse.Namespace) -> int:
     for line in print_lines(outcome):
         console.print(line, markup=False)
     if options.letter and (whole := stored_outcome(paper, results)):
-        print(write_letter(whole, folder / "letter.md"))
+        text = letter(whole)
+        write_text(folder / "letter.md", text)
+        print(text)
     console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
     return 1 if failures else 0
 
@@ -322,14 +325,14 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
         "--audits", action="store_true", help="only the table of what the runs of provsel audit found, audits.csv"
     )
     parser.add_argument(
-        "--texts", action="store_true", help="only write the README.md of results/reference, and fill the project's "
-        "templates (README.md.j2, NOTES.md.j2 and others) from it",
+        "--texts", action="store_true", help="only write README.md and the letters of results/reference, and fill the "
+        "project's templates (README.md.j2, NOTES.md.j2 and others) from it",
     )  # fmt: skip
 
 
 def call_reference(options: argparse.Namespace) -> int:
     """Write the reference results, print where they are, and fill the texts of their project."""
-    from provlab.custody.reference import write_audits, write_readings, write_readme, write_reference
+    from provlab.custody.reference import write_audits, write_pages, write_readings, write_reference
     from provlab.custody.texts import fill_texts
     from provlab.project.project import current_project
     from provlab.verdicts.reference import FOLDER
@@ -350,8 +353,7 @@ def call_reference(options: argparse.Namespace) -> int:
         print(f"written: {folder}")
         if folder.resolve() != own.resolve():
             return 0
-    changed = [own / "README.md"] if write_readme(own) else []
-    changed += fill_texts(own)
+    changed = write_pages(own) + fill_texts(own)
     print("\n".join(f"written: {path}" for path in changed) or "All texts are up to date.")
     return 0
 

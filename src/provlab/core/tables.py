@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +158,14 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def write_changed(texts: Mapping[Path, str]) -> list[Path]:
+    """Write the texts that their files do not have, and return the paths of these."""
+    changed = [path for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    for path in changed:
+        write_text(path, texts[path])
+    return changed
 
 
 def _layout(cells: Sequence[object]) -> list[dict[str, str]]:

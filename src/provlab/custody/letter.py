@@ -1,88 +1,132 @@
 """Readings for people: tables in a terminal, and one page to the authors of a paper.
 
-The page says what becomes of the claims, what was probably run, in a paragraph of the paper's room, and what is left to
-ask. Its numbers are those of the outcome and of the paper's likelihood.csv.
+The page says who writes and why, asks what is open, and says what became of the claims. Its counts are those of the
+README. A paper's room can add a paragraph of its own.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+import tomllib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from rich.table import Table
 
-from provlab.core.tables import write_text
-from provlab.custody.texts import likelihoods, render
+from provlab.custody.texts import render
 from provlab.project.papers import papers
+from provlab.project.project import current_project
 from provlab.project.terminal import table
-from provlab.verdicts.claims.rules import CONTRADICTED, DEPENDS_ON_READING, NO_DIFFERENCE, NOT_CONTRADICTED, REPLICATED
+from provlab.verdicts.claims.rules import CONTRADICTED, DEPENDS_ON_READING, REPLICATED
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.readings.prints import nearest
-from provlab.verdicts.readings.robustness import count_text, robustness_frame
-from provlab.verdicts.readings.schema import Part
+from provlab.verdicts.readings.robustness import Robustness, count_text, counted, robustness_frame, tallied
+from provlab.verdicts.readings.schema import Part, Place
 from provlab.verdicts.readings.study import Outcome
 from provlab.verdicts.readings.universes import Multiverse
 
-MOST = 2
-"""Claims, or questions, that a paragraph lists: a letter has one page."""
-
 OWN = "letter.j2"
-"""File of a paper's room with a paragraph of its own: what was probably run, by `provlab.custody.texts.likelihoods`."""
+"""File of a paper's room with a paragraph of its own, a template as those of `provlab.custody.texts`."""
 
-FIRM_HEADINGS = {
-    REPLICATED: "Holds", CONTRADICTED: "Contradicted", NOT_CONTRADICTED: "Not contradicted",
-    NO_DIFFERENCE: "No difference",
-}  # fmt: skip
-"""Of the paragraphs of the letter on verdicts that are firm."""
+QUOTED = (REPLICATED, CONTRADICTED, DEPENDS_ON_READING)
+"""Verdicts of which the letter quotes one claim: it has one page."""
+
+N_QUESTIONS = 3
 
 
-def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> str:
-    """Write the letter as Markdown, and return it.
+class Question(NamedTuple):
+    """What the authors are asked: a place, and how many of their claims get another verdict by its options."""
+
+    place: Place
+    n_turned: int
+
+
+def letter(
+    outcome: Outcome, counts: Mapping[str, str] | None = None, *, outdated: Collection[str] = (), own: str = ""
+) -> str:
+    """Return a letter to the authors of a paper, as Markdown.
 
     Parameters
     ----------
     outcome : Outcome
-    path : Path
-    left_out : sequence of str
-        Artefacts of whose claims the letter says that they are not in it.
+    counts : mapping, optional
+        What each of the paper's own claims counts as, by id; by default those that were asked under readings.
+    outdated : collection of str
+        Artefacts whose readings were computed with other code or data than now.
+    own : str
+        A paragraph about this paper.
     """
     multiverse = outcome.multiverse
-    claims = [claim for claim in multiverse.claims if claim.rule.artefact not in left_out]
-    run = [each for each in outcome.robustness if each.n_run and outcome.claims[each.claim] in claims]
-    found = [each for each in run if each.n_universes > 1]
-    # where most readings decide against our defaults the claim counts as depending on the reading, not as firm
-    not_firm = [each for each in found if not each.firm or each.counts_as(each.default) == DEPENDS_ON_READING]
-    depends = [each for each in not_firm if each.decides]
-    turning = Counter(place for each in found for place, share in each.turns.items() if share > 0)
-    paper = papers()[multiverse.readings.paper]
-    own = paper.folder / OWN
+    readings = multiverse.readings
+    robustness = {each.claim: each for each in outcome.robustness if each.n_run}
+    if counts is None:
+        counts = {claim: counted(claim, each.default, robustness) for claim, each in robustness.items()}
+    claims = {claim.id: claim for claim in multiverse.family if claim.kind == "paper" and claim.id in counts}
+    of_own_claims = [each for name, each in robustness.items() if name in claims]
+    citation, notes = papers()[readings.paper].read_notes()
+    title = re.match(r"\s*\*([^*]+)\*", notes)
     text = render(
         Path(__file__).with_suffix(".md.j2"),
-        title=paper.read_notes()[0], own=render(own, likelihood=likelihoods()) if own.is_file() else "",
-        places=multiverse.readings.places, claims=outcome.claims, found=found, most=MOST, headings=FIRM_HEADINGS,
-        left_out=left_out, parts=_said_once(_parts(multiverse, claims)),
-        n_run=sum(each.n_run for each in found), n_all=sum(each.n_universes for each in found),
-        one=Counter(each.default for each in run if each.n_universes == 1).most_common(),
-        firm={
-            verdict: [each for each in found if each.firm == verdict and each not in depends]
-            for verdict in FIRM_HEADINGS
-        },
-        # not run by default: NaN
-        turned=sorted(depends, key=lambda each: np.nan_to_num(each.same)),
-        open=sum(not each.decides for each in found),
-        prints={name: _near(each) for name, each in outcome.prints.items() if len(each) and name not in left_out},
-        asked=sorted(
-            ((place, n) for place in multiverse.readings.places if (n := turning[place.id])), key=lambda item: -item[1]
-        ),
-    )  # fmt: skip
-    text = re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-    write_text(path, text)
-    return text
+        paper=f"*{title[1]}*" if title else citation,
+        owner=_owner(),
+        n_places=len(readings.places),
+        n_most=max((each.n_universes for each in of_own_claims), default=0),
+        n_run=sum(each.n_run for each in of_own_claims),
+        n_all=sum(each.n_universes for each in of_own_claims),
+        questions=_questions(readings.places, of_own_claims),
+        counts=[(verdict, n) for verdict, n in tallied(counts[name] for name in claims) if n],
+        examples=_examples(claims.values(), counts, robustness, outdated),
+        robustness=robustness,
+        places={place.id: place for place in readings.places},
+        parts=dict.fromkeys(part.why for part in _parts(multiverse, claims.values()).values()),
+        prints={_in_words(name): _near(frame) for name, frame in outcome.prints.items() if len(frame)},
+        outdated=sorted({claim.where for claim in claims.values() if claim.rule.artefact in outdated}),
+        own=own.strip(),
+    )
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def _owner() -> dict[str, Any] | None:
+    """Return what owner.toml says of the developers of provsel; None in a project of others."""
+    path = current_project().root / "owner.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> list[Question]:
+    """Return what the authors are asked, what turns most claims first."""
+    turned_by_text = defaultdict[str, set[str]](set)
+    by_text = dict[str, Place]()
+    for place in places:
+        by_text.setdefault(place.asks, place)  # two places can be one question
+        for claim in robustness:
+            if claim.turns.get(place.id, 0) > 0:
+                turned_by_text[place.asks].add(claim.claim)
+    questions = [Question(place, len(turned_by_text[text])) for text, place in by_text.items()]
+    asked = [question for question in questions if question.n_turned and question.place.in_letter != "never"]
+    asked.sort(key=lambda question: (question.place.in_letter != "always", -question.n_turned))
+    return sorted(asked[:N_QUESTIONS], key=lambda question: -question.n_turned)
+
+
+def _examples(
+    claims: Iterable[Claim], counts: Mapping[str, str], robustness: Mapping[str, Robustness], outdated: Collection[str]
+) -> dict[str, Claim]:
+    """Return for each verdict of `QUOTED` the claim with most readings."""
+    examples = dict[str, Claim]()
+    for claim in claims:
+        verdict = counts[claim.id]
+        if verdict in QUOTED and claim.id in robustness and claim.rule.artefact not in outdated:
+            best = examples.setdefault(verdict, claim)
+            if robustness[claim.id].n_universes > robustness[best.id].n_universes:
+                examples[verdict] = claim
+    return examples
+
+
+def _in_words(artefact: str) -> str:
+    """Return what people call an artefact: "Table 1" for smith2020/table1."""
+    return re.sub(r"([a-z])(\d)", r"\1 \2", artefact.partition("/")[2]).capitalize()
 
 
 def plan_text(multiverse: Multiverse) -> str:
@@ -130,14 +174,6 @@ def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:
     """Return of the artefacts that claims rest on the part of the data that is used, where it is not all."""
     names = dict.fromkeys(name for claim in claims for name in sorted(claim.artefacts))
     return {name: part for name in names if (part := multiverse.part(name)) is not None}
-
-
-def _said_once(parts: dict[str, Part]) -> dict[str, list[str]]:
-    """Return why only a part of the data is used, and of which artefacts, without their paper."""
-    found: dict[str, list[str]] = {}
-    for name, part in parts.items():
-        found.setdefault(part.why, []).append(name.partition("/")[2])
-    return found
 
 
 def _near(frame: pd.DataFrame) -> dict[str, Any]:

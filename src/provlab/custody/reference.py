@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,13 +25,13 @@ from provlab.core.plan import unique_cells
 from provlab.core.recipe import load_recipe
 from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import SCHEMA, TrialReader, TrialStore
-from provlab.core.tables import write_frame, write_text
+from provlab.core.tables import write_changed, write_frame, write_text
 from provlab.custody.audit_runs import audits_frame, read_audits
-from provlab.custody.letter import write_letter
-from provlab.custody.texts import render
+from provlab.custody.letter import OWN, letter
+from provlab.custody.texts import fill, render
 from provlab.data import MissingDataError, source_names
 from provlab.project.documents import read_json
-from provlab.project.papers import artefact_names, full_name
+from provlab.project.papers import artefact_names, full_name, papers
 from provlab.report.figures.ranks import draw_rankings
 from provlab.report.figures.style import only_formats
 from provlab.verdicts.claims.dataset_ranks import ranked
@@ -44,7 +44,6 @@ from provlab.verdicts.readings.schema import paper_readings
 from provlab.verdicts.readings.study import (
     copy_readings,
     joined,
-    readings_changes,
     stored_made,
     stored_outcome,
 )
@@ -77,7 +76,7 @@ def write_parts(reference: Reference) -> None:
     readings = dict(sorted(reference.readings.items()))
     summary = {**reference.cost(), "verdicts": reference.totals(), "artefacts": artefacts, "readings": readings}
     write_text(reference.folder / SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
-    write_readme(reference.folder)
+    write_pages(reference.folder)
 
 
 def readme(reference: Reference) -> str:
@@ -101,13 +100,32 @@ def readme(reference: Reference) -> str:
     )  # fmt: skip
 
 
-def write_readme(folder: Path) -> bool:
-    """Write README.md of a folder of reference results, up to date with the code, and return whether it changed."""
-    path, text = folder / README, readme(Reference.read(folder))
-    changed = not path.is_file() or path.read_text(encoding="utf-8") != text
-    if changed:
-        write_text(path, text)
-    return changed
+def letters(reference: Reference) -> dict[Path, str]:
+    """Return the letter to the authors of each paper whose readings are here, by its path."""
+    own_claims = reference.own_claims()
+    outdated = [name for name, changes in reference.changed_readings.items() if changes]
+    text_of = {}
+    for name, paper in papers().items():
+        path = reference.folder / READINGS / name / LETTER
+        own = paper.folder / OWN
+        try:
+            outcome = stored_outcome(name, reference.folder)
+            if outcome is None or name not in own_claims:
+                continue
+            paragraph = fill(own, reference.folder) if own.is_file() else ""
+        except ValueError as error:  # lines of other readings than now, which the README says as well
+            log.warning("reference: no letter on %s: %s", name, error)
+            path.unlink(missing_ok=True)
+            continue
+        counts = dict(zip(own_claims[name]["id"], own_claims[name]["counted"], strict=True))
+        text_of[path] = letter(outcome, counts, outdated=outdated, own=paragraph)
+    return text_of
+
+
+def write_pages(folder: Path) -> list[Path]:
+    """Write README.md and the letters of a folder of reference results, as by the code now; return what changed."""
+    reference = Reference.read(folder)
+    return write_changed({folder / README: readme(reference), **letters(reference)})
 
 
 def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Sequence[str] = ()) -> Path:
@@ -225,30 +243,11 @@ def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
         new = {name: each for name, each in stored_made(path.parent).items() if not names or name in names}
         if new and path.parent.name in files:
             reference.readings.update({name: asdict(made) for name, made in new.items()})
-            _add_readings(reference, path.parent, new, files[path.parent.name])
+            copy_readings(path.parent, folder / READINGS / path.parent.name, new, files[path.parent.name])
     write_parts(reference)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if size > MAX_BYTES:
         raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
-
-
-def _add_readings(reference: Reference, source: Path, new: Collection[str], claims: ClaimFile) -> None:
-    """Copy the readings of a paper about some artefacts, and write the letter on these and on what is not older."""
-    paper, here = claims.paper, reference.folder / READINGS / claims.paper
-    copy_readings(source, here, new, claims)
-    left_out = [
-        name
-        for name, part in sorted(reference.readings.items())
-        if name.startswith(f"{paper}/") and name not in new and readings_changes(name, Provenance.from_json(part, name))
-    ]
-    (here / LETTER).unlink(missing_ok=True)
-    try:
-        outcome = stored_outcome(paper, reference.folder)
-    except ValueError as error:  # lines of other readings than now, which the README says as well
-        log.warning("reference: no letter on %s: %s", paper, error)
-        return
-    if outcome is not None:
-        write_letter(outcome, here / LETTER, left_out)
 
 
 def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ A template asks a folder of reference results for what it says, so that a new re
     {{ verdicts["smith2020.bss-better"].effect | form("+.2f") }}       a column of verdicts.csv
     {{ robustness["smith2020.bss-better"].replicated | percent }}      the share of its readings, or a column
     {{ nearest["smith2020/table1"].best.exact | form("d") }}           of the universe nearest to the print
-    {{ likelihood["smith2020"]["BSS", "as printed", "r=2"] | share }}  how often a reading gives a printed list
+    {{ likelihood["smith2020"]["BSS", "as printed", "first", "r=2"] | share }}  how often a reading gives a printed list
     {{ summary.trials | form(",d") }}                                  what summary.json has
     {% for each in lines("benchmark/_datasets") %}                     the lines of any CSV file there
     {{ first(lines("benchmark/_leaderboard")) }}                       which method is first, or that none surely is
@@ -32,7 +32,7 @@ from typing import Any
 
 import pandas as pd
 
-from provlab.core.tables import escape_markdown, table_lines, write_text
+from provlab.core.tables import escape_markdown, table_lines, write_changed
 from provlab.project.documents import read_json
 from provlab.project.papers import papers
 from provlab.project.project import current_project
@@ -73,11 +73,7 @@ def fill_texts(folder: Path) -> list[Path]:
     ValueError
         As `fill`; no text is changed then.
     """
-    new = {path.with_suffix(""): fill(path, folder) for path in templates()}
-    changed = [path for path, text in new.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
-    for path in changed:
-        write_text(path, new[path])
-    return changed
+    return write_changed({path.with_suffix(""): fill(path, folder) for path in templates()})
 
 
 def fill(template: Path, folder: Path) -> str:
@@ -102,12 +98,12 @@ def fill(template: Path, folder: Path) -> str:
 
 
 def likelihoods() -> dict[str, dict[tuple[str, ...], dict[str, str]]]:
-    """Return of each paper with a likelihood.csv its lines by method, reading and printed list.
+    """Return of each paper with a likelihood.csv its lines by method, reading, rule for ties and printed list.
 
     `exactly` is the share of drawn data sets with the list, `exactly_low` and `exactly_high` its interval.
     """
     paths = {name: path for name, found in papers().items() if (path := found.folder / "likelihood.csv").is_file()}
-    key = ("method", "reading", "list")
+    key = ("method", "reading", "ties", "list")
     return {name: {tuple(line[each] for each in key): line for line in _lines(path)} for name, path in paths.items()}
 
 
@@ -212,9 +208,9 @@ def first_in_words(board: Sequence[Mapping[str, Any]]) -> str:
     return f"No method has the best mean rank in {100 * SURELY_FIRST:.0f} % of resamples: {often}"
 
 
-def _share(line: Mapping[str, str]) -> str:
-    """Return how often a reading gives a printed list, with its interval."""
-    share, low, high = (_format(100 * float(line[f"exactly{end}"]), ".1f") for end in ("", "_low", "_high"))
+def _share(line: Mapping[str, str], name: str = "exactly") -> str:
+    """Return a share of a line of a likelihood.csv, such as how often a reading gives a list, with its interval."""
+    share, low, high = (_format(100 * float(line[f"{name}{end}"]), ".1f") for end in ("", "_low", "_high"))
     return f"{share} % [{low}, {high}]"
 
 

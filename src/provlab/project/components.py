@@ -354,13 +354,13 @@ _root = ""
 """The folder of the project that a module was imported for last."""
 
 
-@cache
 def component_parameters(kind: str, cls: type) -> list[str]:
     """Return the names of the parameters of a component's class."""
     return [*_parameters(kind, cls)]
 
 
-def _parameters(kind: str, cls: Any) -> dict[str, bool]:
+@cache
+def _parameters(kind: str, cls: Any) -> Mapping[str, bool]:
     """Return the parameters of a component, and whether each needs a value; a measure's without the trial."""
     found = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -7,6 +7,7 @@ is now.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -82,12 +83,6 @@ class Reference:
         hours = round(sum(part["cpu_hours"] for part in self.artefacts.values()), 3)
         return {"trials": sum(part["trials"] for part in self.artefacts.values()), "cpu_hours": hours}
 
-    def totals(self) -> dict[str, dict[str, int]]:
-        """Return how many of each paper's own claims have each verdict, firm or depending on the reading."""
-        claims = self.claims()
-        papers = claims[claims["kind"] == "paper"].groupby("paper", sort=False)["counted"]
-        return {str(paper): dict(tallied(verdicts)) for paper, verdicts in papers}
-
     def claims(self) -> pd.DataFrame:
         """Return the verdicts, what each is `counted` as, and in words those under `readings` and of `subsamples`."""
         asked, ids = stored_robustness(self.folder), self.verdicts["id"]
@@ -97,13 +92,27 @@ class Reference:
         subsamples = [of_subsamples.get(claim, "") for claim in ids]
         return self.verdicts.assign(counted=counts, readings=readings, subsamples=subsamples)
 
+    def own_claims(self) -> dict[str, pd.DataFrame]:
+        """Return the verdicts on each paper's own claims, which are those that are counted."""
+        claims = self.claims()
+        return {str(paper): lines for paper, lines in claims[claims["kind"] == "paper"].groupby("paper", sort=False)}
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """Return how many of each paper's own claims have each verdict, firm or depending on the reading."""
+        return {paper: dict(tallied(lines["counted"])) for paper, lines in self.own_claims().items()}
+
     def changes(self) -> dict[str, list[str]]:
         """Return for each artefact what has changed in the code since its part was written, in words."""
         return {name: _changes(name, Provenance.from_json(part, name)) for name, part in self.artefacts.items()}
 
+    @cached_property
+    def changed_readings(self) -> dict[str, list[str]]:
+        """The same for the readings of the claims about each artefact."""
+        return {name: readings_changes(name, Provenance.from_json(part, name)) for name, part in self.readings.items()}
+
     def changes_of_readings(self) -> dict[str, list[str]]:
-        """Return the same for the readings of the claims about each artefact, and how many verdicts are missing."""
-        said = {name: readings_changes(name, Provenance.from_json(part, name)) for name, part in self.readings.items()}
+        """Return the changes of readings, and how many verdicts are missing."""
+        said = dict(self.changed_readings)
         about = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
         for path in sorted((self.folder / READINGS).glob("*")):
             lines = texts(universes_file(path))

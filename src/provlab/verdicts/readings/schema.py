@@ -18,6 +18,7 @@ places:
       each draw: []
       union of draws: {parameters: {draws: union}}   # of the claims' tests that have such a parameter
     # alone: true                                 # asked with the defaults of what touches the same rows, not crossed
+    # in_letter: never                            # the authors are not asked, as the paper says it; or always
 part:                                             # of the data, stated beforehand, where the whole is too dear
   smith2020/figure1:
     why: Every tenth set in the order of their names.
@@ -34,7 +35,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from provlab.core.overrides import setting
 from provlab.project.documents import Line, read_as, read_record
@@ -76,11 +77,14 @@ class Option:
     overrides : tuple of str
     parameters : mapping
         Of the tests of claims that have a parameter of that name.
+    words : str
+        The option for people who do not know its name; "" where the name says it.
     """
 
     name: str
     overrides: Overrides = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    words: str = ""
 
     @cached_property
     def of_summary(self) -> tuple[str, ...]:
@@ -132,6 +136,8 @@ class Place:
     alone : bool, default=False
         Ask the others only with the defaults of all places that touch the same rows. Use it where a full crossing is
         too dear, or would count one reading many times.
+    in_letter : {"", "always", "never"}
+        Whether the letter to the authors asks it; "" where that depends on how many verdicts it turns.
     """
 
     id: str
@@ -140,6 +146,7 @@ class Place:
     touches: Annotated[Mapping[str, tuple[str, ...]], _rows]
     options: Annotated[tuple[Option, ...], _options]
     alone: bool = False
+    in_letter: Literal["", "always", "never"] = ""
 
     def touches_row(self, artefact: str, row: str) -> bool:
         """Return whether the numbers of a row depend on the choice."""
