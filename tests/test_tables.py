@@ -210,6 +210,20 @@ def test_means_over_data_sets_and_how_often_a_row_beats_the_baseline():
     assert mean_over_datasets(frame[frame["row"] == "BSS"], baseline="Full") == rows[:1]
 
 
+@pytest.mark.parametrize(
+    ("columns", "line", "message"),
+    [
+        (["eror"], {}, r"paper/table9: expected columns of records, got 'eror'; did you mean 'error'\?"),
+        (["error"], {"sds": 1.0}, r"paper/table9: expected a summary with row, column, value, sd, got the field 'sds'"),
+    ],
+)
+def test_columns_of_a_frame_are_declared(made, columns, line, message):
+    """A slip would be an empty column of a table."""
+    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", made[1]),), {})
+    with pytest.raises(ValueError, match=message):
+        artefact_frame(artefact, made[0], lambda entry, trials: [{"value": 1.0, **line}], columns=columns)
+
+
 def drawn_table(made, folder, datasets, **layout):
     """Return the lines of a table of two rows and two columns on some data sets; the first number is printed."""
     lines = [

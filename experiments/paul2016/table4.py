@@ -1,10 +1,11 @@
 """make reproduce-table4 | provsel reproduce paul2016/table4 [protocol.draws=1] [executor.n_jobs=1]."""
 
 from provlab.core.frames import error_summary
-from provlab.core.recipe import Recipe, Rendering
-from provlab.core.tables import cell_text, like, whole, write_tables
+from provlab.core.recipe import Recipe, Rendering, number_text
+from provlab.core.tables import mean_and_sd, write_tables
 
-SIZES = {"r=1024", "r=2048"}
+PARTS = r"(?P<protocol>[^,]+), (?P<size>r=[0-9]+)(?P<features>, features)?"
+"""What the name of a column says."""
 
 
 def summarise(entry, trials):
@@ -13,17 +14,24 @@ def summarise(entry, trials):
 
 
 def render(made: Rendering) -> str:
-    columns = list(made.artefact.config.artefact.columns)
-    protocols = list(dict.fromkeys(column.split(", ")[0] for column in columns))
-    lines = made.frame.set_index(["row", "column"])
+    frame = made.frame.join(made.frame["column"].str.extract(PARTS))
+    is_count = frame["features"].notna()
+    frame["text"] = [number_text(line, is_count=isinstance(line.features, str)) for line in frame.itertuples()]
+    frame["print"] = [mean_and_sd(line.printed_value, line.printed_sd) for line in frame.itertuples()]
+    protocols = list(frame["protocol"].unique())
+    errors = frame[~is_count].pivot(index=["row", "size"], columns="protocol")
+    is_printed = frame["protocol"] == protocols[0]  # beside which the one printed number stands
+    kept = frame[is_count & is_printed].set_index(["row", "size"])["text"]
+    printed = frame[~is_count & is_printed].set_index(["row", "size"])
+    distances = errors["value"][protocols].astype(float).round(2)
+    distances = distances.sub(printed["printed_value"].astype(float), axis=0).abs()
+    closest = distances.dropna(how="all").idxmin(axis=1)
     rows = []
-    for row in made.artefact.config.artefact.rows:
-        for size in sorted(SIZES):
-            names = [f"{protocol}, {size}" for protocol in protocols]
-            kept = whole(cell_text(lines, row, f"{names[0]}, features"))
-            ours = [_with_sd(lines, row, name) for name in names]
-            printed = _with_sd(lines, row, names[0], "printed_")
-            rows.append([row, size, kept, *ours, printed, _closest(lines, row, names)])
+    for row in frame["row"].unique():
+        for size in sorted(frame["size"].unique()):
+            place = row, size
+            ours = errors["text"].loc[place, protocols]
+            rows.append([row, size, kept.get(place, ""), *ours, printed["print"][place], closest.get(place, "")])
     config = made.artefact.config
     return write_tables(
         made.tables,
@@ -44,19 +52,6 @@ def _data(made):
     n = f"{int(whole[['n_train', 'n_test']].sum(axis=1).iloc[0]):,} documents" if len(whole) else "documents"
     _, form, *_ = sizes["source"].iloc[0].split("; ")
     return f"on {n}: {form}"
-
-
-def _with_sd(lines, row, column, prefix=""):
-    value = cell_text(lines, row, column, f"{prefix}value")
-    sd = cell_text(lines, row, column, f"{prefix}sd")
-    return like(value, f"{value} ({sd})") if value and sd else value
-
-
-def _closest(lines, row, names):
-    printed = cell_text(lines, row, names[0], "printed_value")
-    ours = {name.split(", ")[0]: cell_text(lines, row, name) for name in names}
-    distances = {name: abs(float(text) - float(printed)) for name, text in ours.items() if text and printed}
-    return min(distances, key=distances.__getitem__) if distances else ""
 
 
 RECIPE = Recipe("paul2016/table4", render, summarise=summarise, columns=["error", "n_selected"], unit="test error (%)")

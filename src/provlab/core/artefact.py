@@ -105,8 +105,8 @@ def counted_state(n_stored: int, n_planned: int) -> str:
 
 def artefact_part(name: str, part: str = "artefact") -> Parts:
     """Return what an artefact's file says of it: its title, rows, columns and data sets; or its protocol."""
-    found: Parts = resolve_references(compose_config([f"+experiment={name}"]), [part])[part]
-    return found
+    stated: Parts = resolve_references(compose_config([f"+experiment={name}"]), [part])[part]
+    return stated
 
 
 def artefact_title(name: str) -> str:
@@ -156,7 +156,7 @@ def compose_artefact(
             seen[text] = data_of(dataset)
         return seen[text]
 
-    entries, plain, taken = [], [], set()
+    entries, plain, effective = [], [], set()
     for label, part in _read_datasets(name, layout).items():
         for row, of_row in (rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}).items():
             before = [*part["choose"], *of_row]
@@ -167,18 +167,21 @@ def compose_artefact(
                 settings = column_settings(columns[column]["choose"], plain[-1])
                 places = {f"data set {label!r:.80}": part["choose"], f"row {row!r:.80}": of_row}
                 _check_agreement(name, {**places, f"column {column!r:.80}": settings})
-                taken |= _effective(overrides, [*before, *settings])
+                effective |= _effective(overrides, [*before, *settings])
                 alone = (*base, *before, *settings)
                 composed = compose(alone)
                 for cell in cells_of(composed, look):
                     member = _member_override(composed["dataset"], cell.dataset)
                     entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
-        there, stated = {entry.row for entry in entries}, artefact_part(name)["rows"]  # columns may be for other rows
-        plain += [compose([*base, *stated[row]]) for row in stated if row not in there]
+        shown_rows, stated = (
+            {entry.row for entry in entries},
+            artefact_part(name)["rows"],
+        )  # columns may be for other rows
+        plain += [compose([*base, *stated[row]]) for row in stated if row not in shown_rows]
     _check_columns(name, {column: part["choose"] for column, part in columns.items()}, plain)
     for text in overrides:
-        if text not in taken:
+        if text not in effective:
             raise ValueError(
                 f"{name}: expected settings that some entry takes, got {text!r:.120}, but the data set, row or column "
                 f"of each sets {setting(text)} itself; leave it out, or change artefact.rows or artefact.columns."
@@ -242,10 +245,10 @@ def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequen
             group = key.split(".")[0]
             if group not in chosen and not any(applies(text, row) for row in rows):
                 paths = {path for row in rows for path in _settings(row[group], group)}
-                known = sorted(path for path in paths if not path.endswith("._target_"))
+                settings = sorted(path for path in paths if not path.endswith("._target_"))
                 raise ValueError(
-                    f"{name}: expected a setting that some row has, of {', '.join(known) or 'none'}, got {text!r:.120} "
-                    f"in column {column!r:.80}, which no row takes; {nearest_setting(key, known)}."
+                    f"{name}: expected a setting that some row has, of {', '.join(settings) or 'none'}, got "
+                    f"{text!r:.120} in column {column!r:.80}, which no row takes; {nearest_setting(key, settings)}."
                 )
 
 
@@ -254,17 +257,17 @@ def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
 
     A row leaves a value to the columns by `UNSET`; one that the column does not give is refused as well.
     """
-    found: dict[str, tuple[str, str]] = {}
+    first_by_key: dict[str, tuple[str, str]] = {}
     for place, overrides in places.items():
         for key, text in {setting(text): text for text in overrides if _value(text) != UNSET}.items():
-            where, other = found.setdefault(key, (place, text))
-            if _value(other) != _value(text):
+            where, first_text = first_by_key.setdefault(key, (place, text))
+            if _value(first_text) != _value(text):
                 raise ValueError(
-                    f"{name}: expected {key} from one place, got {other!r:.120} of {where} and {text!r:.120} of "
+                    f"{name}: expected {key} from one place, got {first_text!r:.120} of {where} and {text!r:.120} of "
                     f'{place}; leave one out, or write "+{key}={UNSET}" in the first.'
                 )
     for place, text in ((place, text) for place, overrides in places.items() for text in overrides):
-        if setting(text) not in found:
+        if setting(text) not in first_by_key:
             raise ValueError(
                 f"{name}: expected {setting(text)} of {[*places][-1]}, got {text!r:.120} of {place} only; set it."
             )

@@ -72,10 +72,10 @@ class Cell:
     data: str
 
     def __post_init__(self) -> None:
-        known = [*sorted(PROTOCOL), *OPTIONAL]
+        settings = [*sorted(PROTOCOL), *OPTIONAL]
         for name in self.protocol:
-            if name not in known:
-                raise ValueError(f"protocol: {unknown_setting('protocol', name, known)}")
+            if name not in settings:
+                raise ValueError(f"protocol: {unknown_setting('protocol', name, settings)}")
         missing = sorted(PROTOCOL - set(self.protocol))
         if missing:
             raise ValueError(f"protocol: expected {', '.join(missing)}, got none; set protocol.{missing[0]}.")
@@ -96,9 +96,9 @@ class Cell:
     def on(self, dataset: Parts, data: str) -> Cell:
         """Return the cell of the same method and protocol on other data; what depends on neither is kept."""
         kept = {name: self.__dict__[name] for name in ("selector", "model", "protocol", "method")}
-        made = object.__new__(type(self))
-        made.__dict__.update(kept, dataset=dataset, data=data, beside_data=self.beside_data, n_draws=self.n_draws)
-        return made
+        cell = object.__new__(type(self))
+        cell.__dict__.update(kept, dataset=dataset, data=data, beside_data=self.beside_data, n_draws=self.n_draws)
+        return cell
 
     @property
     def measured(self) -> AbstractProtocol:
@@ -268,12 +268,12 @@ def _first_change(was: Any, now: Any, place: str = "config") -> str:
 
 def _check_own_columns(method: Method) -> None:
     """Refuse measures of the project's own with columns of provsel or of another measure, or with unknown settings."""
-    known = _COLUMNS | {*method.scoring}
+    columns = _COLUMNS | {*method.scoring}
     for config in method.measures:
         measure: type[Measure] = component_class("measure", config)
-        check_columns(measure, known)
+        check_columns(measure, columns)
         component_arguments("measure", config)
-        known |= measure.columns().keys()
+        columns |= measure.columns().keys()
 
 
 @lru_cache(maxsize=4096)

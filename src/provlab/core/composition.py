@@ -20,20 +20,25 @@ from provlab.core.overrides import (
     CELL_GROUPS,
     ELSEWHERE,
     GROUPS,
-    MAX_DEPTH,
     Override,
     check_references,
     parse_override,
 )
-from provlab.project.documents import SAFE_LOADER, file_state, parse_yaml, read_text
+from provlab.project import artefact_file, conf_files, package_conf
+from provlab.project.documents import (
+    MAX_CONFIG_VALUES,
+    MAX_DEPTH,
+    SAFE_LOADER,
+    file_state,
+    parse_yaml,
+    read_text,
+)
 from provlab.project.messages import did_you_mean, unknown_setting
 from provlab.project.papers import artefact_file
 from provlab.project.project import conf_files, package_conf
 
 Parts = dict[str, Any]
 """A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""
-
-MAX_VALUES = 10_000
 
 _MEMBER = re.compile(r"[\w-][\w.-]*")
 _WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
@@ -85,7 +90,7 @@ def _merge_files(
     if experiment:
         files.append(read_config("", file_of(experiment)))
     first, *others = map(_stated_members, files)
-    stated = {group: name for each in others for group, name in each.items()} | chosen
+    stated = {group: name for members_of_file in others for group, name in members_of_file.items()} | chosen
     # a data set may have other defaults than those of papers; what is asked for stands above them
     beside = _beside("dataset", stated.get("dataset", first["dataset"]))
     members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
@@ -104,11 +109,11 @@ def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str
     """Return the members of other groups that a member names, or one that it is based on."""
     paths = {path.stem: path for path in conf_files(group)}
     file = read_config(group, paths[name]) if name in paths else {}
-    found: dict[str, str] = {}
+    members: dict[str, str] = {}
     for base in file.get("defaults", []):
         if isinstance(base, str) and base != "_self_" and base not in based:
-            found |= _beside(group, base, (*based, name))
-    return found | _stated_members(file)
+            members |= _beside(group, base, (*based, name))
+    return members | _stated_members(file)
 
 
 def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
@@ -161,7 +166,7 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
     if mark == "~":
         if value is not None and value != old:
             raise ValueError(f"override {override.text!r:.80}: expected the value that there is, got {old!r:.80}.")
-        return {each: inner for each, inner in node.items() if each != name}
+        return {setting: inner for setting, inner in node.items() if setting != name}
     if mark == "+" and old not in (None, "???") and not isinstance(value, dict | list):
         raise ValueError(
             f"override {override.text!r:.80}: expected a setting that is not there yet, got {where}, which is "
@@ -231,14 +236,14 @@ def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict
     ------
     ValueError
         Names the key of what is no text, finite number, truth value, list or mapping, or of a reference that is refused
-        by `check_references`; for more than `MAX_VALUES` values, those included that references stand for.
+        by `check_references`; for more than `MAX_CONFIG_VALUES` values, those included that references stand for.
     """
     for name in names:
         if not isinstance(parts.get(name), Mapping):
             raise ValueError(
                 f"{name}: expected a mapping of names to values, got {parts.get(name)!r:.80}; see conf/{name}."
             )
-    return {name: _resolve(parts[name], parts, name, 0, iter(range(MAX_VALUES))) for name in names}
+    return {name: _resolve(parts[name], parts, name, 0, iter(range(MAX_CONFIG_VALUES))) for name in names}
 
 
 def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[int]) -> Any:
@@ -253,18 +258,18 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
     if isinstance(value, list | tuple):
         return [_resolve(inner, parts, f"{where}[{k}]", depth + 1, left) for k, inner in enumerate(value)]
     if next(left, None) is None:
-        raise ValueError(f"{where}: expected at most {MAX_VALUES} values, got more; put data into a data set.")
+        raise ValueError(f"{where}: expected at most {MAX_CONFIG_VALUES} values, got more; put data into a data set.")
     if isinstance(value, str) and "${" in value:
         check_references(value, where)
         reference = _WHOLE_REFERENCE.fullmatch(value)
-        found: Any = parts
+        node: Any = parts
         for name in reference[1].split(".") if reference and depth < MAX_DEPTH else [None]:
-            if not isinstance(found, dict) or name not in found:  # OmegaConf joins texts, and says what is wrong
-                known = {name: part for name, part in parts.items() if name not in ELSEWHERE}
-                check_references(known, "config")
-                return _by_omegaconf(known, value)
-            found = found[name]
-        return _resolve(found, parts, where, depth + 1, left)
+            if not isinstance(node, dict) or name not in node:  # OmegaConf joins texts, and says what is wrong
+                referable = {name: part for name, part in parts.items() if name not in ELSEWHERE}
+                check_references(referable, "config")
+                return _by_omegaconf(referable, value)
+            node = node[name]
+        return _resolve(node, parts, where, depth + 1, left)
     if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"{where}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
     return value
@@ -273,10 +278,10 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
 def executor_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return where the trials of a config run, with the values that references stand for."""
     executor: dict[str, Any] = _by_omegaconf(config, config["executor"])
-    known = executor_file(executor.get("name", ""))
+    settings = executor_file(executor.get("name", ""))
     for name in executor:
-        if known and name not in known:
-            raise ValueError(f"executor: {unknown_setting('executor', name, known)}")
+        if settings and name not in settings:
+            raise ValueError(f"executor: {unknown_setting('executor', name, settings)}")
     return executor
 
 
@@ -312,8 +317,8 @@ class _Loader(SAFE_LOADER):
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise yaml.constructor.ConstructorError(None, None, f"duplicate key {twice!s:.80}", node.start_mark)
-        found: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return found
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        return mapping
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -340,7 +345,7 @@ def read_config(group: str, path: Path) -> Parts:
 def _read_at(group: str, path: Path, state: object) -> Parts:
     """Return a file's content, read again when it has changed."""
     try:
-        content = parse_yaml(read_text(path), loader=_Loader, max_values=MAX_VALUES)
+        content = parse_yaml(read_text(path), loader=_Loader, max_values=MAX_CONFIG_VALUES)
     except ValueError as error:
         raise ValueError(f"{path}: expected a config, got one that cannot be read: {error}; correct it.") from error
     content = {} if content is None else content
@@ -353,7 +358,7 @@ def _read_at(group: str, path: Path, state: object) -> Parts:
 
 def _check_defaults(path: Path, group: str, defaults: Any) -> None:
     """Refuse a file of a project that is based on other things than files of conf/."""
-    own = {f"override /{each}" for each in GROUPS}
+    own = {f"override /{member}" for member in GROUPS}
     for item in defaults if isinstance(defaults, list) else [defaults]:
         names = [item] if group or item == "_self_" else [None]
         if not group and isinstance(item, dict) and item.keys() <= own:

@@ -18,8 +18,10 @@ from scipy.special import stdtrit
 from provlab.core.artefact import Artefact, Entry, counted_state
 from provlab.core.cell import Cell
 from provlab.core.protocols import predicts_numbers
-from provlab.core.snapshot import Planned, StoreSnapshot
-from provlab.core.store import LARGE, TrialReader
+from provlab.core.snapshot import StoreSnapshot
+from provlab.core.store import LARGE, SCHEMA, TrialReader
+from provlab.project.components import component_class
+from provlab.project.messages import did_you_mean
 
 TRIAL = ("place", "cell", "repeat", "fold", "draw")
 """Columns that say which trial a line of `planned_trials` is: the place of its cell in the plan, the cell's id, and the
@@ -34,6 +36,9 @@ COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value
 ORIGIN = ["of_row", "of_column", "scale"]
 """Columns of `artefact_frame` beside those: row and column of the entry that a line was computed from, whose names
 differ where a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`."""
+
+SUMMARY = ("row", "column", "value", "sd")
+"""Fields of a line that `summarise` returns; row and column are by default those of the entry."""
 
 PRINTED = ["row", "column", "dataset", "printed_value", "printed_sd"]
 """Columns of a paper's published.csv beside the artefact; the values are text, with the decimals that are printed."""
@@ -110,7 +115,7 @@ def artefact_frame(
     artefact : Artefact
     store : TrialStore
     summarise : callable
-        (entry, its trials) -> lines with `value`, `sd` and, where they differ from the entry's, `row`, `column`.
+        (entry, its trials) -> lines with fields of `SUMMARY`.
     columns : list of str
         Columns of the records that `summarise` reads, beside `headline_columns`.
     printed : DataFrame, optional
@@ -120,41 +125,79 @@ def artefact_frame(
     -------
     DataFrame
         `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
+
+    Raises
+    ------
+    ValueError
+        For a column that no record has, or another field of a summary.
     """
-    read = [*columns, *headline_columns(artefact.cells), *FOLD_SIZES]
-    found = entry_trials(artefact, store, list(dict.fromkeys(read)))
-    if any(found[name].isna().all() for name in columns if name in LARGE):  # packed trials do not have these
-        found = found[:0]
-    trials, scales = dict(iter(found.groupby("entry", sort=False))), standard_error_scale(found, ["entry"]).to_dict()
-    lines = []
-    for k, entry in enumerate(artefact.entries):
-        base: dict[str, object] = {"row": entry.row, "column": entry.column, "dataset": entry.dataset}
-        base |= {"of_row": entry.row, "of_column": entry.column}
-        if k not in trials:
-            lines.append({**base, "n_trials": 0, "value": None, "sd": np.nan, "state": NO_TRIALS})
+    _check_declared(artefact, columns)
+    read = dict.fromkeys([*columns, *headline_columns(artefact.cells), *FOLD_SIZES])
+    trials = entry_trials(artefact, store, list(read))
+    if any(trials[name].isna().all() for name in columns if name in LARGE):  # packed trials do not have these
+        trials = trials[:0]
+    trials_of_entry = dict(iter(trials.groupby("entry", sort=False)))
+    scales = standard_error_scale(trials, ["entry"]).to_dict()
+    lines: list[dict[str, object]] = []
+    for place, entry in enumerate(artefact.entries):
+        labels = {"row": entry.row, "column": entry.column, "dataset": entry.dataset}
+        labels |= {"of_row": entry.row, "of_column": entry.column}
+        if place not in trials_of_entry:
+            lines.append({**labels, "n_trials": 0, "value": None, "sd": np.nan, "state": NO_TRIALS})
             continue
-        n_trials = len(trials[k])
-        base |= {"n_trials": n_trials, "state": counted_state(n_trials, entry.cell.n_trials)}
-        lines += [{**base, "scale": scales[k], **line} for line in summarise(entry, trials[k])]
+        n_trials = len(trials_of_entry[place])
+        state = counted_state(n_trials, entry.cell.n_trials)
+        for summary in summarise(entry, trials_of_entry[place]):
+            _check_summary(artefact, summary)
+            lines.append({**labels, "n_trials": n_trials, "state": state, "scale": scales[place], **summary})
     own = [name for name in COLUMNS if not name.startswith("printed")]
-    frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
-    printed = pd.DataFrame(columns=PRINTED) if printed is None else printed
-    printed = printed if printed["dataset"].notna().any() else printed.drop(columns="dataset")
+    return _beside_print(pd.DataFrame(lines, columns=[*own, *ORIGIN]), printed)
+
+
+def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
+    """Refuse columns that no record has: neither provsel's nor a measure's or scorer's of the artefact."""
+    declared = {*SCHEMA.names}
+    for cell in artefact.cells:
+        declared |= {*cell.method.scoring}
+        for measure in cell.method.measures:
+            declared |= component_class("measure", measure).columns().keys()
+    for name in columns:
+        if name not in declared:
+            end = did_you_mean(name, declared) or "; correct its script."
+            raise ValueError(f"{artefact.name}: expected columns of records, got {name!r:.80}{end}")
+
+
+def _check_summary(artefact: Artefact, summary: Mapping[str, object]) -> None:
+    """Refuse a line of a summary with other fields than `SUMMARY`: they would be lost."""
+    for name in summary:
+        if name not in SUMMARY:
+            raise ValueError(
+                f"{artefact.name}: expected a summary with {', '.join(SUMMARY)}, got the field {name!r:.80}; correct "
+                f"its script."
+            )
+
+
+def _beside_print(frame: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the numbers of an artefact with what is printed of each; a print without data sets is of them all."""
+    if printed is None:
+        printed = pd.DataFrame(columns=PRINTED)
+    if printed["dataset"].isna().all():
+        printed = printed.drop(columns="dataset")
     on = [name for name in PRINTED[:3] if name in printed]
     return frame.merge(printed, on=on, how="left", validate="many_to_one")[[*COLUMNS, *ORIGIN]]
 
 
-def standard_error_scale(trials: pd.DataFrame, by: Sequence[str]) -> pd.Series:
-    """Return, for each group of trials `by` some columns, the factor from their sd to the standard error of their mean.
+def standard_error_scale(trials: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
+    """Return, for each group of trials with the same `keys`, the factor from sd to standard error of the mean.
 
     Over folds whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003). 1/sqrt(n)
     over folds of the inverse split, which train on disjoint sets (that their test sets overlap is left out); over
     seeds, which have no test rows; and over draws on one fold.
     """
-    by = list(by)
-    n_trials = trials.groupby(by, sort=False).size()
-    n_folds = trials.drop_duplicates([*by, "repeat", "fold"]).groupby(by, sort=False).size()
-    sizes = trials.astype(dict.fromkeys(FOLD_SIZES, float)).groupby(by, sort=False)[FOLD_SIZES].mean()
+    keys = list(keys)
+    n_trials = trials.groupby(keys, sort=False).size()
+    n_folds = trials.drop_duplicates([*keys, "repeat", "fold"]).groupby(keys, sort=False).size()
+    sizes = trials.astype(dict.fromkeys(FOLD_SIZES, float)).groupby(keys, sort=False)[FOLD_SIZES].mean()
     ratio = (sizes["n_test"] / sizes["n_train"]).where(sizes["n_train"] > 0)
     over_folds = np.sqrt(1 / n_folds + ratio.mask(ratio > 1, 0.0))
     return over_folds.where(n_folds > 1, 1 / np.sqrt(n_trials))
@@ -287,7 +330,7 @@ def seed_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
         f"{entry.column}, ARI": 100 * trials["ari"],
         f"{entry.column}, features": trials["n_selected"],
     }
-    return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
+    return [{"column": name, "value": values.mean(), "sd": values.std(ddof=1)} for name, values in numbers.items()]
 
 
 def printed_numbers(published: Path, artefact: str) -> pd.DataFrame:

@@ -8,10 +8,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from provlab.project.documents import MAX_DEPTH, MAX_SCALAR
 from provlab.project.messages import nearest
-
-MAX_DEPTH = 20
-MAX_OVERRIDE = 20_000
 
 CELL_GROUPS = ("dataset", "selector", "model", "protocol")
 """Groups of conf/ that make a cell."""
@@ -64,13 +62,13 @@ def parse_override(text: str) -> Override:
     """
     check_size(text)
     name, equals, value = text.partition("=")
-    found = _KEY.fullmatch(name)
-    if found is None or not (equals or found[1] == "~"):
+    match = _KEY.fullmatch(name)
+    if match is None or not (equals or match[1] == "~"):
         raise ValueError(
             f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, with + before what is added and ~ "
             f"before what is deleted; see provsel run --help."
         )
-    return Override(text, found[1], tuple(found[2].split(".")), _value(text, value) if equals else None)
+    return Override(text, match[1], tuple(match[2].split(".")), _value(text, value) if equals else None)
 
 
 def setting(override: str) -> str:
@@ -81,9 +79,9 @@ def setting(override: str) -> str:
 def check_size(text: str) -> None:
     """Refuse an override that Hydra's parser would not come back from: nested too deeply, or too long."""
     deepest = max(accumulate((char in "([{") - (char in ")]}") for char in text), default=0)
-    if deepest > MAX_DEPTH or len(text) > MAX_OVERRIDE:
+    if deepest > MAX_DEPTH or len(text) > MAX_SCALAR:
         raise ValueError(
-            f"override {text!r:.80}: expected at most {MAX_DEPTH} levels and {MAX_OVERRIDE} characters, got "
+            f"override {text!r:.80}: expected at most {MAX_DEPTH} levels and {MAX_SCALAR} characters, got "
             f"{deepest} and {len(text)}; write the values into a file of conf/."
         )
 
@@ -157,7 +155,7 @@ def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
         yield where, value
 
 
-def check_names(where: str, found: Iterable[Any], known: Iterable[str]) -> None:
+def check_names(where: str, names: Iterable[Any], allowed: Iterable[str]) -> None:
     """Refuse names that nothing reads.
 
     Raises
@@ -165,14 +163,16 @@ def check_names(where: str, found: Iterable[Any], known: Iterable[str]) -> None:
     ValueError
         Names the first, and the nearest known one.
     """
-    known = [*map(str, known)]
-    for name in map(str, found):
-        if name not in known:
-            raise ValueError(f"{where}: expected {', '.join(known)}, got {name!r:.80}; {nearest_setting(name, known)}.")
+    allowed = [*map(str, allowed)]
+    for name in map(str, names):
+        if name not in allowed:
+            raise ValueError(
+                f"{where}: expected {', '.join(allowed)}, got {name!r:.80}; {nearest_setting(name, allowed)}."
+            )
 
 
-def nearest_setting(name: str, known: Iterable[str]) -> str:
+def nearest_setting(name: str, settings: Iterable[str]) -> str:
     """Return what to do about a setting that nothing takes: the nearest that there is, or to leave it out."""
-    by_end = {path.split(".", 1)[-1]: path for path in known}  # a group in common makes nothing near
-    found = nearest(name.split(".", 1)[-1], by_end)
-    return f"the nearest is {by_end[found]}" if found else "leave it out"
+    by_end = {path.split(".", 1)[-1]: path for path in settings}  # a group in common makes nothing near
+    nearest_end = nearest(name.split(".", 1)[-1], by_end)
+    return f"the nearest is {by_end[nearest_end]}" if nearest_end else "leave it out"

@@ -27,6 +27,7 @@ from provlab.data import (
     load_dataset,
     missing_files,
 )
+from provlab.project.documents import MAX_COUNT as MAX_COUNT
 from provlab.project.documents import canonical_json
 from provlab.project.messages import unknown_setting
 
@@ -40,9 +41,6 @@ LIBSVM = "provsel.models.LibsvmSVM"
 
 MANY_ROWS = 20_000
 """Rows on which LIBSVM, whose time grows with their square, takes half a minute a fit."""
-
-MAX_COUNT = 100_000
-"""Of repeats, folds or draws: each trial is listed before the first one is run."""
 
 
 class Trial(NamedTuple):
@@ -142,9 +140,12 @@ KeyedData = list[tuple[dict[str, Any], str]]
 
 def data_of(dataset: Mapping[str, Any]) -> KeyedData:
     """Return the data set of a config, or each member of a collection."""
-    members = [(str(each["name"]), _parameters(each)) for each in _members(dataset)]
-    keyed = [{"name": name, **keyed_parameters(name, **parameters)} for name, parameters in members]
-    return [(each, identity_of(each)) for each in keyed]
+    keyed: KeyedData = []
+    for member in _members(dataset):
+        name = str(member["name"])
+        config = {"name": name, **keyed_parameters(name, **_parameters(member))}
+        keyed.append((config, identity_of(config)))
+    return keyed
 
 
 def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = data_of) -> list[Cell]:
@@ -171,17 +172,19 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
     elif preparation.keys() - {"_target_"}:
         [name, *_] = preparation.keys() - {"_target_"}
         raise ValueError(f"preparation=none: {unknown_setting('preparation', name, [])}")
-    (first, data), *others = members = look(dataset)
+    members = look(dataset)
+    first_dataset, first_data = members[0]
     if parts["model"].keys() == {*TASKS}:
-        parts["model"] = _model_by_task(parts["model"], first, data)
-    if isinstance(measured, AbstractStatedFolds):  # each data set has as many folds as it says
-        of_each = [(each, own, _asked(canonical_json(each), own, measured.count_folds)) for each, own in members]
-        return [
-            Cell(dataset=each, data=own, **{**parts, "protocol": {**parts["protocol"], "n_splits": number}})
-            for each, own, number in of_each
-        ]
-    cell = Cell(dataset=first, data=data, **parts)
-    return [cell, *(cell.on(each, own) for each, own in others)]
+        parts["model"] = _model_by_task(parts["model"], first_dataset, first_data)
+    if not isinstance(measured, AbstractStatedFolds):
+        cell = Cell(dataset=first_dataset, data=first_data, **parts)
+        return [cell, *(cell.on(config, data) for config, data in members[1:])]
+    cells = []
+    for config, data in members:  # each data set has as many folds as it says
+        n_folds = _asked(canonical_json(config), data, measured.count_folds)
+        protocol = {**parts["protocol"], "n_splits": n_folds}
+        cells.append(Cell(dataset=config, data=data, **{**parts, "protocol": protocol}))
+    return cells
 
 
 def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: str) -> Any:
@@ -214,23 +217,27 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     name, chosen = dataset.get("name"), dataset.get("set", "")
     if not isinstance(name, str):
         raise ValueError(f"dataset.name: expected a text, got {name!r:.80}; choose with dataset=....")
-    if not isinstance(chosen, str) and not (isinstance(chosen, list) and all(isinstance(each, str) for each in chosen)):
+    if chosen == "all":
+        names = dataset_members(name, dataset.get("path", ""))
+    elif isinstance(chosen, str):
+        names = []
+    elif isinstance(chosen, list) and all(isinstance(member, str) for member in chosen):
+        names = chosen
+    else:
         raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
-    names = (
-        dataset_members(name, dataset.get("path", "")) if chosen == "all" else [] if isinstance(chosen, str) else chosen
-    )
-    return [{**dataset, "set": each} for each in names] or [dataset]  # of an empty list the loader says what it takes
+    members = [{**dataset, "set": member} for member in names]
+    return members or [dataset]  # of an empty list the loader says what it takes
 
 
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
     """Return the cells without repetitions of the same identity, in order; counts are taken at their largest."""
-    found: dict[str, Cell] = {}
+    cells_by_id: dict[str, Cell] = {}
     for cell in cells:
-        other = found.setdefault(cell.id, cell)
-        counts = {name: max(cell.protocol[name], other.protocol[name]) for name in ("repeats", "draws")}
-        if any(counts[name] > other.protocol[name] for name in counts):
-            found[cell.id] = replace(other, protocol={**other.protocol, **counts})
-    return list(found.values())
+        first = cells_by_id.setdefault(cell.id, cell)
+        counts = {name: max(cell.protocol[name], first.protocol[name]) for name in ("repeats", "draws")}
+        if any(counts[name] > first.protocol[name] for name in counts):
+            cells_by_id[cell.id] = replace(first, protocol={**first.protocol, **counts})
+    return list(cells_by_id.values())
 
 
 def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
@@ -257,5 +264,5 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
                 members, trials = groups.setdefault((of_data, *split, repeat, fold, alone, prepared), ([], []))
                 trials += [Trial(keys[draw], len(members), draw) for draw in missing]
                 members.append(cell)
-    found = sorted(groups.items(), key=lambda each: each[0])
-    return [Task(tuple(members), tuple(trials), *key[4:6]) for key, (members, trials) in found]
+    ordered = sorted(groups.items(), key=lambda group: group[0])
+    return [Task(tuple(members), tuple(trials), *key[4:6]) for key, (members, trials) in ordered]

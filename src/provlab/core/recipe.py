@@ -166,7 +166,7 @@ def _table_recipe(name: str, layout: dict[str, Any]) -> Recipe:
     return Recipe(name, render_table, summarise, [measure], str(layout.get("unit", measure)), prints)
 
 
-def render_table(made: Rendering) -> str:
+def render_table(rendering: Rendering) -> str:
     """Write rows x columns of an artefact, and return the table: the mean (and standard deviation) over folds.
 
     What is printed of a row stands in a line below it.
@@ -174,14 +174,14 @@ def render_table(made: Rendering) -> str:
     Of several data sets each has its columns, of more than `MAX_DATASETS_SHOWN` there are the means. Where the file has
     `artefact.caption`, `artefact.note` or `artefact.corner`, the heading of the rows, the usual ones give way.
     """
-    layout = made.artefact.parts["artefact"]
-    n_datasets = made.frame["dataset"].nunique()
+    layout = rendering.artefact.parts["artefact"]
+    n_datasets = rendering.frame["dataset"].nunique()
     is_mean = n_datasets > MAX_DATASETS_SHOWN
-    frame = _over_datasets(made.frame) if is_mean else made.frame
-    measure = str(layout.get("measure", headline_of(made.artefact.cells[0]).label))
+    frame = _over_datasets(rendering.frame) if is_mean else rendering.frame
+    measure = str(layout.get("measure", headline_of(rendering.artefact.cells[0]).label))
     is_count = measure in SCHEMA.names and pa.types.is_integer(SCHEMA.field(measure).type)
     cells = frame.assign(heading=_headings(frame))
-    cells["text"] = [_number_text(line, is_count=is_count) for line in frame.itertuples()]
+    cells["text"] = [number_text(line, is_count=is_count) for line in frame.itertuples()]
     cells["print"] = [mean_and_sd(line.printed_value, line.printed_sd) for line in frame.itertuples()]
     columns = list(cells["heading"].unique())
     rows = []
@@ -195,11 +195,11 @@ def render_table(made: Rendering) -> str:
     quantity = re.sub(r" \((.+)\)$", r" in \1", measure)
     over = f", mean over {n_datasets} data sets" if is_mean else ""
     return write_tables(
-        made.tables,
+        rendering.tables,
         [layout.get("corner", ""), *columns],
         rows,
-        caption=layout.get("caption", f"{made.artefact.title}: {quantity}{over}."),
-        note=f"{made.note} {layout.get('note', usual_note)}".strip(),
+        caption=layout.get("caption", f"{rendering.artefact.title}: {quantity}{over}."),
+        note=f"{rendering.note} {layout.get('note', usual_note)}".strip(),
     )
 
 
@@ -224,8 +224,8 @@ def _headings(frame: pd.DataFrame) -> pd.Series:
     return frame["dataset"] + ", " + frame["column"]
 
 
-def _number_text(line: Any, *, is_count: bool) -> str:
-    """Return a number with its standard deviation, where there is one, and its place in the artefact."""
+def number_text(line: Any, *, is_count: bool = False) -> str:
+    """Return a line of a frame as text: its value with the standard deviation, where there is one, and its trace."""
     text = mean_and_sd(line.value, line.sd)
     if is_count:
         text = whole(text)

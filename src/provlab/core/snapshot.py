@@ -97,9 +97,9 @@ class StoreSnapshot:
 
     def with_large(self, cells: Iterable[str]) -> StoreSnapshot:
         """Return this snapshot with the lists of features of some cells, for what asks for them again and again."""
-        found, chosen = copy(self), frozenset({*cells} & self._slices.keys())
-        found._lists = chosen, StoreSnapshot(self.store, LARGE, cells=chosen)
-        return found
+        snapshot, chosen = copy(self), frozenset({*cells} & self._slices.keys())
+        snapshot._lists = chosen, StoreSnapshot(self.store, LARGE, cells=chosen)
+        return snapshot
 
     def __len__(self) -> int:
         return len(self.table)
@@ -176,8 +176,8 @@ class StoreSnapshot:
         read = pd.DataFrame({"cell": lists._cell_of(places), **lists.numbers(places), "place": places})
         read["cell"] = read["cell"].cat.set_categories(cells.categories)
         trials = pd.DataFrame({"cell": cells, **self.numbers(rows)})
-        found = trials.merge(read, "left", ["cell", *NUMBERS])["place"]
-        return lists.table[name].take(pa.array(found.astype("Int64"), pa.int64()))
+        stored_places = trials.merge(read, "left", ["cell", *NUMBERS])["place"]
+        return lists.table[name].take(pa.array(stored_places.astype("Int64"), pa.int64()))
 
     def _cell_of(self, rows: NDArray[np.int64]) -> pd.Categorical:
         column = self.table["cell"].combine_chunks()

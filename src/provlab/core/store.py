@@ -139,13 +139,13 @@ class TrialStore:
         columns : sequence of str, optional
             None takes all that somebody has written. Another one has no values.
         """
-        found = self.read(None if columns is None else ["key", *columns], cells)
-        order = pc.sort_indices(found["key"])
-        keys = found["key"].take(order).combine_chunks()
+        table = self.read(None if columns is None else ["key", *columns], cells)
+        order = pc.sort_indices(table["key"])
+        keys = table["key"].take(order).combine_chunks()
         if len(keys) > 1:  # rows are copied once, in their order and without repetitions
             first = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1))
             order = order.filter(pa.concat_arrays([pa.array([True]), first]))
-        return found.select(found.column_names if columns is None else columns).take(order)
+        return table.select(table.column_names if columns is None else columns).take(order)
 
     def read(
         self, columns: Sequence[str] | None = None, cells: Iterable[str] | None = None, *, encoded: bool = False
@@ -179,9 +179,9 @@ class TrialStore:
                 path: self._read_file(path, wanted, chosen, encoded=encoded)
                 for path in self._files() if path not in tables
             }  # fmt: skip
-            there = {path: table for path, table in new.items() if table is not None}
-            tables |= there
-            n_complete = n_complete + 1 if len(there) == len(new) else 0
+            read_tables = {path: table for path, table in new.items() if table is not None}
+            tables |= read_tables
+            n_complete = n_complete + 1 if len(read_tables) == len(new) else 0
             if n_complete == 2:
                 return _join(tables, wanted, encoded=encoded)
         raise OSError(
@@ -294,8 +294,8 @@ class TrialStore:
         named = _DIGEST.fullmatch(path.stem)
         try:
             with path.open("rb") as file:
-                found = os.fstat(file.fileno())
-                state = found.st_ino, found.st_size, found.st_mtime_ns
+                status = os.fstat(file.fileno())
+                state = status.st_ino, status.st_size, status.st_mtime_ns
                 is_new = self._verified.get(path) != state
                 if named and is_new and hashlib.file_digest(file, "sha256").hexdigest() != named[1]:
                     raise DamagedFileError("bytes with another SHA-256 than when it was written")
@@ -398,23 +398,27 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
     """Return the columns of a file with the types that a store has; one without any value has the type null."""
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):
-        found = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        own = pa.float64() if pa.types.is_integer(found) or pa.types.is_floating(found) else pa.string()
+        stored_kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        own = pa.float64() if pa.types.is_integer(stored_kind) or pa.types.is_floating(stored_kind) else pa.string()
         kind = SCHEMA.field(field.name).type if field.name in SCHEMA.names else own
         try:
             if column.null_count == len(column):
                 columns.append(pa.nulls(len(column)))
                 continue
             # or a cast would make numbers of texts that read as such
-            pa.unify_schemas([pa.schema([(field.name, each)]) for each in (found, kind)], promote_options="permissive")
+            pa.unify_schemas(
+                [pa.schema([(field.name, type_of_values)]) for type_of_values in (stored_kind, kind)],
+                promote_options="permissive",
+            )
             if encoded and kind == pa.string() and field.name != "key":
                 columns.append(column if field.type == ENCODED else column.cast(kind).dictionary_encode())
             else:
                 columns.append(column.cast(kind))
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise ValueError(
-                f"store file {path}: expected the column {field.name} as {kind}, got {found!s:.80} ({error!s:.200}); "
-                f"it was not written by provsel, or is damaged: move it out of the store, its trials will be run again."
+                f"store file {path}: expected the column {field.name} as {kind}, got {stored_kind!s:.80} "
+                f"({error!s:.200}); it was not written by provsel, or is damaged: move it out of the store, its trials "
+                f"will be run again."
             ) from error
     return pa.table(columns, names=table.column_names)
 
@@ -429,13 +433,13 @@ def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None,
     schema = pa.schema([(name, kinds.get(name, pa.null())) for name in names], metadata=SCHEMA.metadata)
     rows = [tables[path] for path in sorted(tables)]
     try:
-        found = pa.concat_tables([schema.empty_table(), *rows], promote_options="permissive")
+        joined = pa.concat_tables([schema.empty_table(), *rows], promote_options="permissive")
     except pa.ArrowTypeError as error:
         raise ValueError(
             f"store {min(tables).parent}: expected columns of the same type in all files, got others: {error}; rename "
             f"the measure's field in one of the projects, or move its files out of the store."
         ) from error
-    return found.select([*names, *sorted({*found.column_names} - {*names})])
+    return joined.select([*names, *sorted({*joined.column_names} - {*names})])
 
 
 def _time_of(path: Path) -> float:

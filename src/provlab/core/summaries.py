@@ -97,7 +97,10 @@ def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArra
     if draws == "each":
         return trials["features"].tolist()
     folds = trials.groupby(["repeat", "fold"], sort=True)["features"]
-    return [np.array(list(dict.fromkeys(np.concatenate(found.tolist()).tolist())), np.int32) for _, found in folds]
+    return [
+        np.array(list(dict.fromkeys(np.concatenate(draws_of_fold.tolist()).tolist())), np.int32)
+        for _, draws_of_fold in folds
+    ]
 
 
 def in_every_selection(selections: Iterable[NDArray[np.int32]]) -> list[int]:
@@ -121,8 +124,8 @@ def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
     """Return for each certificate how many trials are in each state: "held 12, vacuous 88"; "" without a bound."""
     counts = {}
     for name in names:
-        found = trials[f"certificate_{name}"].value_counts()
-        counts[name] = ", ".join(f"{state} {found[state]:,}" for state in STATES if found.get(state, 0))
+        numbers = trials[f"certificate_{name}"].value_counts()
+        counts[name] = ", ".join(f"{state} {numbers[state]:,}" for state in STATES if numbers.get(state, 0))
     return counts
 
 
@@ -161,7 +164,7 @@ def value_counts(values: pd.Series) -> list[tuple[str, int]]:
 def versions(text: str) -> dict[str, Any]:
     """Return what a record says of its environment; an untrusted string that is no JSON object as it is."""
     try:
-        found = parse_json(text) if text else {}
+        stated = parse_json(text) if text else {}
     except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {"environment": text}
+        stated = None
+    return stated if isinstance(stated, dict) else {"environment": text}

@@ -28,9 +28,9 @@ class Traced(str):
 
     def __new__(cls, text: str, row: str, column: str, dataset: str = "") -> Traced:
         """Make the text with its origin."""
-        made = super().__new__(cls, text)
-        made.place = (row, column, dataset)
-        return made
+        traced = super().__new__(cls, text)
+        traced.place = (row, column, dataset)
+        return traced
 
 
 def like(number: str, text: str) -> str:

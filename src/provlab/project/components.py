@@ -68,11 +68,11 @@ def registered(kind: str, package: str = "") -> dict[str, type]:
 
     registry = importlib.import_module(package or REGISTRIES[kind])
     base = TransformerMixin if kind in ("selector", "preparation") else base_of(kind)
-    found = {name: getattr(registry, name) for name in registry.__all__}
+    public = {name: getattr(registry, name) for name in registry.__all__}
     return {
-        name: each
-        for name, each in found.items()
-        if isinstance(each, type) and issubclass(each, base) and not inspect.isabstract(each)
+        name: component
+        for name, component in public.items()
+        if isinstance(component, type) and issubclass(component, base) and not inspect.isabstract(component)
     }
 
 
@@ -126,8 +126,8 @@ def _advice(kind: str, target: str) -> str:
     if "." not in target:
         return f"name a class with its module, such as {kind}._target_=my_study.MyClass"
     if module in OWN:
-        known = [f"{REGISTRIES[kind]}.{name}" for name in registered(kind)] if kind in REGISTRIES else []
-        return f"name one of {', '.join(known)}" + did_you_mean(target, known) if known else "correct its name"
+        names = [f"{REGISTRIES[kind]}.{name}" for name in registered(kind)] if kind in REGISTRIES else []
+        return f"name one of {', '.join(names)}" + did_you_mean(target, names) if names else "correct its name"
     place = f"add {module!r} to trust in {FILE}"
     if current_project().papers is None:
         place = f"write trust = [{module!r}] into a new file {FILE}"
@@ -206,14 +206,16 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
 def _build_inner(value: Mapping[str, Any]) -> Any:
     if is_component(value):
         return build(inner_kind(value), value)
-    found = object_in_hand(value[FUNCTION])
-    if found is None or isinstance(found, type):
+    function = object_in_hand(value[FUNCTION])
+    if function is None or isinstance(function, type):
         raise ValueError(
             f"{FUNCTION}: expected a function that this program passed, got {value[FUNCTION]!r:.80}; "
             f"configs name estimators only."
         )
-    given = {name: _replace_components(value.get(name, ()), _build_inner) for name in ("args", "keywords")}
-    return partial(found, *given["args"], **dict(given["keywords"])) if given["args"] or given["keywords"] else found
+    bound = {name: _replace_components(value.get(name, ()), _build_inner) for name in ("args", "keywords")}
+    return (
+        partial(function, *bound["args"], **dict(bound["keywords"])) if bound["args"] or bound["keywords"] else function
+    )
 
 
 def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,7 +257,7 @@ def component_json(kind: str, config: Mapping[str, Any]) -> str:
 def _identity(value: Mapping[str, Any]) -> Mapping[str, Any]:
     if is_component(value):
         return component_identity(inner_kind(value), value)
-    return {name: _replace_components(each, _identity) for name, each in value.items()}
+    return {name: _replace_components(argument, _identity) for name, argument in value.items()}
 
 
 def _replace_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
@@ -278,35 +280,35 @@ def inner_kind(config: Mapping[str, Any]) -> str:
     package, _, name = target.rpartition(".")
     if is_own(config):
         return "model" if package == REGISTRIES["model"] else "selector"
-    found = object_in_hand(target)
-    if found is None and package.split(".")[0] in current_project().trust:
-        found = _trusted_class("component", package, name, current_project())
+    component = object_in_hand(target)
+    if component is None and package.split(".")[0] in current_project().trust:
+        component = _trusted_class("component", package, name, current_project())
     # another one is a model, which is refused with all that could stand there
-    return "model" if found is None or hasattr(found, "predict") else "selector"
+    return "model" if component is None or hasattr(component, "predict") else "selector"
 
 
 def _trusted_class(kind: str, package: str, name: str, project: Project) -> type:
     """Return a class of a module that a project trusts, after looking at what it is and where it is from."""
     subject = f"config of the {kind}: expected"
     try:
-        found = getattr(_module(package, project.root), name)
+        component = getattr(_module(package, project.root), name)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"{subject} a class {package}.{name}, got {error}; correct the name.") from error
     except SyntaxError as error:
         raise ValueError(f"{subject} a class {package}.{name}, got a module with an error: {error}.") from error
     base = base_of(kind)
-    if not isinstance(found, type) or not issubclass(found, base):
+    if not isinstance(component, type) or not issubclass(component, base):
         raise ValueError(
             f"{subject} a subclass of {base.__module__}.{base.__name__}, got {package}.{name}, which is "
-            f"{'another class' if isinstance(found, type) else 'no class'}; nothing else is made from configs."
+            f"{'another class' if isinstance(component, type) else 'no class'}; nothing else is made from configs."
         )
-    home = found.__module__.split(".")[0]
+    home = component.__module__.split(".")[0]
     if home not in (*project.trust, "provsel"):
         raise ValueError(
             f"{subject} a class of {', '.join(project.trust)}, got {package}.{name}, which is of {home}; "
             f"add that to trust in provsel.toml if you would run its code."
         )
-    return found
+    return component
 
 
 def _with_method(kind: str, cls: type) -> type:
@@ -362,13 +364,13 @@ def component_parameters(kind: str, cls: type) -> list[str]:
 @cache
 def _parameters(kind: str, cls: Any) -> Mapping[str, bool]:
     """Return the parameters of a component, and whether each needs a value; a measure's without the trial."""
-    found = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]
+    parameters = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    own = found[1:] if kind == "measure" else found
-    return {each.name: each.default is each.empty and each.kind not in several for each in own}
+    own = parameters[1:] if kind == "measure" else parameters
+    return {parameter.name: parameter.default is parameter.empty and parameter.kind not in several for parameter in own}
 
 
-def check_columns(measure: type[Measure], known: Collection[str]) -> None:
+def check_columns(measure: type[Measure], other_columns: Collection[str]) -> None:
     """Check what a class declares.
 
     Raises
@@ -384,16 +386,16 @@ def check_columns(measure: type[Measure], known: Collection[str]) -> None:
         ) from error
     if not columns:
         raise ValueError(f"{measure.__name__}: expected fields annotated as float or str, got none; add one.")
-    taken = {*known, *(theorem.name for theorem in THEOREMS)}  # claims and tables call a theorem by its name
+    reserved = {*other_columns, *(theorem.name for theorem in THEOREMS)}  # claims and tables call a theorem by its name
     for name, kind in columns.items():
-        if not str(name).isidentifier() or name in taken or kind not in (float, str):
+        if not str(name).isidentifier() or name in reserved or kind not in (float, str):
             raise ValueError(
                 f"{measure.__name__}: expected columns that no other measure has, each float or str, got "
                 f"{name!r:.80}: {getattr(kind, '__name__', kind)!s:.80}; rename it."
             )
 
 
-def check_values(measure: type[Measure], found: Any) -> dict[str, float | str | None]:
+def check_values(measure: type[Measure], record: Any) -> dict[str, float | str | None]:
     """Return what a measure gave as values of its columns.
 
     Raises
@@ -401,9 +403,9 @@ def check_values(measure: type[Measure], found: Any) -> dict[str, float | str | 
     ValueError
         Another record than its own, or values of another kind.
     """
-    if not isinstance(found, measure):
-        raise ValueError(f"{measure.__name__}.measure: expected a {measure.__name__}, got {found!r:.80}.")
-    kinds, values = measure.columns(), found.as_record()
+    if not isinstance(record, measure):
+        raise ValueError(f"{measure.__name__}.measure: expected a {measure.__name__}, got {record!r:.80}.")
+    kinds, values = measure.columns(), record.as_record()
     for column, value in values.items():
         if kinds[column] is float and isinstance(value, int | float | np.number):
             values[column] = float(value)

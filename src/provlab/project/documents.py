@@ -20,14 +20,33 @@ Record = TypeVar("Record")
 SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Plain values only; libyaml's is ten times faster."""
 
+# ---- limits of what anybody may have written: a few lines must not fill the memory, or take hours
+
 MAX_BYTES = 1 << 20
-MAX_JSON = 1 << 26
+"""Bytes of a YAML or TOML file."""
+
+MAX_JSON_BYTES = 1 << 26
+"""Bytes of a JSON file, which a command of ours wrote."""
+
 MAX_DEPTH = 20
+"""Levels of a document, and of an override."""
+
 MAX_CONFIG_DEPTH = 3 * MAX_DEPTH
-"""Of a config as a record has it, where a component of a YAML file takes two levels."""
+"""Levels of a config as a record has it, where a component of a YAML file takes two."""
 
 MAX_VALUES = 100_000
+"""Values of a document, those included that aliases stand for."""
+
+MAX_CONFIG_VALUES = 10_000
+"""Values of a config, those included that references stand for."""
+
 MAX_SCALAR = 20_000
+"""Characters of one value, and of an override."""
+
+MAX_COUNT = 100_000
+"""Repeats, folds or draws: each trial is listed before the first one is run."""
+
+# ---- files and texts
 
 
 def file_state(path: Path) -> tuple[int, ...]:
@@ -72,8 +91,8 @@ def parse_yaml(text: str, *, loader: Any = SAFE_LOADER, max_values: int = MAX_VA
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the content of TOML; a ValueError gives the reason."""
-    found: dict[str, Any] = _not_deep(tomllib.loads, text)
-    return found
+    content: dict[str, Any] = _not_deep(tomllib.loads, text)
+    return content
 
 
 def parse_json(text: str, max_depth: int = MAX_DEPTH) -> Any:
@@ -84,7 +103,7 @@ def parse_json(text: str, max_depth: int = MAX_DEPTH) -> Any:
 def read_json(path: Path) -> Any:
     """Return the content of a JSON file; a ValueError names it, and gives the reason."""
     try:
-        return parse_json(read_text(path, MAX_JSON))
+        return parse_json(read_text(path, MAX_JSON_BYTES))
     except ValueError as error:
         raise ValueError(f"{path}: expected JSON, got {error}; write it again, or remove the file.") from error
 
@@ -135,15 +154,15 @@ def read_as(kind: Any, value: Any, subject: str) -> Any:
         return _read_mapping(kind, value, subject)
     if origin is Annotated:
         function = inner[1]
-        [asked, *_] = get_type_hints(function, include_extras=True).values()
-        found = read_as(asked, value, subject)
+        [kind_of_argument, *_] = get_type_hints(function, include_extras=True).values()
+        argument = read_as(kind_of_argument, value, subject)
         with about(subject):
-            return function(found)
+            return function(argument)
     if origin is tuple and isinstance(value, list):
-        names = [each.get("id", place) if isinstance(each, Mapping) else place for place, each in enumerate(value, 1)]
-        return tuple(read_as(inner[0], each, f"{subject}: {name}") for name, each in zip(names, value, strict=True))
+        names = [item.get("id", place) if isinstance(item, Mapping) else place for place, item in enumerate(value, 1)]
+        return tuple(read_as(inner[0], item, f"{subject}: {name}") for name, item in zip(names, value, strict=True))
     if origin is Mapping and isinstance(value, Mapping):
-        return {str(name): read_as(inner[1], each, f"{subject}: {name}") for name, each in value.items()}
+        return {str(name): read_as(inner[1], item, f"{subject}: {name}") for name, item in value.items()}
     if kind is float and type(value) is int:
         return float(value)
     one_of = inner if origin is UnionType else (kind,)
@@ -170,7 +189,7 @@ def about(subject: str) -> Iterator[None]:
 
 def _read_mapping(kind: Any, content: Mapping[Any, Any], subject: str) -> Any:
     unknown = [str(name) for name in content if name not in _kinds(kind)]
-    needed = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
+    needed = [member.name for member in fields(kind) if member.default is MISSING and member.default_factory is MISSING]
     wrong = [f"no {name}" for name in needed if name not in content] + [f"the unknown {name!r:.80}" for name in unknown]
     if wrong:
         hint = did_you_mean(unknown[0], _kinds(kind)) if unknown else ""
@@ -214,13 +233,13 @@ Line = Annotated[str, one_line]
 def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH) -> Any:
     """Return what a recursive parser gives, if it is not nested too deeply for it or for those that read on."""
     with suppress(RecursionError):
-        found = parse(text)
-        level = [found] if isinstance(found, dict | list) else []
+        content = parse(text)
+        level = [content] if isinstance(content, dict | list) else []
         for _ in range(max_depth + 1):
             if not level:
-                return found
-            inner = [each.values() if isinstance(each, dict) else each for each in level]
-            level = [each for values in inner for each in values if isinstance(each, dict | list)]
+                return content
+            inner = [inner_value.values() if isinstance(inner_value, dict) else inner_value for inner_value in level]
+            level = [inner_value for values in inner for inner_value in values if isinstance(inner_value, dict | list)]
     raise ValueError(f"it is nested in more than {max_depth} levels")
 
 

@@ -47,14 +47,19 @@ def as_config(value: Any) -> Any:
     from sklearn.base import BaseEstimator
 
     if isinstance(value, BaseEstimator):
-        defaults = {name: each.default for name, each in inspect.signature(type(value)).parameters.items()}
+        defaults = {name: argument.default for name, argument in inspect.signature(type(value)).parameters.items()}
         arguments = value.get_params(deep=False)
-        stated = {name: each for name, each in arguments.items() if not _is_default(each, defaults.get(name))}
-        return {"_target_": _name_in_hand(type(value)), **{name: as_config(each) for name, each in stated.items()}}
+        stated = {
+            name: argument for name, argument in arguments.items() if not _is_default(argument, defaults.get(name))
+        }
+        return {
+            "_target_": _name_in_hand(type(value)),
+            **{name: as_config(argument) for name, argument in stated.items()},
+        }
     if isinstance(value, Mapping):
-        return {str(name): as_config(each) for name, each in value.items()}
+        return {str(name): as_config(argument) for name, argument in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [as_config(each) for each in value]
+        return [as_config(argument) for argument in value]
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, functools.partial):

@@ -104,27 +104,27 @@ def in_file_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the known name that is most like this one, None where none is; letters' case makes no difference."""
-    by_form = {each.lower(): each for each in known}
-    found = difflib.get_close_matches(name.lower(), by_form, n=1)
-    return by_form[found[0]] if found else None
+    by_form = {candidate.lower(): candidate for candidate in names}
+    matches = difflib.get_close_matches(name.lower(), by_form, n=1)
+    return by_form[matches[0]] if matches else None
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return the end of a message about a name that is none: "; did you mean 'leverage'?", or nothing."""
-    found = nearest(name, known)
-    return f"; did you mean {found!r}?" if found else ""
+    meant = nearest(name, names)
+    return f"; did you mean {meant!r}?" if meant else ""
 
 
-def unknown_setting(part: str, name: str, known: Iterable[str]) -> str:
+def unknown_setting(part: str, name: str, settings: Iterable[str]) -> str:
     """Return the end of a message about a setting that nothing takes, with those of this part of a config."""
-    known = [each for each in known if not each.startswith("_")]
-    inside = [each for each in known if each.endswith(f".{name}")]
-    near = inside[0] if inside else nearest(name, known)
+    settings = [setting for setting in settings if not setting.startswith("_")]
+    inside = [setting for setting in settings if setting.endswith(f".{name}")]
+    near = inside[0] if inside else nearest(name, settings)
     path = near if part == "the config" else f"{part}.{near}"
     step = f"did you mean {path}?" if near else "leave it out."
-    return f"unknown setting {name!r:.80}; settings of {part} are {', '.join(known) or 'none':.600}; {step}"
+    return f"unknown setting {name!r:.80}; settings of {part} are {', '.join(settings) or 'none':.600}; {step}"
 
 
 def visible(text: str, backslash: str = "\\") -> str:
@@ -136,12 +136,12 @@ def visible(text: str, backslash: str = "\\") -> str:
     backslash : str
         Two of them where a text is inside of JSON.
     """
-    return _HIDDEN.sub(lambda found: backslash + _escape(found[0])[1:], text)
+    return _HIDDEN.sub(lambda match: backslash + _escape(match[0])[1:], text)
 
 
 def visible_line(text: str) -> str:
     r"""Return text, such as a name, with all control characters escaped, so that it is one line."""
-    return _BREAKING.sub(lambda found: _escape(found[0]), text)
+    return _BREAKING.sub(lambda match: _escape(match[0]), text)
 
 
 def _escape(letter: str) -> str:

@@ -68,35 +68,35 @@ def papers() -> dict[str, Paper]:
     ValueError
         When two have the same name.
     """
-    found: dict[str, Paper] = {}
+    by_name: dict[str, Paper] = {}
     folder = current_project().papers
     rooms = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
     for room in rooms:
         if room.is_dir() and room.name[0] not in "._":
             paper = Paper(room.name, room, f"{_package_of(room.parent)}.{room.name}")
             if paper.artefacts() or (room / "claims.yaml").is_file():
-                found[paper.name] = paper
+                by_name[paper.name] = paper
     for paper in installed_papers():
-        if paper.name in found:
+        if paper.name in by_name:
             raise ValueError(
-                f"paper {paper.name}: expected one of that name, got {found[paper.name].folder} and {paper.folder}; "
+                f"paper {paper.name}: expected one of that name, got {by_name[paper.name].folder} and {paper.folder}; "
                 f"rename one."
             )
-        found[paper.name] = paper
-    return found
+        by_name[paper.name] = paper
+    return by_name
 
 
 @cache
 def installed_papers() -> tuple[Paper, ...]:
     """Return the papers that installed packages bring; looked for once, as that reads what all packages say of them."""
-    found = []
+    installed = []
     for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
         spec = importlib.util.find_spec(point.value)
         places = list(spec.submodule_search_locations or ()) if spec is not None else []
         if not places:
             raise ValueError(f"paper {point.name}: expected the package {point.value}, got none; reinstall it.")
-        found.append(Paper(point.name, Path(places[0]), point.value))
-    return tuple(found)
+        installed.append(Paper(point.name, Path(places[0]), point.value))
+    return tuple(installed)
 
 
 def artefact_names() -> list[str]:
@@ -112,10 +112,10 @@ def some_artefacts() -> list[str]:
     ValueError
         Where there are none: outside of a project, or in one without papers.
     """
-    found = artefact_names()
-    if not found:
+    names = artefact_names()
+    if not names:
         raise ValueError(f"artefact: expected some, got none here; {_where()}.")
-    return found
+    return names
 
 
 def _where() -> str:
@@ -128,9 +128,9 @@ def _where() -> str:
 
 def _unknown(name: str, shown: Sequence[str], also: Sequence[str] = ()) -> ValueError:
     """Return the error about a name that no artefact has."""
-    known = artefact_names()
-    advice = did_you_mean(name, [*(full.split("/")[1] for full in known), *known, *also]) or "."
-    end = advice if known else f"; {_where()}."
+    names = artefact_names()
+    advice = did_you_mean(name, [*(full.split("/")[1] for full in names), *names, *also]) or "."
+    end = advice if names else f"; {_where()}."
     return ValueError(f"artefact: expected one of {', '.join(shown) or 'none here'}, got {name!r:.80}{end}")
 
 
@@ -168,13 +168,13 @@ def full_name(name: str, also: Sequence[str] = ()) -> str:
     ValueError
         For a name that no artefact has, or that those of two papers have.
     """
-    known = artefact_names()
-    found = [full for full in known if name in (full, full.split("/")[1])]
-    if not found:
-        raise _unknown(name, [short_name(full) for full in known], also)
-    if len(found) > 1:
-        raise ValueError(f"artefact: expected one of {', '.join(found)}, got {name!r:.80}; write it in full.")
-    return found[0]
+    all_names = artefact_names()
+    matching = [full for full in all_names if name in (full, full.split("/")[1])]
+    if not matching:
+        raise _unknown(name, [short_name(full) for full in all_names], also)
+    if len(matching) > 1:
+        raise ValueError(f"artefact: expected one of {', '.join(matching)}, got {name!r:.80}; write it in full.")
+    return matching[0]
 
 
 def short_name(name: str) -> str:

@@ -90,8 +90,8 @@ class Project:
             A project file that is not TOML, or with other settings.
         """
         named = os.environ.get(VARIABLE) if start is None else None
-        here = Path(named or start or "").absolute()
-        for root in (here,) if named else (here, *here.parents):
+        folder = Path(named or start or "").absolute()
+        for root in (folder,) if named else (folder, *folder.parents):
             if (stated := _stated(root)) is not None:
                 settings: Settings = read_as(Settings, stated, f"project {root}")
                 folders = root / settings.papers, root / settings.conf
@@ -101,7 +101,7 @@ class Project:
                 f"{VARIABLE}: expected a folder with {FILE}, got {named!r}; correct it, or unset it to look for "
                 f"the project from the working directory upwards."
             )
-        return cls(here)
+        return cls(folder)
 
 
 def current_project() -> Project:
@@ -144,8 +144,8 @@ def conf_dirs() -> list[Path]:
 
 def conf_files(group: str) -> list[Path]:
     """Return the files of a config group, sorted by name."""
-    found = {path.name: path for folder in reversed(conf_dirs()) for path in (folder / group).glob("*.yaml")}
-    return [found[name] for name in sorted(found)]
+    by_name = {path.name: path for folder in reversed(conf_dirs()) for path in (folder / group).glob("*.yaml")}
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _stated(root: Path) -> dict[str, Any] | None:
@@ -155,15 +155,15 @@ def _stated(root: Path) -> dict[str, Any] | None:
         if not path.is_file():
             continue
         try:
-            found: Any = parse_toml(read_text(path))
+            content: Any = parse_toml(read_text(path))
         except ValueError as error:
             if inside:
                 continue  # of another tool: it says so itself
             raise ValueError(f"{path}: expected TOML, got {error}; see README, 'A project'.") from error
         for part in inside:
-            found = found.get(part) if isinstance(found, dict) else None
-        if isinstance(found, dict):
-            return found
+            content = content.get(part) if isinstance(content, dict) else None
+        if isinstance(content, dict):
+            return content
     return None
 
 
@@ -193,7 +193,7 @@ def new_project(folder: Path) -> list[str]:
             f"which would hide that module or be hidden by it; choose another."
         )
     template = Path(__file__).parent / "template"
-    made = []
+    names = []
     with replacing_folder(folder) as temporary:
         for source in sorted(path for path in template.rglob("*") if path.is_file() and path.suffix != ".pyc"):
             name = (
@@ -202,5 +202,5 @@ def new_project(folder: Path) -> list[str]:
             (temporary / name).parent.mkdir(parents=True, exist_ok=True)
             text = source.read_text(encoding="utf-8").replace("my_study", module).replace(TEMPLATE, folder.name)
             (temporary / name).write_text(text, encoding="utf-8", newline="\n")
-            made.append(name)
-    return made
+            names.append(name)
+    return names

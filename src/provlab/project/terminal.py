@@ -49,13 +49,13 @@ def table(lines: Sequence[Mapping[str, object]], title: str = "", caption: str =
     None is an empty cell, and a `rich.text.Text` brings its colour; nothing is cut.
     """
     columns = [Column(name, overflow="fold") for name in (lines[0] if lines else ())]
-    made = Table(*columns, title_justify="left", caption_justify="left")
-    made.title, made.caption = (Text(text) if text else None for text in (title, caption))
+    shown = Table(*columns, title_justify="left", caption_justify="left")
+    shown.title, shown.caption = (Text(text) if text else None for text in (title, caption))
     for line in lines:
-        made.add_row(
+        shown.add_row(
             *(value if isinstance(value, Text) else "" if value is None else str(value) for value in line.values())
         )
-    return made
+    return shown
 
 
 def print_json(value: Any) -> None:

@@ -29,11 +29,11 @@ def version_of(value: Any) -> int | str:
         For a class or function of none of these.
     """
     top = value.__module__.split(".")[0]
-    for each in getattr(value, "__mro__", (value,)):
-        stated = getattr(each, "__dict__", {}).get("algorithm_version")
-        if stated is not None and each.__module__.split(".")[0] == top:
-            found: int | str = stated
-            return found
+    for cls in getattr(value, "__mro__", (value,)):
+        stated = getattr(cls, "__dict__", {}).get("algorithm_version")
+        if stated is not None and cls.__module__.split(".")[0] == top:
+            version: int | str = stated
+            return version
     return _version(top, current_project().root) or _source(value)
 
 
@@ -45,8 +45,8 @@ def _version(module: str, root: Path) -> str:
     """Return the version of a module or a script: the hash of its files, or its distribution; "" of a notebook's."""
     names = [name for name in sys.modules if name == module or name.startswith(f"{module}.")]
     imports = [getattr(sys.modules[name], "__spec__", None) for name in names]
-    known, version = _versions.get((module, root), (None, ""))
-    if known is None or [*map(id, known)] != [*map(id, imports)]:
+    known_imports, version = _versions.get((module, root), (None, ""))
+    if known_imports is None or [*map(id, known_imports)] != [*map(id, imports)]:
         version = _version_now(module, root)
         _versions[module, root] = imports, version
     return version
@@ -78,8 +78,8 @@ def _source(value: Any) -> str:
 
 
 def _hash(files: dict[str, bytes]) -> str:
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for name, content in files.items():
         content = content.replace(b"\r\n", b"\n")
-        found.update(b"%d %s %d " % (len(name.encode()), name.encode(), len(content)) + content)
-    return f"source {found.hexdigest()}"
+        hashed.update(b"%d %s %d " % (len(name.encode()), name.encode(), len(content)) + content)
+    return f"source {hashed.hexdigest()}"

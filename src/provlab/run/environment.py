@@ -57,8 +57,8 @@ def _blas_text(pool: dict[str, Any]) -> str:
 def cpu_features() -> list[str]:
     """Return the sets of vector instructions that NumPy uses on this processor, as in ["X86_V2", "X86_V3"]."""
     core = import_module("numpy._core._multiarray_umath")  # what numpy.show_runtime prints; there is no public form
-    found, names = getattr(core, "__cpu_features__", {}), ("__cpu_baseline__", "__cpu_dispatch__")
-    return [feature for name in names for feature in getattr(core, name, ()) if found.get(feature)]
+    features, names = getattr(core, "__cpu_features__", {}), ("__cpu_baseline__", "__cpu_dispatch__")
+    return [feature for name in names for feature in getattr(core, name, ()) if features.get(feature)]
 
 
 def mathematics() -> str:

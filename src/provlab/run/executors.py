@@ -114,7 +114,7 @@ def run_and_record(task: Task) -> TaskResult:
         if any(action == "error" for action, *_ in warnings.filters):  # as by python -W error: no result depends on it
             warnings.simplefilter("default")
         result = run_task(task)
-    result.warnings += [visible(f"{each.category.__name__}: {each.message}") for each in messages]
+    result.warnings += [visible(f"{message.category.__name__}: {message.message}") for message in messages]
     return result
 
 

@@ -75,10 +75,10 @@ def _coefficients(trained: Any, reducer: Any, n_features: int) -> list[float] | 
     In that of the columns where all are kept, of which no order is stored. None of a model with several vectors, of a
     reducer that mixes features, and of more than `MAX_COEFFICIENTS`.
     """
-    features, found = reducers.kept_features(reducer), np.ravel(getattr(trained, "coef_", ()))
-    if features is None or not 0 < found.size == features.size <= MAX_COEFFICIENTS:
+    features, weights = reducers.kept_features(reducer), np.ravel(getattr(trained, "coef_", ()))
+    if features is None or not 0 < weights.size == features.size <= MAX_COEFFICIENTS:
         return None
-    of_features = found[np.argsort(np.argsort(features))]  # reduced rows have their columns in increasing order
+    of_features = weights[np.argsort(np.argsort(features))]  # reduced rows have their columns in increasing order
     of_features = of_features * (reducer.weights_ if getattr(reducer, "rescale", False) else 1.0)
     return of_features[np.argsort(features) if features.size == n_features else ...].astype(float).tolist()
 
@@ -196,19 +196,19 @@ def own_measures(method: Method, trial: MeasuredTrial) -> Record:
     ValueError
         Names the measure that raised something, or gave what cannot be stored.
     """
-    found: Record = {}
+    record: Record = {}
     for config in method.measures:
         measure, measured = component_class("measure", config), build("measure", config)
         try:
-            given = measured(trial)
+            values = measured(trial)
         except Exception as error:  # which is not provsel's
             raise ValueError(
                 f"{measure.__module__}.{measure.__name__}.measure: expected a record of a trial of "
                 f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is asked of every "
                 f"trial of its cells: return NaN, and of a theorem NO_BOUND, where it does not apply."
             ) from error
-        found |= check_values(measure, given)
-    return found
+        record |= check_values(measure, values)
+    return record
 
 
 def is_certified(method: Method, reducer: Any) -> bool:

@@ -59,8 +59,8 @@ def subset_ratio(fitted: Fitted) -> float:
 
 
 def _products(X: Any) -> Any:
-    found = X.T @ X
-    return found if isinstance(found, np.ndarray) else found.toarray()
+    products = X.T @ X
+    return products if isinstance(products, np.ndarray) else products.toarray()
 
 
 @contextmanager

@@ -43,25 +43,25 @@ class MeasuredView(SharedView):
 
             def largest() -> int | None:
                 views = [view for view in self._family() if isinstance(view, MeasuredView)]
-                found = [own(), *(view._peaks[name] for view in views for name in view._used if name in view._peaks)]
-                return None if None in found else max(each for each in found if each is not None)
+                peaks = [own(), *(view._peaks[name] for view in views for name in view._used if name in view._peaks)]
+                return None if None in peaks else max(peak for peak in peaks if peak is not None)
 
             yield largest
 
     @contextmanager
     def _peak(self) -> Iterator[Callable[[], int | None]]:
-        found: list[int] = []
+        measured_peaks: list[int] = []
         before = memory_of("VmHWM")
         if self._highest and before is not None:
             self._highest[-1] = max(self._highest[-1], before)
         base = memory_of("VmRSS") if _count_anew() else None
         self._highest.append(0)
         try:
-            yield lambda: found[0] if found else None
+            yield lambda: measured_peaks[0] if measured_peaks else None
         finally:
             highest = max(self._highest.pop(), memory_of("VmHWM") or 0)
             if base is not None:
-                found.append(max(0, highest - base))
+                measured_peaks.append(max(0, highest - base))
             if self._highest:
                 self._highest[-1] = max(self._highest[-1], highest)
 
@@ -78,7 +78,7 @@ def _count_anew() -> bool:
 def memory_of(name: str) -> int | None:
     """Return a number of bytes that Linux tells of this process: VmHWM, the most, or VmRSS, what it has now."""
     try:
-        found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+        line = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
     except OSError:
         return None
-    return None if found is None else 1024 * int(found[1])
+    return None if line is None else 1024 * int(line[1])

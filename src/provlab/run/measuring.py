@@ -110,7 +110,7 @@ def partition_scores(y: Any, labels: Any) -> dict[str, float]:
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
     from sklearn.metrics.cluster import contingency_matrix
 
-    y, labels = (np.unique(each, return_inverse=True)[1] for each in (y, labels))
+    y, labels = (np.unique(classes, return_inverse=True)[1] for classes in (y, labels))
     table = contingency_matrix(y, labels)
     return {
         "error": 1.0 - float(table[linear_sum_assignment(table, maximize=True)].sum() / y.size),

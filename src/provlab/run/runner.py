@@ -116,10 +116,10 @@ class RunReport:
 
 def _most_frequent(reasons: Iterable[str], ends: Mapping[str, str]) -> list[str]:
     """Return a line for each of the most frequent reasons, with its end if it has one, and one for all others."""
-    found = Counter(reasons).most_common()
-    rest = found[KINDS:]
+    counted = Counter(reasons).most_common()
+    rest = counted[KINDS:]
     others = [f"{sum(n for _, n in rest)} x {len(rest)} other reasons"] if rest else []
-    return [f"{n} x {reason}{ends.get(reason, '')}" for reason, n in found[:KINDS]] + others
+    return [f"{n} x {reason}{ends.get(reason, '')}" for reason, n in counted[:KINDS]] + others
 
 
 def run_cells(
@@ -159,7 +159,7 @@ def run_cells(
         _check_refused(report, refused, fail_fast)
         say(f"not run, {n_refused} trials: {report.kinds()[0]}")
         tasks = _without(tasks, refused)
-    told = _warn_of_files(tasks)
+    own_warnings = _warn_of_files(tasks)
     store.prepare()
     start = time.perf_counter()
     try:
@@ -173,7 +173,9 @@ def run_cells(
                 report.n_run += len(result.records)
                 is_first = len(report.failures) == n_refused
                 report.failures += result.failures
-                report.warnings += [text for text in result.warnings if not text.partition(": ")[2].startswith(told)]
+                report.warnings += [
+                    text for text in result.warnings if not text.partition(": ")[2].startswith(own_warnings)
+                ]
                 if is_first and result.failures and report.n_skipped:
                     _, where, reason = result.failures[0]
                     say(FIRST.format(reason=reason.rstrip("."), where=where))
@@ -243,7 +245,7 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
     own = {
         (task.data, task.protocol.get("preparation") is None): task for task in tasks if task.dataset["name"] == "file"
     }
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for task in own.values():
             dataset = data_of(task)
@@ -255,7 +257,7 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
                     f"on so many; model=liblinear_primal takes seconds, +dataset.sample_rows=10000 a sample.",
                     stacklevel=1,
                 )
-    messages = {f"{each.category.__name__}: {each.message}": each.message for each in found}
+    messages = {f"{warning.category.__name__}: {warning.message}": warning.message for warning in caught}
     for message in messages.values():
         warnings.warn(message, stacklevel=3)
     return tuple(beginnings)
@@ -335,9 +337,13 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
     if not missing:
         return
     dataset, [file, *_] = missing[0]
-    sources = " ".join(dict.fromkeys(each["name"] for each, _ in missing))
-    names = [str(each["set"]) for each in datasets if "set" in each and not files_missing(each)]
-    is_one = len({each["name"] for each in datasets}) == 1
+    sources = " ".join(dict.fromkeys(missing_dataset["name"] for missing_dataset, _ in missing))
+    names = [
+        str(missing_dataset["set"])
+        for missing_dataset in datasets
+        if "set" in missing_dataset and not files_missing(missing_dataset)
+    ]
+    is_one = len({missing_dataset["name"] for missing_dataset in datasets}) == 1
     choice = f"; or choose present ones: dataset.set=[{','.join(names[:SHOWN])}]" if names and is_one else ""
     first = " ".join(str(dataset[name]) for name in ("name", "set") if name in dataset)
     raise MissingDataError(

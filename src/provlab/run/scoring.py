@@ -37,24 +37,24 @@ def measured(
         A scorer that does not apply to these rows: names those that do.
     """
     if y.dtype.kind == "f":
-        found: Record = {
+        scores: Record = {
             "r2": r2_score(y, predicted, sample_weight=weight),
             "rmse": root_mean_squared_error(y, predicted, sample_weight=weight),
             "mae": mean_absolute_error(y, predicted, sample_weight=weight),
         }
     else:
-        found = {"error": float(np.average(predicted != y, weights=weight))}
+        scores = {"error": float(np.average(predicted != y, weights=weight))}
     weights = {} if weight is None else {"sample_weight": weight}
     for name in scoring:
         try:
-            found[name] = _score(name, model, X, y, weights, predicted)
+            scores[name] = _score(name, model, X, y, weights, predicted)
         except ValueError as error:
-            others = ", ".join(each for each in usable_scorers(model) if _applies(each, model, X, y, weights))
+            others = ", ".join(scorer for scorer in usable_scorers(model) if _applies(scorer, model, X, y, weights))
             raise ValueError(
                 f"protocol.scoring: expected scorers that apply to these data, got {name}: "
                 f"{' '.join(str(error).split()).rstrip('.')}; choose among {others}."
             ) from error
-    return found
+    return scores
 
 
 def _score(

@@ -76,8 +76,8 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
             f"{last!r}; correct that, or free memory if it ran out."
         )
     sys.stderr.write(done.stderr)  # warnings, as of a solver that stopped early
-    found, model = json.loads(done.stdout.splitlines()[-1]), build("model", config)
+    trained, model = json.loads(done.stdout.splitlines()[-1]), build("model", config)
     for name in ("coef_", "intercept_", "classes_"):
-        setattr(model, name, np.array(found.pop(name)))
+        setattr(model, name, np.array(trained.pop(name)))
     model.n_features_in_ = n_features
-    return {"error": float(np.mean(model.predict(fold.X_test) != fold.y_test)), "file_bytes": size, **found}
+    return {"error": float(np.mean(model.predict(fold.X_test) != fold.y_test)), "file_bytes": size, **trained}

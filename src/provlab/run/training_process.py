@@ -73,8 +73,8 @@ def peak_memory() -> int | None:
 
     VmHWM on Linux; elsewhere ru_maxrss, which may also count what came before the program started; None without both.
     """
-    if (found := memory_of("VmHWM")) is not None:
-        return found
+    if (highest := memory_of("VmHWM")) is not None:
+        return highest
     try:
         import resource
     except ImportError:  # Windows

@@ -19,11 +19,12 @@ from provlab.core.protocols.folds import (
     TimeOrder,
 )
 
-PROTOCOLS: dict[str, AbstractProtocol] = {
-    each.name: each()
-    for each in (KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, OfficialSplit, StreamedTraining,
-                 Clustering, SelectionOnly, BenchmarkFolds)
-}  # fmt: skip
+CLASSES: tuple[type[AbstractProtocol], ...] = (
+    KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, OfficialSplit, StreamedTraining, Clustering,
+    SelectionOnly, BenchmarkFolds,
+)  # fmt: skip
+
+PROTOCOLS: dict[str, AbstractProtocol] = {protocol.name: protocol() for protocol in CLASSES}
 """By what configs and keys call them: `protocol.split`."""
 
 COLUMNS = (
@@ -31,7 +32,7 @@ COLUMNS = (
     *columns("int32", "repeat", "fold", "draw", low=0),
     *columns("int64", "seed", "split_seed", low=0),
     *columns("int32", "n_classes", low=0),
-    *dict.fromkeys([*FOLD_COLUMNS, *SELECTED, *(column for each in PROTOCOLS.values() for column in each.columns)]),
+    *dict.fromkeys([*FOLD_COLUMNS, *SELECTED, *(column for protocol in CLASSES for column in protocol.columns)]),
     *columns("text", "environment", "git_revision"),
     *columns("seconds", "task_cpu"),
 )

@@ -151,8 +151,8 @@ class InverseKFold(KFold):
 
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
         """Yield the folds of the shuffled split, with their parts exchanged."""
-        for rest, one in super().splits(dataset, n_splits, split_seed):
-            yield one, rest
+        for rest, single_fold in super().splits(dataset, n_splits, split_seed):
+            yield single_fold, rest
 
 
 class TimeOrder(AbstractFolds):
@@ -210,11 +210,11 @@ class FixedFolds(AbstractStatedFolds):
         """Return a splitter with the folds of the data set."""
         from sklearn.model_selection import PredefinedSplit
 
-        found = () if dataset.folds is None else np.unique(dataset.folds[dataset.folds >= 0])
-        if len(found) < 2:
+        folds = () if dataset.folds is None else np.unique(dataset.folds[dataset.folds >= 0])
+        if len(folds) < 2:
             raise ValueError(
                 f"data set {dataset.name}: expected at least two folds for the split {self.name}, got "
-                f"{len(found) or 'none'}; name their column by dataset.fold, or use protocol=tenfold."
+                f"{len(folds) or 'none'}; name their column by dataset.fold, or use protocol=tenfold."
             )
         return PredefinedSplit(dataset.folds)
 

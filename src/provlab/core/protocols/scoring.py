@@ -26,12 +26,12 @@ def check_scorers(scoring: Sequence[Any], model: Any) -> None:
     ValueError
         Names the scorer, and those that can be used with the model.
     """
-    known, name_of = get_scorer_names(), type(model).__name__
+    scorers, name_of = get_scorer_names(), type(model).__name__
     for name in scoring:
-        if name not in known:
+        if name not in scorers:
             raise ValueError(
                 f"protocol.scoring: expected names of scikit-learn's scorers (sklearn.metrics.get_scorer_names), got "
-                f"{name!r:.80}{did_you_mean(str(name), known) or f', which is none of {len(known)}'}."
+                f"{name!r:.80}{did_you_mean(str(name), scorers) or f', which is none of {len(scorers)}'}."
             )
         if not _is_for(name, model):
             raise ValueError(
@@ -58,7 +58,9 @@ def response_methods(name: str) -> tuple[str, ...]:
 
 
 def _is_for(name: str, model: Any) -> bool:
-    return _is_of_numbers(name) == is_regressor(model) and any(hasattr(model, each) for each in response_methods(name))
+    return _is_of_numbers(name) == is_regressor(model) and any(
+        hasattr(model, response) for response in response_methods(name)
+    )
 
 
 def _reads(name: str) -> str:

@@ -15,18 +15,18 @@ def summarise(entry, trials):
     ]
 
 
-def render(made: Rendering) -> str:
+def render(rendering: Rendering) -> str:
     """Write the table, and return it."""
-    layout = made.artefact.config.artefact
-    lines = made.frame.set_index(["row", "column"])
+    layout = rendering.artefact.config.artefact
+    lines = rendering.frame.set_index(["row", "column"])
     columns = [f"{column}{suffix}" for column in layout.columns for suffix in ("", ", balanced", ", variance kept")]
     rows = [[row, *(cell_text(lines, row, column) for column in columns)] for row in layout.rows]
     return write_tables(
-        made.tables,
+        rendering.tables,
         ["", *columns],
         rows,
         caption=f"{layout.title}: mean test error, balanced error, and variance kept, in percent.",
-        note=made.note,
+        note=rendering.note,
     )
 
 
