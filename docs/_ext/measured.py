@@ -30,17 +30,9 @@ from provlab.project.papers import papers
 from provlab.verdicts.claims import table
 from provlab.verdicts.claims.rules import VERDICTS
 from provlab.verdicts.claims.schema import Claim, all_claim_files, claim_files
-from provlab.verdicts.panel_ranking import (
-    ALL,
-    EVERY_SET,
-    EVERYWHERE,
-    Scores,
-    compared_with_all,
-    everywhere,
-    front,
-    leaderboard,
-    pairs_of,
-)
+from provlab.verdicts.panel_pairs import EVERY_SET, EVERYWHERE, compared_with_all, pairs_of
+from provlab.verdicts.panel_ranking import everywhere, front, leaderboard
+from provlab.verdicts.panel_scores import ALL, Scores
 from provlab.verdicts.readings import schema
 from provlab.verdicts.readings.robustness import count_text, stored_robustness
 from provlab.verdicts.readings.study import texts

@@ -17,7 +17,9 @@ from scipy import stats
 from timing import report, rules_table
 
 from provlab.verdicts.claims.paired_tests import DyadicT, holm
-from provlab.verdicts.panel_ranking import ALL, MARGIN, interval, over_domains, pairs
+from provlab.verdicts.panel_pairs import MARGIN, pairs
+from provlab.verdicts.panel_ranking import interval
+from provlab.verdicts.panel_scores import ALL, over_domains
 
 BENCH = {
     "bench": ["--samples", "200"],

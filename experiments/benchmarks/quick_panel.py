@@ -17,7 +17,8 @@ from timing import report, rules_table
 
 from provlab.bench.panel import panel_protocol
 from provlab.bench.stored_panel import read_panel
-from provlab.verdicts.panel_ranking import Scores, over_sets, ranks
+from provlab.verdicts.panel_ranking import ranks
+from provlab.verdicts.panel_scores import Scores, over_sets
 
 BENCH = {"bench": [], "quick": ["--halves", "1"], "left_out": "19 of 20 halves", "seconds": 60}
 

@@ -11,28 +11,27 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from provlab.verdicts.panel_frame import as_panel
-from provlab.verdicts.panel_ranking import (
-    ALL,
+from provlab.verdicts.panel_pairs import (
     EVERY_SET,
     EVERYWHERE,
-    MEASURES,
-    Scores,
     adjusted,
     against_all,
     compared_with_all,
+    pairs,
+    pairs_of,
+    win_rates,
+)
+from provlab.verdicts.panel_ranking import (
     everywhere,
     front,
     interval,
     leaderboard,
-    over_domains,
-    pairs,
-    pairs_of,
     ranks,
     resampled,
     sets_of,
     share_first,
-    win_rates,
 )
+from provlab.verdicts.panel_scores import ALL, MEASURES, Scores, over_domains
 
 DOMAINS = {"text": 4, "genes": 3, "images": 2, "designs": 2, "speech": 1}
 METHODS = {ALL: 0.0, "good": -0.02, "random": 0.1, "slow": 0.0, "two classes": 0.02}

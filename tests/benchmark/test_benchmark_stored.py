@@ -15,7 +15,9 @@ from provlab.bench.stored_panel import read_panel, read_table, write_table
 from provlab.cli import main
 from provlab.core.plan import trials_of
 from provlab.core.store import TrialStore
-from provlab.verdicts.panel_ranking import Scores, against_all, leaderboard
+from provlab.verdicts.panel_pairs import against_all
+from provlab.verdicts.panel_ranking import leaderboard
+from provlab.verdicts.panel_scores import Scores
 from small_runs import REPO
 
 NAMES = ("all features", "F-test", "random")

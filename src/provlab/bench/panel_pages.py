@@ -15,20 +15,9 @@ from provlab.report.figures.ranks import draw_front
 from provlab.report.figures.style import only_formats
 from provlab.report.templating import Site, slug
 from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
-from provlab.verdicts.panel_ranking import (
-    ALL,
-    EVERYWHERE,
-    HEADLINE,
-    MARGIN,
-    MEASURES,
-    Scores,
-    compared_with_all,
-    everywhere,
-    front,
-    leaderboard,
-    sets_of,
-    win_rates,
-)
+from provlab.verdicts.panel_pairs import EVERYWHERE, MARGIN, compared_with_all, win_rates
+from provlab.verdicts.panel_ranking import everywhere, front, leaderboard, sets_of
+from provlab.verdicts.panel_scores import ALL, HEADLINE, MEASURES, Scores
 
 EVERY = {"domain": EVERYWHERE, "size": "all sizes", "model": "both models"}
 

@@ -36,9 +36,11 @@ from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.messages import in_file_name, optional_figures, to_install, visible_line
 from provlab.project.terminal import PlainConsole
 from provlab.run.runner import run_cells
-from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
+from provlab.verdicts.claims.paired_tests import mean_difference, size_words
 from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
-from provlab.verdicts.panel_ranking import ALL, Scores, leaderboard, pairs_of, sets_of
+from provlab.verdicts.panel_pairs import pairs_of
+from provlab.verdicts.panel_ranking import leaderboard, sets_of
+from provlab.verdicts.panel_scores import ALL, Scores
 from provsel.files import replacing_folder
 
 if TYPE_CHECKING:  # it needs the extra "report"
@@ -379,10 +381,12 @@ def _differences(trials: pd.DataFrame) -> pd.DataFrame:
     others = errors[errors["size"] > 0].join(whole)
     others["difference"] = others["error"] - others["whole"]
     means = others.groupby(["method", "repeat", "fold"])["difference"].mean().groupby("method")
-    known = {name: own.dropna().to_numpy() for name, own in means}
     ratio = 1 / (trials["fold"].nunique() - 1)
-    tests = {name: CorrectedT(own, ratio=ratio) for name, own in known.items() if own.size > 1}
-    lines = {ALL: (0.0, np.nan, np.nan)} | {name: (test.estimate, *test.interval(0.95)) for name, test in tests.items()}
+    lines = {ALL: {"difference": 0.0}}
+    for name, differences in means:
+        known = differences.dropna().to_numpy()
+        if known.size > 1:
+            lines[name] = mean_difference(known, ratio=ratio)
     return pd.DataFrame.from_dict(lines, orient="index", columns=["difference", "low", "high"])
 
 

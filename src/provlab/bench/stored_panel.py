@@ -40,7 +40,9 @@ from provlab.core.store import SCHEMA, TrialStore
 from provlab.core.tables import write_frame
 from provlab.data import loader, read_source, source_names
 from provlab.verdicts.panel_frame import ALL_FEATURES, COLUMNS, KEY, WHERE, as_panel
-from provlab.verdicts.panel_ranking import ALL, Scores, compared_with_all, leaderboard
+from provlab.verdicts.panel_pairs import compared_with_all
+from provlab.verdicts.panel_ranking import leaderboard
+from provlab.verdicts.panel_scores import ALL, Scores
 from provsel.files import replacing
 
 VERSION = 1

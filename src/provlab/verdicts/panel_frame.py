@@ -45,5 +45,5 @@ failed."""
 def as_panel(table: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of a table that are declared here, with their types."""
     texts = [name for name, kind in COLUMNS.items() if kind == "str"]
-    found = table[[*COLUMNS]].fillna(dict.fromkeys(texts, ""))
-    return found.astype(COLUMNS | dict.fromkeys(texts, object))
+    panel = table[[*COLUMNS]].fillna(dict.fromkeys(texts, ""))
+    return panel.astype(COLUMNS | dict.fromkeys(texts, object))

@@ -31,9 +31,9 @@ from provsel.certificates import HELD, THEOREMS, VIOLATED
 from provsel.certificates import VACUOUS as VACUOUS_STATE
 
 STATES = {theorem.name: theorem.state_column() for theorem in THEOREMS} | {"radius_margin": RADIUS_MARGIN}
-NUMBERS = tuple(
-    dict.fromkeys(name for theorem in THEOREMS for name, kind in theorem.columns().items() if kind is float)
-)
+NUMBERS: list[str] = []
+for _theorem in THEOREMS:
+    NUMBERS += [name for name, kind in _theorem.columns().items() if kind is float and name not in NUMBERS]
 
 NEARLY_ALL = 0.05
 """Share of the runs that may fail where a claim says "all": no number of runs shows that none ever does, and 59 without
@@ -67,16 +67,17 @@ class Certificates(AbstractRule):
         apply: held, violated or vacuous."""
 
     def __post_init__(self) -> None:
-        if self.quantity not in STATES and self.quantity not in (own := artefact_theorems(self.artefact)):
-            known = ", ".join((*STATES, *own))
-            raise ValueError(
-                f"quantity: expected one of {known}, got {self.quantity!r}; a theorem of your own is to be among the "
-                f"artefact's protocol.measures."
-            )
+        if self.quantity not in STATES:
+            own = artefact_theorems(self.artefact)
+            if self.quantity not in own:
+                raise ValueError(
+                    f"quantity: expected one of {', '.join((*STATES, *own))}, got {self.quantity!r}; a theorem of your "
+                    f"own is to be among the artefact's protocol.measures."
+                )
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """See the base class."""
+        """Columns of the records that the rule reads, beside those of all evidence."""
         return RADIUS_MARGIN_READS if self._state_column == RADIUS_MARGIN else (self._state_column,)
 
     @property
@@ -84,44 +85,64 @@ class Certificates(AbstractRule):
         return STATES.get(self.quantity) or artefact_theorems(self.artefact)[self.quantity]
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding, over all columns."""
-        column = self._state_column
-        trials = pd.concat([evidence.trials(place, self.reads) for place in self.places(columns)], ignore_index=True)
-        if column == RADIUS_MARGIN:
-            trials = with_radius_margin(trials)
-        trials = trials.dropna(subset=[column])
-        if trials.empty:
+        """Return one finding, over all columns."""
+        states = self._states(columns, evidence)
+        if states.empty:
             return [nothing_stored(self.quantity, self.row)]
-        counts = trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)
-        note = ", ".join(f"{count} {state}" for state, count in counts.sum().items())
+        note = ", ".join(f"{count} {state}" for state, count in states.sum().items())
         test = "certificate of every trial"
-        states = counts.reindex(columns=[HELD, VIOLATED, VACUOUS_STATE], fill_value=0)
-        held, violated, vacuous = (int(n) for n in states.sum())
+        states = states.reindex(columns=[HELD, VIOLATED, VACUOUS_STATE], fill_value=0)
+        held, violated, vacuous = (int(count) for count in states.sum())
         applicable = held + violated + vacuous
         if not applicable:
             return [Finding(self.quantity, VACUOUS, test=test, note=f"applies to no trial: {note}")]
         p_value = math.nan
-        contradicted = violated > 0
+        needed = math.nan
+        is_contradicted = violated > 0
         if self.at_most and held + violated:
             worst, p_value = self._most_violated(states)
-            contradicted = p_value < self.alpha
+            is_contradicted = p_value < self.alpha
             test += f", more than {100 * self.at_most:g} % violated (binomial)"
             if len(states) > 1:
                 test += f", Holm over {len(states)} data sets and all together"
                 note += f"; clearest on {worst}"
-        verdict, needed = CONTRADICTED if contradicted else VACUOUS, math.nan
-        if not contradicted and 2 * held > applicable:
-            share = self.at_most or NEARLY_ALL
-            bound = [(int(k), int(k + n)) for k, n in zip(states[VIOLATED], states[HELD], strict=True) if k + n]
-            p_value, k, n = max((float(bdtr(k, n, share)), k, n) for k, n in bound)  # all must show it: no correction
-            verdict = REPLICATED if p_value < self.alpha else NOT_CONTRADICTED
-            needed = math.nan if verdict == REPLICATED else runs_needed(k, n, share, self.alpha)
-            on_each = " on each data set" if len(bound) > 1 else ""
-            test = f"certificate of every trial, fewer than {100 * share:g} % violated{on_each} (exact binomial)"
+        if is_contradicted:
+            verdict = CONTRADICTED
+        elif 2 * held <= applicable:
+            verdict = VACUOUS
+        else:
+            verdict, p_value, needed, test = self._support(states)
         return [
             Finding(self.quantity, verdict, 100 * held / applicable, p_value=p_value, n=applicable, test=test,
                     unit="% of trials held", note=note, needed=needed)
         ]  # fmt: skip
+
+    def _states(self, columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
+        """Return how many trials of each data set are in each state."""
+        column = self._state_column
+        parts = [evidence.trials(place, self.reads) for place in self.places(columns)]
+        trials = pd.concat(parts, ignore_index=True)
+        if column == RADIUS_MARGIN:
+            trials = with_radius_margin(trials)
+        trials = trials.dropna(subset=[column])
+        if trials.empty:
+            return pd.DataFrame()
+        return trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)
+
+    def _support(self, states: pd.DataFrame) -> tuple[str, float, float, str]:
+        """Return verdict, p-value, needed n and test of a share violated that is smaller on each data set."""
+        share = self.at_most or NEARLY_ALL
+        trials = []
+        for violated, held in zip(states[VIOLATED], states[HELD], strict=True):
+            if violated + held:
+                trials.append((int(violated), int(violated + held)))
+        # all must show it: no correction
+        p_value, violated, n = max((float(bdtr(violated, n, share)), violated, n) for violated, n in trials)
+        where = " on each data set" if len(trials) > 1 else ""
+        test = f"certificate of every trial, fewer than {100 * share:g} % violated{where} (exact binomial)"
+        if p_value < self.alpha:
+            return REPLICATED, p_value, math.nan, test
+        return NOT_CONTRADICTED, p_value, runs_needed(violated, n, share, self.alpha), test
 
     def _most_violated(self, states: pd.DataFrame) -> tuple[str, float]:
         """Return where the bound is violated most clearly, and the corrected p-value of more than the share allowed.
@@ -131,11 +152,9 @@ class Certificates(AbstractRule):
         """
         if len(states) > 1:
             states = pd.concat([states, states.sum().to_frame("all together").T])
-        bound = states[HELD] + states[VIOLATED]
-        p_values = [
-            more_than_p_value(int(k), int(n), self.at_most) if n else 1.0
-            for k, n in zip(states[VIOLATED], bound, strict=True)
-        ]
+        p_values = []
+        for violated, held in zip(states[VIOLATED], states[HELD], strict=True):
+            p_values.append(more_than_p_value(int(violated), int(violated + held), self.at_most))
         adjusted = holm(p_values)
         worst = int(np.argmin(adjusted))
         return str(states.index[worst]), adjusted[worst]
@@ -178,42 +197,54 @@ class Within(AbstractRule):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """See the base class."""
-        return (self.quantity, *([self.trivial] if self.trivial else []))
+        """Columns of the records that the rule reads, beside those of all evidence."""
+        return (self.quantity, self.trivial) if self.trivial else (self.quantity,)
 
     def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
-        """See the base class."""
-        trials, column = evidence.trials(place, self.reads).dropna(subset=[self.quantity]), place[-1]
+        """Return the finding of one column."""
+        column = place[-1]
+        trials = evidence.trials(place, self.reads).dropna(subset=[self.quantity])
         if trials.empty:
             return nothing_stored(column, self.row)
-        n, above = len(trials), int((trials[self.quantity] > self.bound).sum())
+        n = len(trials)
+        above = int((trials[self.quantity] > self.bound).sum())
+        n_trivial = int((trials[self.trivial] <= self.bound).sum()) if self.trivial else 0
         share = self.at_most or NEARLY_ALL
-        more = more_than_p_value(above, n, self.at_most) if self.at_most else math.nan if above else 1.0
-        fewer = float(bdtr(above, n, share))
-        empty = int((trials[self.trivial] <= self.bound).sum()) if self.trivial else 0
-        p_value, needed = more, math.nan
-        if more < self.alpha or math.isnan(more):
-            verdict = CONTRADICTED
-        elif 2 * empty >= n:
-            verdict = VACUOUS
-        elif fewer < self.alpha:
-            verdict, p_value = REPLICATED, fewer
-        elif above <= self.at_most * n:
-            verdict, p_value, needed = NOT_CONTRADICTED, fewer, runs_needed(above, n, share, self.alpha)
+        p_fewer = float(bdtr(above, n, share))
+        if self.at_most:
+            p_more = more_than_p_value(above, n, self.at_most)
+            is_contradicted = p_more < self.alpha
         else:
-            verdict, needed = INCONCLUSIVE, observations_for_p(n, more, self.alpha)
-        lowest, highest = trials[self.quantity].min(), trials[self.quantity].max()
-        note = f"from {lowest:.4g} to {highest:.4g}" + (f"; in {empty} of {n} it says nothing" if self.trivial else "")
+            p_more = math.nan if above else 1.0
+            is_contradicted = above > 0
+        p_value = p_more
+        needed = math.nan
+        if is_contradicted:
+            verdict = CONTRADICTED
+        elif 2 * n_trivial >= n:
+            verdict = VACUOUS
+        elif p_fewer < self.alpha:
+            verdict = REPLICATED
+            p_value = p_fewer
+        elif above <= self.at_most * n:
+            verdict = NOT_CONTRADICTED
+            p_value = p_fewer
+            needed = runs_needed(above, n, share, self.alpha)
+        else:
+            verdict = INCONCLUSIVE
+            needed = observations_for_p(n, p_more, self.alpha)
+        note = f"from {trials[self.quantity].min():.4g} to {trials[self.quantity].max():.4g}"
+        if self.trivial:
+            note += f"; in {n_trivial} of {n} it says nothing"
         test = (
             f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}, at most {100 * share:g} % above "
             f"(exact binomial, {100 * (1 - 2 * self.alpha):g} % interval)"
         )
         # Clopper, Pearson (1934), Biometrika 26: the shares above that neither one-sided test rejects
-        most = float(betaincinv(above + 1, n - above, 1 - self.alpha)) if above < n else 1.0
+        largest = float(betaincinv(above + 1, n - above, 1 - self.alpha)) if above < n else 1.0
         least = float(betaincinv(above, n - above + 1, self.alpha)) if above else 0.0
-        low, high = 100 * (1 - most), 100 * (1 - least)
-        return Finding(column, verdict, 100 * (n - above) / n, low, high, p_value, n, test, "% within", note,
-                       needed=needed)  # fmt: skip
+        return Finding(column, verdict, 100 * (n - above) / n, 100 * (1 - largest), 100 * (1 - least), p_value, n, test,
+                       "% within", note, needed=needed)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,8 +265,9 @@ class ZeroError(AbstractRule):
         p-value."""
 
     def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
-        """See the base class."""
-        errors, column = evidence.by_fold([place]), place[-1]
+        """Return the finding of one column."""
+        column = place[-1]
+        errors = evidence.by_fold([place])
         if not errors:
             return nothing_stored(column, self.row)
         values = np.array([*errors.values()])

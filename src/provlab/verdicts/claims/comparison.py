@@ -76,27 +76,38 @@ class AbstractComparison(AbstractLocation):
             check_one_of("quantity", self.quantity, [*LESS_IS_BETTER, *get_scorer_names()])
         if self.over == "draws" and self.measured != "error":
             raise ValueError(f"over: expected datasets or folds with quantity {self.quantity}, got draws.")
-        wrong = [name for name in (*self.columns, *self.also) if not (name.isdecimal() and int(name))]
-        if self.at and (self.over == "draws" or wrong):
+        if self.at:
+            self._check_sizes()
+
+    def _check_sizes(self) -> None:
+        """Refuse to compare at a number of features where columns are no such numbers."""
+        wrong = [repr(name) for name in (*self.columns, *self.also) if not name.isdecimal() or int(name) == 0]
+        if self.over == "draws":
+            wrong.append(repr(self.over))
+        if wrong:
             raise ValueError(
                 f"at: expected columns that are numbers of features, over datasets or folds, with {self.at!r}, got "
-                f"{wrong[0] if wrong else self.over!r}; leave out at."
+                f"{wrong[0]}; leave out at."
             )
 
     @property
     def measured(self) -> str:
-        """See the base class."""
+        """Column of the records."""
         return self.quantity or "error"
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """See the base class."""
-        return tuple(filter(None, (self.quantity, self.at and "n_selected")))
+        """Columns of the records that the rule reads, beside those of all evidence."""
+        columns = [self.quantity] if self.quantity else []
+        if self.at:
+            columns.append("n_selected")
+        return tuple(columns)
 
     @property
     def meaning(self) -> str:
-        """See the base class."""
-        return " ".join(filter(None, (super().meaning, AT.get(self.at, "").format(row=self.row, than=self.than))))
+        """How it decides, in words, with its parameters."""
+        sizes = AT.get(self.at, "").format(row=self.row, than=self.than)
+        return f"{super().meaning} {sizes}".strip()
 
     @property
     def sign(self) -> Literal[1, -1]:
@@ -105,7 +116,7 @@ class AbstractComparison(AbstractLocation):
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """See the base class: the measure, and which side of another value is its better and its worse one."""
+        """The measure, and which side of another value is its better and its worse one."""
         unit = f"in {self.quantity}" if self.quantity else POINTS
         return {"measure": self.measured, "unit": unit, **(LESS if self.sign == 1 else MORE)}
 
@@ -116,34 +127,41 @@ class AbstractComparison(AbstractLocation):
 
     @property
     def criteria(self) -> Criteria:
-        """See the base class."""
+        """How a column is decided."""
         if self.sign == 1:
             return self.of_error
-        return tuple(replace(each, bounds=tuple(bound.mirrored() for bound in each.bounds)) for each in self.of_error)
+        mirrored = []
+        for criterion in self.of_error:
+            bounds = tuple(bound.mirrored() for bound in criterion.bounds)
+            mirrored.append(replace(criterion, bounds=bounds))
+        return tuple(mirrored)
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
-        """See the base class."""
-        chosen = (*self.columns, *self.also) if columns is None else columns
-        rows = (self.artefact, self.row), (self.than_artefact or self.artefact, self.than)
-        return [(*row, column) for column in chosen for row in rows]
+        """Return the numbers of both rows in some columns."""
+        places = []
+        for column in (*self.columns, *self.also) if columns is None else columns:
+            places.append((self.artefact, self.row, column))
+            places.append((self.than_artefact or self.artefact, self.than, column))
+        return places
 
     def compared(self, column: str) -> list[Place]:
-        """See the base class."""
-        pair = self.places([column])
+        """Return both numbers of a column, and the knots of the second."""
+        row, than = self.places([column])
         knots = {"": (), "kept": (*self.columns, *self.also), "exact": (column,)}[self.at]
-        return [*pair, *((*pair[1][:2], knot) for knot in knots)]
+        return [row, than, *((than[0], than[1], knot) for knot in knots)]
 
     def family(self, peers: Sequence[Any]) -> Sequence[AbstractLocation]:
-        """See the base class: all pairs of methods of claims of one kind on the same artefacts, data set and sample."""
+        """Return a rule for each pair of methods of claims of one kind on the same artefacts, data set and sample."""
         members = {(self.row, self.than): self}
         for peer in peers:
-            if _sample_of(peer) == _sample_of(self):
+            if peer.sample_name == self.sample_name:
                 members.setdefault((peer.row, peer.than), peer)
         return [*members.values()]
 
-
-def _sample_of(rule: AbstractComparison) -> tuple[str, ...]:
-    return rule.artefact, rule.than_artefact, rule.sampling, rule.dataset, rule.measured
+    @property
+    def sample_name(self) -> tuple[str, ...]:
+        """What is the same for all comparisons that are corrected together."""
+        return self.artefact, self.than_artefact, self.sampling, self.dataset, self.measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +186,7 @@ class Better(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """See the base class."""
+        """Return the criteria of a measure of which less is better."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0, 2),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", 0.0, 2),)),
@@ -185,7 +203,7 @@ class BetterSomewhere(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """See the base class."""
+        """Return the criteria of a measure of which less is better."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0),)),
             Criterion(NO_DIFFERENCE, inside(-self.margin, self.margin), all_columns=True),
@@ -193,23 +211,26 @@ class BetterSomewhere(AbstractWithMargin):
         )
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding, that of the column that says most."""
+        """Return one finding, that of the column that says most."""
         parts = [part for part in super().findings(columns, evidence, peers) if part.verdict != NOT_RUN]
         if not parts:
             return [nothing_stored("any column", f"{self.row} and {self.than}")]
-        verdicts, refuted = {part.verdict for part in parts}, {NO_DIFFERENCE, CONTRADICTED}
+        verdicts = {part.verdict for part in parts}
+        refuting = {NO_DIFFERENCE, CONTRADICTED}
         won = [part.part for part in parts if part.verdict == REPLICATED]
         if won:
             verdict = REPLICATED
         elif len(verdicts) == 1:
             [verdict] = verdicts
         else:
-            verdict = CONTRADICTED if verdicts <= refuted else INCONCLUSIVE
-        order = max if verdict in refuted else min  # of all columns the weakest counts, else the clearest
-        decided = (part for part in parts if part.verdict == verdict)
-        best = order(decided, key=lambda part: (part.p_value, self.sign * part.effect))
-        note = f"better in {len(won)} of {len(parts)} columns" + (f": {', '.join(won)}" if won else "")
-        return [replace(best, verdict=verdict, note=note)]
+            verdict = CONTRADICTED if verdicts <= refuting else INCONCLUSIVE
+        decisive = [part for part in parts if part.verdict == verdict]
+        order = max if verdict in refuting else min  # of all columns the weakest counts, else the clearest
+        clearest = order(decisive, key=lambda part: (part.p_value, self.sign * part.effect))
+        note = f"better in {len(won)} of {len(parts)} columns"
+        if won:
+            note += f": {', '.join(won)}"
+        return [replace(clearest, verdict=verdict, note=note)]
 
 
 class Comparable(AbstractWithMargin):
@@ -221,7 +242,7 @@ class Comparable(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """See the base class."""
+        """Return the criteria of a measure of which less is better."""
         return near(-self.margin, self.margin)
 
 
@@ -252,17 +273,17 @@ class AllComparable(AbstractRule):
 
     def members(self) -> list[Comparable]:
         """Return the comparisons that the statement consists of."""
-        shared = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "rows"}
+        shared = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "rows"}
         return [Comparable(row=row, **shared) for row in self.rows]
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding a row and column."""
+        """Return one finding for each row and column."""
         family = [member for peer in peers for member in peer.members()]
-        return [
-            replace(found, part=f"{member.row}, {found.part}")
-            for member in self.members()
-            for found in member.findings(columns, evidence, family)
-        ]
+        findings = []
+        for member in self.members():
+            parts = member.findings(columns, evidence, family)
+            findings += [replace(part, part=f"{member.row}, {part.part}") for part in parts]
+        return findings
 
 
 class NotWorse(AbstractWithMargin):
@@ -273,7 +294,7 @@ class NotWorse(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """See the base class."""
+        """Return the criteria of a measure of which less is better."""
         return (
             Criterion(REPLICATED, (Bound("below", self.margin),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", self.margin),)),
@@ -298,7 +319,7 @@ class SlightlyWorse(AbstractComparison):
 
     @property
     def of_error(self) -> Criteria:
-        """See the base class."""
+        """Return the criteria of a measure of which less is better."""
         return (
             Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
             Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),

@@ -41,19 +41,23 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     """
     from scipy.stats import friedmanchisquare, studentized_range  # half a second
 
-    whole = errors.dropna()
-    n, k = whole.shape
+    complete = errors.dropna()
+    n, k = complete.shape
     if n < 2 or k < 3:
         return pd.DataFrame(columns=TESTED)
-    each = whole.rank(axis=1)
-    ranks, differ = each.mean().sort_values(kind="stable"), bool((each != (k + 1) / 2).any(axis=None))
-    p_value = float(friedmanchisquare(*whole.to_numpy().T).pvalue) if differ else 1.0
+    ranks = complete.rank(axis=1)
+    mean_ranks = ranks.mean().sort_values(kind="stable")
+    all_tie = bool((ranks == (k + 1) / 2).all(axis=None))
     sd = math.sqrt(k * (k + 1) / (6 * n))  # of a difference of two average ranks, over the root of 2
-    difference = float(studentized_range.ppf(1 - ALPHA, k, np.inf)) / math.sqrt(2) * sd
-    from_best = (ranks - ranks.iloc[0]).to_numpy() / sd * math.sqrt(2)
-    against_best = np.clip(studentized_range.sf(from_best, k, np.inf), 0, 1)
-    lines = {"method": ranks.index, "rank": ranks.to_numpy(), "n": n, "friedman_p": p_value}
-    return pd.DataFrame({**lines, "critical_difference": difference, "p_against_best": against_best})
+    critical = float(studentized_range.ppf(1 - ALPHA, k, np.inf)) / math.sqrt(2) * sd
+    from_best = (mean_ranks - mean_ranks.iloc[0]).to_numpy() / sd * math.sqrt(2)
+    table = mean_ranks.rename_axis("method").reset_index(name="rank")
+    return table.assign(
+        n=n,
+        friedman_p=1.0 if all_tie else float(friedmanchisquare(*complete.to_numpy().T).pvalue),
+        critical_difference=critical,
+        p_against_best=np.clip(studentized_range.sf(from_best, k, np.inf), 0, 1),
+    )
 
 
 def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.DataFrame:
@@ -64,20 +68,21 @@ def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.D
     lines = []
     for request in requests:
         for column in request.columns:
+            note = ""
+            errors = pd.DataFrame()
             try:
                 errors = evidence.dataset_errors(request.artefact, request.rows, column)
                 absent = [row for row in request.rows if row not in errors]
-                note = f"nothing stored for {', '.join(absent)}" if absent else ""
+                if absent:
+                    note = f"nothing stored for {', '.join(absent)}"
             except UnavailableError as reason:
-                errors, note = pd.DataFrame(), str(reason)
-            found = rank_methods(errors).to_dict("records")
-            note = note or (
-                "" if found else f"needs at least 2 data sets and 3 methods, found {len(errors)} and {errors.shape[1]}"
-            )
-            lines += [
-                {"artefact": request.artefact, "column": column, **line, "note": note}
-                for line in found or [{"method": "", "n": 0}]
-            ]
+                note = str(reason)
+            methods = rank_methods(errors).to_dict("records")
+            if not methods:
+                methods = [{"method": "", "n": 0}]
+                note = note or f"needs at least 2 data sets and 3 methods, found {len(errors)} and {errors.shape[1]}"
+            place = {"artefact": request.artefact, "column": column, "note": note}
+            lines += [place | method for method in methods]
     return pd.DataFrame(lines, columns=COLUMNS)
 
 

@@ -44,33 +44,41 @@ class MostFrequentRelevant(AbstractRule):
     reads = ("features",)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding a row, over the columns that are stored."""
+        """Return one finding for each row, over the columns that are stored."""
         selections = evidence.selections(self.places(columns))
-        return [
-            self._finding(row, {place: found for place, found in selections.items() if place[1] == row}, evidence)
-            for row in self.rows
-        ]
+        findings = []
+        for row in self.rows:
+            of_row = {place: chosen for place, chosen in selections.items() if place[1] == row and chosen}
+            findings.append(self._finding(row, of_row, evidence))
+        return findings
 
     def _finding(self, row: str, selections: Mapping[Place, Selections], evidence: AbstractEvidence) -> Finding:
-        relevant: dict[str, tuple[int, int]] = {}
-        for place, found in selections.items():
-            if found:
-                ties = evidence.artefact(self.artefact).summary.get("ties", TIES[0])
-                features = most_frequent(found, self.top, ties=ties)
-                known = self._relevant(place, evidence)
-                relevant[place[-1]] = sum(feature in known for feature in features), len(features)
-        if not relevant:
+        if not selections:
             return nothing_stored(row, row)
-        short = [f"{k} of {n} in {column}" for column, (k, n) in relevant.items() if k < n]
-        few = [f"only {n} in {column}" for column, (_, n) in relevant.items() if n < self.top]
+        with_others = []
+        with_fewer = []
+        for place, chosen in selections.items():
+            ties = evidence.artefact(self.artefact).summary.get("ties", TIES[0])
+            features = most_frequent(chosen, self.top, ties=ties)
+            n_relevant = len(self._relevant(place, evidence).intersection(features))
+            if n_relevant < len(features):
+                with_others.append(f"{n_relevant} of {len(features)} in {place[-1]}")
+            if len(features) < self.top:
+                with_fewer.append(f"only {len(features)} in {place[-1]}")
+        if with_others:
+            verdict = CONTRADICTED
+        elif with_fewer:
+            verdict = VACUOUS
+        else:
+            verdict = REPLICATED
         return Finding(
             row,
-            CONTRADICTED if short else VACUOUS if few else REPLICATED,
-            100 * (1 - len(short) / len(relevant)),
-            n=len(relevant),
+            verdict,
+            100 * (1 - len(with_others) / len(selections)),
+            n=len(selections),
             test=f"all of the top {self.top} relevant",
             unit="% of the columns",
-            note=", ".join(short or few),
+            note=", ".join(with_others or with_fewer),
         )
 
     def _relevant(self, place: Place, evidence: AbstractEvidence) -> frozenset[int]:
@@ -111,29 +119,41 @@ class AlwaysSelected(AbstractRule):
     reads = ("features",)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding a column."""
+        """Return one finding for each column."""
         selections = evidence.selections(self.places(columns))
-        return [self._finding(place, found, evidence) for place, found in selections.items()]
+        return [self._finding(place, chosen, evidence) for place, chosen in selections.items()]
 
     def _finding(self, place: Place, selections: Selections, evidence: AbstractEvidence) -> Finding:
+        column = place[-1]
         if not selections:
-            return nothing_stored(place[-1], f"{self.row} on {self.dataset}")
+            return nothing_stored(column, f"{self.row} on {self.dataset}")
         try:
             numbers = self._numbers(place, evidence)
         except MissingDataError as error:  # as where results came from another machine
-            return Finding(place[-1], NOT_RUN, note=f"names of features: data missing, provsel fetch {error.dataset}")
-        counts = {name: sum(number in chosen for chosen in selections) for name, number in numbers.items()}
-        short = {name: count for name, count in counts.items() if count < len(selections)}
-        absent = [name for name in self.features if name not in numbers]
-        notes = [f"{name} in {count} of {len(selections)}" for name, count in short.items()]
+            return Finding(column, NOT_RUN, note=f"names of features: data missing, provsel fetch {error.dataset}")
+        notes = []
+        n_always = 0
+        for name, number in numbers.items():
+            count = sum(number in features for features in selections)
+            if count == len(selections):
+                n_always += 1
+            else:
+                notes.append(f"{name} in {count} of {len(selections)}")
+        absent = [f"{name} is no feature of these data" for name in self.features if name not in numbers]
+        if n_always < len(numbers):
+            verdict = CONTRADICTED
+        elif absent:
+            verdict = NOT_TESTABLE
+        else:
+            verdict = REPLICATED
         return Finding(
-            place[-1],
-            CONTRADICTED if short else NOT_TESTABLE if absent else REPLICATED,
-            100 * (len(counts) - len(short)) / len(self.features),
+            column,
+            verdict,
+            100 * n_always / len(self.features),
             n=len(selections),
             test="in every selection",
             unit="% of the features",
-            note=", ".join([*notes, *(f"{name} is no feature of these data" for name in absent)]),
+            note=", ".join([*notes, *absent]),
         )
 
     def _numbers(self, place: Place, evidence: AbstractEvidence) -> dict[str, int]:

@@ -14,8 +14,8 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from provlab.core.frames import TIMES, selection_seconds
-from provlab.verdicts.claims.evidence import AbstractEvidence, Floats
-from provlab.verdicts.claims.paired_tests import holm, observations_for_p
+from provlab.verdicts.claims.evidence import AbstractEvidence, Place
+from provlab.verdicts.claims.paired_tests import Floats, holm, observations_for_p
 from provlab.verdicts.claims.rules import (
     ALPHA,
     CONTRADICTED,
@@ -28,7 +28,8 @@ from provlab.verdicts.claims.rules import (
     nothing_stored,
 )
 
-FASTER, SLOWER, OPEN, EITHER = "faster", "slower", "open", "depends"
+FASTER, SLOWER, UNDECIDED, FASTER_SOMEWHERE = "faster", "slower", "open", "depends"
+"""Outcomes of a pair of methods on a data set. `FASTER_SOMEWHERE`: faster in some columns, slower in others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,54 +63,71 @@ class Falls(AbstractRule):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """See the base class."""
+        """Columns of the records that the rule reads, beside those of all evidence."""
         return (self.quantity,)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding a data set, over all its columns."""
+        """Return one finding for each data set, over all its columns."""
         from scipy.stats import mannwhitneyu  # half a second, and most claims do without
 
         if len(columns) < 2:
             return []
-        numbers: dict[str, dict[str, Floats]] = {}
+        samples = self._samples(columns, evidence)
+        if not samples:
+            return [nothing_stored(f"{columns[0]} to {columns[-1]}", self.row)]
+        datasets = []
+        p_values = []
+        for dataset, by_column in samples.items():
+            if all(values.size for values in by_column.values()):
+                for before, after in pairwise(by_column.values()):
+                    datasets.append(dataset)
+                    p_values.append(float(mannwhitneyu(after, before, alternative="greater").pvalue))
+        clearest_step = pd.Series(holm(p_values), datasets, dtype=float).groupby(level=0).min()
+        findings = []
+        for dataset, by_column in samples.items():
+            part = f"{next(iter(by_column))} to {[*by_column][-1]}"
+            if len(samples) > 1:
+                part = f"{dataset}, {part}"
+            findings.append(self._finding(part, by_column, float(clearest_step.get(dataset, 1.0))))
+        return findings
+
+    def _samples(self, columns: Sequence[str], evidence: AbstractEvidence) -> dict[str, dict[str, Floats]]:
+        """Return the values of the trials of each data set and column."""
+        samples: dict[str, dict[str, Floats]] = {}
         for place in self.places(columns):
             trials = evidence.trials(place, [self.quantity])
             for dataset in evidence.datasets(place):
                 values = trials.loc[trials["dataset"] == dataset, self.quantity]
-                numbers.setdefault(dataset, {})[place[2]] = values.dropna().to_numpy(float)
-        steps = [
-            (name, float(mannwhitneyu(after, before, alternative="greater").pvalue))
-            for name, found in numbers.items()
-            if all(map(len, found.values()))
-            for before, after in pairwise(found.values())
-        ]
-        corrected = pd.Series(holm([p_value for _, p_value in steps]), [name for name, _ in steps], dtype=float)
-        highest = corrected.groupby(level=0).min()
-        findings = [
-            self._finding("" if len(numbers) == 1 else f"{name}, ", found, float(highest.get(name, 1.0)))
-            for name, found in numbers.items()
-        ]
-        return findings or [nothing_stored(f"{columns[0]} to {columns[-1]}", self.row)]
+                samples.setdefault(dataset, {})[place[2]] = values.dropna().to_numpy(float)
+        return samples
 
-    def _finding(self, prefix: str, numbers: Mapping[str, Floats], highest: float) -> Finding:
-        """Return what the columns of one data set say; `highest` is the corrected p-value of its clearest step up."""
+    def _finding(self, part: str, by_column: Mapping[str, Floats], step_up: float) -> Finding:
+        """Return what the columns of one data set say; `step_up` is the corrected p-value of its clearest step up."""
         from scipy.stats import kendalltau
 
-        samples, part = [*numbers.values()], f"{prefix}{next(iter(numbers))} to {[*numbers][-1]}"
-        if empty := [column for column, values in numbers.items() if not values.size]:
+        empty = [column for column, values in by_column.items() if not values.size]
+        if empty:
             return nothing_stored(part, self.row, *empty)
-        n = sum(map(len, samples))
-        order = np.repeat(np.arange(len(samples)), [*map(len, samples)])
+        samples = [*by_column.values()]
+        sizes = [values.size for values in samples]
+        order = np.repeat(np.arange(len(samples)), sizes)
         kendall = kendalltau(order, np.concatenate(samples), alternative="less")
-        tau, trend = float(kendall.statistic), float(kendall.pvalue)
-        falls = trend < self.alpha  # not where all values tie: NaN
-        verdict = CONTRADICTED if highest < self.alpha else REPLICATED if falls else INCONCLUSIVE
-        p_value = highest if verdict == CONTRADICTED else trend
-        note = ", ".join(f"{np.median(each):.4g}" for each in samples)
-        needed = observations_for_p(n, trend, self.alpha) if verdict == INCONCLUSIVE else math.nan
-        how = "a step up (Mann-Whitney, Holm)" if verdict == CONTRADICTED else "trend (Kendall)"
-        return Finding(part, verdict, tau, p_value=p_value, n=n, test=how, unit="tau", note=f"medians {note}",
-                       needed=needed)  # fmt: skip
+        trend = float(kendall.pvalue)  # NaN where all values tie
+        p_value = trend
+        test = "trend (Kendall)"
+        needed = math.nan
+        if step_up < self.alpha:
+            verdict = CONTRADICTED
+            p_value = step_up
+            test = "a step up (Mann-Whitney, Holm)"
+        elif trend < self.alpha:
+            verdict = REPLICATED
+        else:
+            verdict = INCONCLUSIVE
+            needed = observations_for_p(sum(sizes), trend, self.alpha)
+        medians = ", ".join(f"{np.median(values):.4g}" for values in samples)
+        return Finding(part, verdict, float(kendall.statistic), p_value=p_value, n=sum(sizes), test=test, unit="tau",
+                       note=f"medians {medians}", needed=needed)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,36 +174,55 @@ class GrowsLike(AbstractRule):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """See the base class."""
+        """Columns of the records that the rule reads, beside those of all evidence."""
         return tuple(TIMES) if self.quantity == "seconds" else (self.quantity,)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding, over all sizes."""
-        from scipy.stats import linregress  # half a second, and most claims do without
-
+        """Return one finding, over all sizes."""
         if tuple(columns) != self.columns:
             return []
-        found = [evidence.trials(place, self.reads).assign(column=place[-1]) for place in self.places(columns)]
-        trials = pd.concat(found)
-        names = trials["dataset" if self.datasets else "column"]
-        sizes = names.map(dict(zip(self.datasets or self.columns, self.sizes, strict=True))).to_numpy(float)
-        costs = (selection_seconds(trials) if self.quantity == "seconds" else trials[self.quantity]).to_numpy(float)
-        known = np.isfinite(sizes) & (costs > 0)
-        sizes, costs = sizes[known], costs[known]
-        part = f"{self.quantity} at {min(self.sizes):g} to {max(self.sizes):g}"
-        missing = len({*self.sizes} - {*sizes})
-        if missing:
-            return [Finding(part, NOT_RUN, note=f"nothing stored for {missing} of {len({*self.sizes})} sizes")]
-        line, most = linregress(np.log(sizes), np.log(costs)), self.exponent + self.tolerance
-        half = float(stdtrit(sizes.size - 2, 1 - self.alpha) * line.stderr)
-        slope, low, high = float(line.slope), float(line.slope) - half, float(line.slope) + half
-        verdict = REPLICATED if high < most else CONTRADICTED if low > most else INCONCLUSIVE
-        medians = ", ".join(f"{np.median(costs[sizes == size]):.4g}" for size in sorted({*self.sizes}))
+        sizes, costs = self._costs(evidence)
+        distinct = sorted({*self.sizes})
+        part = f"{self.quantity} at {distinct[0]:g} to {distinct[-1]:g}"
+        n_missing = len({*distinct} - {*sizes})
+        if n_missing:
+            return [Finding(part, NOT_RUN, note=f"nothing stored for {n_missing} of {len(distinct)} sizes")]
+        slope, half = self._slope(sizes, costs)
+        low = slope - half
+        high = slope + half
+        largest = self.exponent + self.tolerance
+        if high < largest:
+            verdict = REPLICATED
+        elif low > largest:
+            verdict = CONTRADICTED
+        else:
+            verdict = INCONCLUSIVE
+        medians = ", ".join(f"{np.median(costs[sizes == size]):.4g}" for size in distinct)
+        level = 100 * (1 - 2 * self.alpha)
+        test = f"least squares of logarithms, at most {largest:g}, {level:g} % interval"
         return [
             Finding(part, verdict, slope, low, high, n=sizes.size, unit="exponent", note=f"medians {medians}",
-                    margins=(most,), test=f"least squares of logarithms, at most {most:g}, "
-                    f"{100 * (1 - 2 * self.alpha):g} % interval")
+                    margins=(largest,), test=test)
         ]  # fmt: skip
+
+    def _costs(self, evidence: AbstractEvidence) -> tuple[Floats, Floats]:
+        """Return the size and the cost of each trial that has both."""
+        trials = trials_of(self.places(self.columns), self.reads, evidence)
+        names = trials["dataset" if self.datasets else "column"]
+        size_of = dict(zip(self.datasets or self.columns, self.sizes, strict=True))
+        sizes = names.map(size_of).to_numpy(float)
+        costs = selection_seconds(trials) if self.quantity == "seconds" else trials[self.quantity]
+        costs = costs.to_numpy(float)
+        is_known = np.isfinite(sizes) & (costs > 0)
+        return sizes[is_known], costs[is_known]
+
+    def _slope(self, sizes: Floats, costs: Floats) -> tuple[float, float]:
+        """Return the slope of a line through the logarithms, and half of its interval."""
+        from scipy.stats import linregress  # half a second, and most claims do without
+
+        line = linregress(np.log(sizes), np.log(costs))
+        half = float(stdtrit(sizes.size - 2, 1 - self.alpha) * line.stderr)
+        return float(line.slope), half
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,46 +256,86 @@ class Faster(AbstractRule):
     reads = tuple(TIMES)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding."""
-        found = [evidence.trials(each, self.reads).assign(row=each[1], column=each[2]) for each in self.places(columns)]
-        trials, keys = pd.concat(found), ["row", "column", "dataset"]
-        logarithms = np.log(selection_seconds(trials)).groupby([trials[name] for name in keys], sort=False)
-        moments = pd.DataFrame({"n": logarithms.count(), "mean": logarithms.mean(), "var": logarithms.var()})
-        one, others = (moments[moments.index.isin(rows, "row")].reset_index() for rows in ([self.row], self.than))
-        ratios = others.merge(one, on=["column", "dataset"], suffixes=("", "_one"))
+        """Return one finding."""
+        ratios = self._ratios(columns, evidence)
         if ratios.empty:
             return [nothing_stored("CPU time", f"{self.row} and {', '.join(self.than)}")]
-        parts = ratios["var_one"] / ratios["n_one"], ratios["var"] / ratios["n"]
-        variance = sum(parts)
-        freedom = variance**2 / (parts[0] ** 2 / (ratios["n_one"] - 1) + parts[1] ** 2 / (ratios["n"] - 1))
-        # of a single value nothing is known, and no more of its half: NaN
-        half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(variance == 0, 0.0)
-        middle = ratios["mean_one"] - ratios["mean"]
-        ratios = ratios.assign(middle=middle, low=middle - half, high=middle + half)
-        pairs = {}
+        outcomes = {}
+        remarks = []
         for (row, dataset), lines in ratios.groupby(["row", "dataset"]):
-            faster, slower = lines["high"] < 0, lines["low"] > 0
-            outcome = FASTER if faster.all() else SLOWER if slower.all() else OPEN
-            outcome = EITHER if faster.any() and slower.any() else outcome
-            texts = starmap(_ratio_text, lines[["column", "middle", "low", "high"]].itertuples(index=False))
-            pairs[f"{row} on {dataset}"] = outcome, "; ".join(texts)
-        counts, n = Counter(outcome for outcome, _ in pairs.values()), len(pairs)
-        won, possible, enough = counts[FASTER], n - counts[SLOWER], self.share * n
-        verdict = REPLICATED if won > enough else CONTRADICTED if possible <= enough else INCONCLUSIVE
-        if verdict == INCONCLUSIVE and won + counts[OPEN] <= enough < won + counts[EITHER]:
+            name = f"{row} on {dataset}"
+            outcomes[name] = _outcome(lines["low"], lines["high"])
+            if outcomes[name] != FASTER:
+                texts = starmap(_ratio_text, lines[["column", "middle", "low", "high"]].itertuples(index=False))
+                remarks.append((name, f"{outcomes[name]}: {name} ({'; '.join(texts)})"))
+        counts = Counter(outcomes.values())
+        n = len(outcomes)
+        won = counts[FASTER]
+        possible = n - counts[SLOWER]
+        enough = self.share * n
+        if won > enough:
+            verdict = REPLICATED
+        elif possible <= enough:
+            verdict = CONTRADICTED
+        elif won + counts[UNDECIDED] <= enough < won + counts[FASTER_SOMEWHERE]:
             verdict = DEPENDS
-        notes = [f"{pairs[name][0]}: {name} ({pairs[name][1]})" for name in sorted(pairs) if pairs[name][0] != FASTER]
+        else:
+            verdict = INCONCLUSIVE
         test = (
             f"CPU seconds (Welch's t of logarithms, {100 * (1 - self.alpha):g} % intervals), in more than "
             f"{100 * self.share:g} % of the pairs"
         )
         share = 100 * won / n
+        note = ", ".join(text for _, text in sorted(remarks))
         return [
-            Finding("CPU time", verdict, share, share, 100 * possible / n, n=n, test=test,
-                    unit="% of pairs", note=", ".join(notes))
-        ]  # fmt: skip
+            Finding("CPU time", verdict, share, share, 100 * possible / n, n=n, test=test, unit="% of pairs", note=note)
+        ]
+
+    def _ratios(self, columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
+        """Return the logarithm of the ratio of times to each other row, column by column, with its interval.
+
+        Returns
+        -------
+        DataFrame
+            row, column and dataset; middle, low and high.
+        """
+        trials = trials_of(self.places(columns), self.reads, evidence)
+        logarithms = np.log(selection_seconds(trials)).groupby(
+            [trials[name] for name in ("row", "column", "dataset")], sort=False
+        )
+        moments = pd.DataFrame({"n": logarithms.count(), "mean": logarithms.mean(), "var": logarithms.var()})
+        rows = moments.index.get_level_values("row")
+        own = moments[rows == self.row].reset_index()
+        others = moments[rows.isin(self.than)].reset_index()
+        ratios = others.merge(own, on=["column", "dataset"], suffixes=("", "_own"))
+        own_part = ratios["var_own"] / ratios["n_own"]
+        other_part = ratios["var"] / ratios["n"]
+        variance = own_part + other_part
+        freedom = variance**2 / (own_part**2 / (ratios["n_own"] - 1) + other_part**2 / (ratios["n"] - 1))
+        # of a single value nothing is known, and no more of its half: NaN
+        half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(variance == 0, 0.0)
+        middle = ratios["mean_own"] - ratios["mean"]
+        return ratios.assign(middle=middle, low=middle - half, high=middle + half)
+
+
+def trials_of(places: Sequence[Place], columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
+    """Return the trials behind some numbers, with the row and column of each."""
+    parts = [evidence.trials(place, columns).assign(row=place[1], column=place[2]) for place in places]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _outcome(low: pd.Series, high: pd.Series) -> str:
+    """Return the outcome of a pair, from the ends of the intervals of its columns."""
+    is_faster = high < 0
+    is_slower = low > 0
+    if is_faster.any() and is_slower.any():
+        return FASTER_SOMEWHERE
+    if is_faster.all():
+        return FASTER
+    return SLOWER if is_slower.all() else UNDECIDED
 
 
 def _ratio_text(column: str, *logarithms: float) -> str:
     middle, low, high = (math.exp(min(value, 700)) for value in logarithms)
-    return f"{column}: {middle:.2f} times" + ("" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]")
+    interval = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
+    return f"{column}: {middle:.2f} times{interval}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, ClassVar, Literal
 
 from provlab.verdicts.claims.evidence import AbstractEvidence, Place, UnavailableError
@@ -83,48 +82,58 @@ class AbstractLocation(AbstractRule, ABC):
         return self.dependence or self.over
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding a column."""
+        """Return one finding for each column."""
         return [self._finding(column, evidence, peers) for column in columns]
 
     def _finding(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> Finding:
-        places, compared = self.places([column]), self.compared(column)
-        empty = [place for place in places if not evidence.has(place, self.measured)]
-        empty += [place for place in places[:1] for name in self.reads if not evidence.has(place, name)]
-        if empty:
-            names = dict.fromkeys(row if len(places) == 1 else f"{row} of {name}" for name, row, _ in empty)
-            return nothing_stored(column, *names)
+        absent = self._absent_rows(column, evidence)
+        if absent:
+            return nothing_stored(column, *absent)
+        compared = self.compared(column)
         try:
             test = evidence.test(compared, self.sampling, self.measured)
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))
         unit = {"error": evidence.unit, "n_selected": "features"}.get(self.measured, self.measured)
-        found = decide(column, test, self.criteria, self.others(column, evidence, peers), alpha=self.alpha, unit=unit)
+        family = self.family_p_values(column, evidence, peers)
+        finding = decide(column, test, self.criteria, family, alpha=self.alpha, unit=unit)
         sample = evidence.sample(compared, self.sampling, self.measured)
-        n = len(evidence.sample(places, self.sampling, self.measured))
-        lost = f"{n - len(sample)} of {n} left out, without an equal number of features" if len(sample) < n else ""
-        note = "; ".join(filter(None, (found.note, lost)))
-        return replace(found, margins=self.margins, sample=tuple(sample.items()), note=note)
+        n = len(evidence.sample(self.places([column]), self.sampling, self.measured))
+        notes = [finding.note] if finding.note else []
+        if len(sample) < n:
+            notes.append(f"{n - len(sample)} of {n} left out, without an equal number of features")
+        return replace(finding, margins=self.margins, sample=tuple(sample.items()), note="; ".join(notes))
+
+    def _absent_rows(self, column: str, evidence: AbstractEvidence) -> list[str]:
+        """Return the rows of which nothing is stored in a column, with their artefact where two are compared."""
+        places = self.places([column])
+        empty = [place for place in places if not evidence.has(place, self.measured)]
+        empty += [places[0] for name in self.reads if not evidence.has(places[0], name)]
+        if len(places) == 1:
+            return list(dict.fromkeys(row for _, row, _ in empty))
+        return list(dict.fromkeys(f"{row} of {artefact}" for artefact, row, _ in empty))
 
     def compared(self, column: str) -> list[Place]:
         """Return the numbers whose difference is tested in a column, see `AbstractEvidence.test`."""
         return self.places([column])
 
-    def others(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> list[list[float]]:
+    def family_p_values(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> list[list[float]]:
         """Return for each criterion the p-values of the rest of the family, see `rules`."""
-        beside = column not in self.columns
-        found = []
+        is_beside = column not in self.columns
+        p_values: list[list[float]] = []
         for k, criterion in enumerate(self.criteria):
-            p_values = [
-                [
+            p_values.append([])
+            for member in self.family(peers):
+                if criterion.all_columns and member is self:
+                    continue
+                columns = member.also if is_beside else member.columns
+                part = [
                     p_value
-                    for other in (member.also if beside else member.columns)
-                    if (member, other) != (self, column) and not (criterion.all_columns and member is self)
-                    if (p_value := member.p_values(evidence)[k][other]) is not None
+                    for name in columns
+                    if (member, name) != (self, column) and (p_value := member.p_values(evidence)[k][name]) is not None
                 ]
-                for member in self.family(peers)
-            ]
-            found.append([max(part) for part in p_values if part] if criterion.all_columns else [*chain(*p_values)])
-        return found
+                p_values[k] += [max(part)] if criterion.all_columns and part else part
+        return p_values
 
     def family(self, peers: Sequence[Any]) -> Sequence[AbstractLocation]:
         """Return the rules whose comparisons are corrected together, this one first."""
@@ -132,21 +141,21 @@ class AbstractLocation(AbstractRule, ABC):
 
     def p_values(self, evidence: AbstractEvidence) -> list[dict[str, float | None]]:
         """Return the uncorrected p-values of each criterion, by column; `untested` where there is none."""
-        key = evidence.dataset, self
+        key = (evidence.dataset, self)
         if key not in evidence.memory:
-            evidence.memory[key] = [
-                {column: self._p_value(criterion, column, evidence) for column in (*self.columns, *self.also)}
-                for criterion in self.criteria
-            ]
-        found: list[dict[str, float | None]] = evidence.memory[key]
-        return found
+            evidence.memory[key] = [self._by_column(criterion, evidence) for criterion in self.criteria]
+        p_values: list[dict[str, float | None]] = evidence.memory[key]
+        return p_values
 
-    def _p_value(self, criterion: Criterion, column: str, evidence: AbstractEvidence) -> float | None:
-        try:
-            test = evidence.test(self.compared(column), self.sampling, self.measured)
-        except UnavailableError:
-            return self.untested
-        return criterion.p_value(test)
+    def _by_column(self, criterion: Criterion, evidence: AbstractEvidence) -> dict[str, float | None]:
+        p_values: dict[str, float | None] = {}
+        for column in (*self.columns, *self.also):
+            try:
+                test = evidence.test(self.compared(column), self.sampling, self.measured)
+                p_values[column] = criterion.p_value(test)
+            except UnavailableError:
+                p_values[column] = self.untested
+        return p_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +180,7 @@ class CountAbove(AbstractCount):
 
     @property
     def criteria(self) -> Criteria:
-        """See the base class."""
+        """How a column is decided."""
         return (
             Criterion(REPLICATED, (Bound("above", self.above, 2),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("below", self.above, 2),)),
@@ -190,5 +199,5 @@ class CountNear(AbstractCount):
 
     @property
     def criteria(self) -> Criteria:
-        """See the base class."""
+        """How a column is decided."""
         return near(self.near - self.within, self.near + self.within)

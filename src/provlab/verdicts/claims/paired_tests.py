@@ -24,14 +24,17 @@ Floats = NDArray[np.float64]
 POWER = 0.9
 """The probability with which a sample that is called large enough decides."""
 
-MOST = 2**19
+MAX_OBSERVATIONS = 2**19
 """Largest number of observations that is worth naming."""
 
 DECIMALS = 10
 """Differences are rounded to it before they are ranked: means of the same errors in another order must tie."""
 
-EXACT, EXACT_TIED = 50, 13
-"""Differences up to which the signed-rank test is exact, and up to which it is with ties or zeros; as SciPy's."""
+MAX_EXACT = 50
+"""Differences up to which the signed-rank test is exact; as SciPy's."""
+
+MAX_EXACT_TIED = 13
+"""The same with ties or zeros."""
 
 NORMAL_FROM = 500
 """Degrees of freedom from which power is that of the normal limit: SciPy's noncentral t takes seconds there."""
@@ -45,11 +48,11 @@ repeats and folds, mean over numbers of rows: docs/measured/compare_rules.csv.""
 def size_words(repeats: int, n_folds: int) -> str:
     """Say how often p < 0.05 without a difference, at the simulated folds that are most like some."""
     designs = [design for design in MEASURED_SIZES if (design[0] > 1) == (repeats > 1)]
-    measured = min(designs, key=lambda design: abs(design[1] - n_folds))
-    least, largest = MEASURED_SIZES[measured]
+    nearest = min(designs, key=lambda design: abs(design[1] - n_folds))
+    least, largest = MEASURED_SIZES[nearest]
     return (
-        f"in simulations without a difference, p < 0.05 on {least} to {largest} % of data sets with {measured[0]} x "
-        f"{measured[1]} folds; fewest where both methods draw, most where columns tell little"
+        f"in simulations without a difference, p < 0.05 on {least} to {largest} % of data sets with {nearest[0]} x "
+        f"{nearest[1]} folds; fewest where both methods draw, most where columns tell little"
     )
 
 
@@ -108,7 +111,10 @@ class AbstractPairedTest(ABC):
         near = 0.0
         for _ in range(40):
             middle = (near + far) / 2
-            near, far = (near, middle) if self.power(self.n, middle, level, side) >= POWER else (middle, far)
+            if self.power(self.n, middle, level, side) >= POWER:
+                far = middle
+            else:
+                near = middle
         return far
 
 
@@ -139,21 +145,22 @@ class SignedRank(AbstractPairedTest):
         self.estimate = float(np.median(self.walsh_averages))
 
     def one_sided(self, shift: float, side: Side) -> float:
-        """See the base class: exact for small samples, with the normal approximation for large ones."""
+        """Return the p-value: exact for small samples, from the normal approximation for large ones."""
         shifted = np.round(self.differences - shift, DECIMALS)
         if not shifted.any():
             return 1.0
         n = self.n
-        _, place, ties = np.unique(np.abs(shifted), return_inverse=True, return_counts=True)
-        doubled = (2 * np.cumsum(ties) - ties + 1)[place]  # twice the average ranks: integers
-        rises = int(doubled[shifted > 0].sum())
-        if n <= (EXACT if len(ties) == n and shifted.all() else EXACT_TIED):
-            chances = sums_of_signed(tuple(sorted(doubled[shifted != 0].tolist())))  # symmetric
-            last = rises if side == "less" else len(chances) - 1 - rises
+        _, place, n_tied = np.unique(np.abs(shifted), return_inverse=True, return_counts=True)
+        doubled_ranks = (2 * np.cumsum(n_tied) - n_tied + 1)[place]  # twice the average ranks: integers
+        positive_sum = int(doubled_ranks[shifted > 0].sum())
+        has_ties = len(n_tied) < n or not shifted.all()
+        if n <= (MAX_EXACT_TIED if has_ties else MAX_EXACT):
+            chances = sums_of_signed(tuple(sorted(doubled_ranks[shifted != 0].tolist())))  # symmetric
+            last = positive_sum if side == "less" else len(chances) - 1 - positive_sum
             return float(chances[: last + 1].sum())
-        split = rises / 2 + doubled[shifted == 0].sum() / 4
-        sd = math.sqrt((n * (n + 1) * (2 * n + 1) - float((ties**3 - ties).sum()) / 2) / 24)
-        z = (split - n * (n + 1) / 4) / sd
+        statistic = positive_sum / 2 + doubled_ranks[shifted == 0].sum() / 4
+        sd = math.sqrt((n * (n + 1) * (2 * n + 1) - float((n_tied**3 - n_tied).sum()) / 2) / 24)
+        z = (statistic - n * (n + 1) / 4) / sd
         return float(ndtr(z if side == "less" else -z))
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -167,7 +174,7 @@ class SignedRank(AbstractPairedTest):
         return float(averages[k - 1]), float(averages[len(averages) - k])
 
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
-        """See the base class: by the normal limit of the statistic, its mean and variance those of this sample, moved.
+        """Return the power by the normal limit of the statistic, with the mean and variance of this sample, moved.
 
         References
         ----------
@@ -176,10 +183,10 @@ class SignedRank(AbstractPairedTest):
         if 2.0**-n >= level:
             return 0.0
         sign = 1.0 if side == "greater" else -1.0
-        one, two, three = _positive(sign * (self.differences - self.estimate) + distance)
-        mean = n * one + n * (n - 1) / 2 * two
-        variance = n * one * (1 - one) + n * (n - 1) * (
-            two * (1 - two) / 2 + one**2 + two - 2 * one * two + (n - 2) * (three - two**2)
+        p1, p2, p3 = _positive(sign * (self.differences - self.estimate) + distance)
+        mean = n * p1 + n * (n - 1) / 2 * p2
+        variance = n * p1 * (1 - p1) + n * (n - 1) * (
+            p2 * (1 - p2) / 2 + p1**2 + p2 - 2 * p1 * p2 + (n - 2) * (p3 - p2**2)
         )
         null_sd = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
         over = mean - n * (n + 1) / 4 - float(-ndtri(level)) * null_sd
@@ -191,24 +198,26 @@ def sums_of_signed(ranks: tuple[int, ...]) -> Floats:
     """Return P(sum = s), s = 0, 1, ..., of the integer ranks whose sign is positive, when each has an even chance."""
     weights = np.ones(1)
     for rank in ranks:
-        taken = np.zeros(len(weights) + rank)
-        taken[: len(weights)] += weights / 2
-        taken[rank:] += weights / 2
-        weights = taken
+        shifted = np.zeros(len(weights) + rank)
+        shifted[: len(weights)] += weights / 2
+        shifted[rank:] += weights / 2
+        weights = shifted
     return weights
 
 
 def _positive(values: Floats) -> tuple[float, float, float]:
     """Return P(X > 0), P(X + Y > 0), and P(X + Y > 0 and X + Z > 0) of two values or more; ties count half."""
     n = len(values)
-    sums = np.sign(np.round(values[:, None] + values, DECIMALS)) / 2 + 0.5
-    one, with_others = float(np.diag(sums).mean()), sums.sum(axis=1) - np.diag(sums)
-    two = float(with_others.sum()) / (n * (n - 1))
+    is_positive = np.sign(np.round(values[:, None] + values, DECIMALS)) / 2 + 0.5
+    of_self = np.diag(is_positive)
+    with_others = is_positive.sum(axis=1) - of_self
+    p1 = float(of_self.mean())
+    p2 = float(with_others.sum()) / (n * (n - 1))
     if n < 3:
-        return one, two, two**2
-    squares = (sums**2).sum(axis=1) - np.diag(sums) ** 2
-    three = float((with_others**2 - squares).sum()) / (n * (n - 1) * (n - 2))
-    return one, two, three
+        return p1, p2, p2**2
+    squares = (is_positive**2).sum(axis=1) - of_self**2
+    p3 = float((with_others**2 - squares).sum()) / (n * (n - 1) * (n - 2))
+    return p1, p2, p3
 
 
 class AbstractStudentT(AbstractPairedTest):
@@ -227,10 +236,12 @@ class AbstractStudentT(AbstractPairedTest):
         """Return standard error and degrees of freedom of the mean of n differences like these."""
 
     def one_sided(self, shift: float, side: Side) -> float:
-        """See the base class: from Student's t; the sign test's where nothing varies."""
-        distance, (error, df) = self.estimate - shift, self.spread(self.n)
+        """Return the p-value from Student's t; the sign test's where nothing varies."""
+        distance = self.estimate - shift
         if self.variance == 0:
-            return 2.0**-self.n if distance and (distance > 0) == (side == "greater") else 1.0
+            is_beyond = distance > 0 if side == "greater" else distance < 0
+            return 2.0**-self.n if is_beyond else 1.0
+        error, df = self.spread(self.n)
         statistic = distance / error
         return float(stdtr(df, -statistic if side == "greater" else statistic))
 
@@ -243,7 +254,7 @@ class AbstractStudentT(AbstractPairedTest):
         return self.estimate - half, self.estimate + half
 
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
-        """See the base class: by the noncentral t, the same on both sides."""
+        """Return the power by the noncentral t, the same on both sides."""
         error, df = self.spread(n)
         if level <= 0:
             return 0.0
@@ -252,8 +263,8 @@ class AbstractStudentT(AbstractPairedTest):
         if df > NORMAL_FROM:
             return float(ndtr(distance / error + ndtri(level)))
         # a tenth of the time of scipy.stats.nct, and thousands are asked for
-        found = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
-        return found if math.isfinite(found) else float(distance > 0)  # SciPy's series ends far out
+        power = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
+        return power if math.isfinite(power) else float(distance > 0)  # SciPy's series ends far out
 
 
 class CorrectedT(AbstractStudentT):
@@ -282,7 +293,7 @@ class CorrectedT(AbstractStudentT):
         self.ratio = ratio
 
     def spread(self, n: int) -> tuple[float, float]:
-        """See the base class."""
+        """Return standard error and degrees of freedom of the mean of n differences like these."""
         return math.sqrt((1 / n + self.ratio) * self.variance), n - 1
 
 
@@ -321,7 +332,7 @@ class DisjointT(AbstractStudentT):
         self.shared = shared
 
     def spread(self, n: int) -> tuple[float, float]:
-        """See the base class."""
+        """Return standard error and degrees of freedom of the mean of n differences like these."""
         n_folds = max(2.0, n / self.repeats)
         return math.sqrt(self.variance / n_folds + self.shared), n_folds - 1
 
@@ -361,17 +372,18 @@ class DyadicT(AbstractStudentT):
         self.inflation = max(1.0, sandwich / (self.variance / self.n)) if self.variance else 1.0
 
     def spread(self, n: int) -> tuple[float, float]:
-        """See the base class; more data sets are thought to share members as these do."""
+        """Return standard error and degrees of freedom, as if more data sets shared members as these do."""
         return math.sqrt(self.inflation * self.variance / n), max(1.0, self.df * n / self.n)
 
 
 @lru_cache(maxsize=8)  # tests of thousands of universes are about the same pairs
 def _sharing(pairs: tuple[tuple[str, str], ...]) -> tuple[Floats, float, float]:
     """Return A of `DyadicT`, tr(B) and tr(B^2)."""
-    members = {name: k for k, name in enumerate(sorted({name for pair in pairs for name in pair}))}
+    members = sorted({name for pair in pairs for name in pair})
     incidence = np.zeros((len(pairs), len(members)))
     for k, pair in enumerate(pairs):
-        incidence[k, [members[name] for name in pair]] = 1
+        for name in pair:
+            incidence[k, members.index(name)] = 1
     shared = (incidence @ incidence.T > 0).astype(float)
     centred = shared - shared.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
@@ -381,15 +393,15 @@ def _sharing(pairs: tuple[tuple[str, str], ...]) -> tuple[Floats, float, float]:
 def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
     """Return the smallest n at which all of some one-sided tests reject together with a power of `POWER`.
 
-    What they miss adds up at most (Bonferroni), which is exact where not both can miss. Infinite where even `MOST`
-    observations do not suffice, such as where folds of the same data say no more.
+    What they miss adds up at most (Bonferroni), which is exact where not both can miss. Infinite where even
+    `MAX_OBSERVATIONS` do not suffice, such as where folds of the same data say no more.
     """
 
     def enough(n: int) -> bool:
         return sum(1 - power(n) for power in powers) <= 1 - POWER
 
-    needed = 2 + bisect_left(range(2, MOST + 1), True, key=enough)
-    return float(needed) if needed <= MOST else math.inf
+    needed = 2 + bisect_left(range(2, MAX_OBSERVATIONS + 1), True, key=enough)
+    return float(needed) if needed <= MAX_OBSERVATIONS else math.inf
 
 
 def observations_for_p(n: int, p_value: float, level: float) -> float:
@@ -402,10 +414,10 @@ def observations_for_p(n: int, p_value: float, level: float) -> float:
     ----------
     Noether (1987), Journal of the American Statistical Association 82.
     """
-    seen = float(-ndtri(p_value))
-    if not seen > 0:
+    z = float(-ndtri(p_value))
+    if not z > 0:  # NaN as well
         return math.inf
-    return math.ceil(n * ((float(ndtri(POWER)) - float(ndtri(level))) / seen) ** 2)
+    return math.ceil(n * ((float(ndtri(POWER)) - float(ndtri(level))) / z) ** 2)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -419,4 +431,34 @@ def holm(p_values: Sequence[float]) -> list[float]:
     order = np.argsort(values, kind="stable")
     adjusted = np.empty(len(values))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(np.arange(len(values), 0, -1) * values[order]))
-    return [float(value) for value in adjusted]
+    return adjusted.tolist()
+
+
+def mean_difference(differences: Floats, *, ratio: float = 0.0, level: float | None = None) -> dict[str, float]:
+    """Return a mean difference, its 95 % interval and p by the corrected resampled t; NaN where there are too few.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        One a fold, or one a data set or domain.
+    ratio : float, default=0
+        See `CorrectedT`.
+    level : float, optional
+        Of a one-sided test, whose detectable difference is returned.
+
+    Returns
+    -------
+    dict
+        difference, low, high, and p; with a level detectable in its place.
+    """
+    line = dict.fromkeys(["difference", "low", "high", "p" if level is None else "detectable"], math.nan)
+    if len(differences):
+        line["difference"] = float(np.mean(differences))
+    if len(differences) > 1:
+        test = CorrectedT(differences, ratio=ratio)
+        line["low"], line["high"] = test.interval(0.95)
+        if level is None:
+            line["p"] = test.p_value()
+        else:
+            line["detectable"] = test.detectable(level, "less")
+    return line

@@ -65,10 +65,11 @@ class Versions:
         """
         cells = [entry.cell for entry in entries]
         classes = {component_class(kind, getattr(cell, kind)) for kind in ("selector", "model") for cell in cells}
-        plan = sorted([each.row, each.column, each.dataset, each.cell.id, each.cell.n_trials] for each in entries)
+        versions = {component.__name__: getattr(component, "algorithm_version", 0) for component in classes}
+        plan = sorted([entry.row, entry.column, entry.dataset, entry.cell.id, entry.cell.n_trials] for entry in entries)
         tests = sorted([claim.id, type(claim.rule).__name__, _stated(claim.rule)] for claim in claims)
-        found = {each.__name__: getattr(each, "algorithm_version", 0) for each in classes}
-        return cls(RULES_VERSION, dict(sorted(found.items())), _digest([plan, how]), _digest(tests) if tests else "")
+        claims_digest = _digest(tests) if tests else ""
+        return cls(RULES_VERSION, dict(sorted(versions.items())), _digest([plan, how]), claims_digest)
 
     @classmethod
     def of_artefact(cls, artefact: Artefact, claims: Collection[Claim]) -> Self:
@@ -77,16 +78,18 @@ class Versions:
 
     def until(self, now: Versions) -> list[str]:
         """Return what has changed from these versions to others, in words; nothing where they are the same."""
-        then, there = self.algorithm_versions, now.algorithm_versions
-        changed = [name for name in then if there.get(name, then[name]) != then[name]]
-        said = [f"{name} of version {then[name]}, now {there[name]}" for name in changed]
-        if not said and self.plan != now.plan:
-            said = ["other rows, columns, data or settings than now"]
+        changes = []
+        for name, version in self.algorithm_versions.items():
+            version_now = now.algorithm_versions.get(name, version)
+            if version_now != version:
+                changes.append(f"{name} of version {version}, now {version_now}")
+        if not changes and self.plan != now.plan:
+            changes = ["other rows, columns, data or settings than now"]
         if now.claims and self.rules != now.rules:  # which judge all claims anew
-            said.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
+            changes.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
         elif self.claims != now.claims:
-            said.append("other claims, or tests of them, than now")
-        return said
+            changes.append("other claims, or tests of them, than now")
+        return changes
 
 
 @dataclass(frozen=True)
@@ -122,16 +125,23 @@ class Provenance:
     def of(cls, versions: Versions, trials: pd.DataFrame, settings: Sequence[str] = ()) -> Self:
         """Return it for trials with `COLUMNS`, as of today, and settings, without those of where trials are run."""
         settings = [text for text in settings if setting(text).partition(".")[0] not in ELSEWHERE]
-        today, hours = datetime.now(UTC).date().isoformat(), round(float(trials["task_cpu"].sum()) / 3600, 4)
         environments = [{**text_versions(text), "trials": n} for text, n in value_counts(trials["environment"])]
         revisions = [{"revision": text, "trials": n} for text, n in value_counts(trials["git_revision"])]
-        made = tuple(settings), versions, len(trials), hours
-        return cls(today, __version__, *made, tuple(environments), tuple(revisions))
+        return cls(
+            written=datetime.now(UTC).date().isoformat(),
+            provsel=__version__,
+            settings=tuple(settings),
+            versions=versions,
+            trials=len(trials),
+            cpu_hours=round(float(trials["task_cpu"].sum()) / 3600, 4),
+            environments=tuple(environments),
+            revisions=tuple(revisions),
+        )
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any], subject: str) -> Self:
+    def from_json(cls, stated: Mapping[str, Any], subject: str) -> Self:
         """Return what `asdict` gave, of a mapping that may have more; ValueError where a part is missing."""
-        provenance: Self = read_as(cls, with_known_keys(cls, found), subject)
+        provenance: Self = read_as(cls, with_known_keys(cls, stated), subject)
         return provenance
 
     def changes(self, now: Versions) -> list[str]:

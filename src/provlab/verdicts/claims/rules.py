@@ -123,17 +123,20 @@ class Finding(ValuesWithNaN):
             return ""
         n = "no n" if math.isinf(self.needed) else f"n={self.needed:.0f}"
         text = f"{n} would decide it with power 0.9"
-        return text if math.isnan(self.detectable) else f"{text}; n={self.n} can show {self.detectable:.3g} {self.unit}"
+        if not math.isnan(self.detectable):
+            text += f"; n={self.n} can show {self.detectable:.3g} {self.unit}"
+        return text
 
     def line(self) -> str:
         """Return the finding as a phrase."""
         text = f"{self.part}: {self.verdict}"
         if not math.isnan(self.effect):
             text += f", {self.effect:.4g}{self.interval}"
-            text += "" if math.isnan(self.p_value) else f", p={self.p_value:.2g}"
+            if not math.isnan(self.p_value):
+                text += f", p={self.p_value:.2g}"
             text += f", n={self.n}"
-        beside = "; ".join(filter(None, (self.note, self.size_text)))
-        return f"{text} ({beside})" if beside else text
+        remarks = "; ".join(filter(None, (self.note, self.size_text)))
+        return f"{text} ({remarks})" if remarks else text
 
 
 def nothing_stored(part: str, *names: str) -> Finding:
@@ -238,36 +241,42 @@ def decide(
         Of the test's location.
     """
     families = [*others] or [()] * len(criteria)
-    raw = [criterion.p_value(test) for criterion in criteria]
-    adjusted = [holm([p_value, *family])[0] for p_value, family in zip(raw, families, strict=True)]
-    # Holm's factor: how many of the family, itself among them, are no clearer
-    levels = [
-        alpha / (1 + sum(other >= p_value for other in family)) for p_value, family in zip(raw, families, strict=True)
-    ]
+    adjusted = []
+    levels = []
+    for criterion, family in zip(criteria, families, strict=True):
+        p_value = criterion.p_value(test)
+        adjusted.append(holm([p_value, *family])[0])
+        n_less_clear = sum(p_of_family >= p_value for p_of_family in family)
+        levels.append(alpha / (1 + n_less_clear))  # Holm's factor
     met = [k for k, p_value in enumerate(adjusted) if p_value < alpha]
-    shown = met[0] if met else min(range(len(criteria)), key=adjusted.__getitem__)
-    criterion = criteria[shown]
+    decisive = met[0] if met else adjusted.index(min(adjusted))
+    criterion = criteria[decisive]
     verdict = criterion.verdict if met else INCONCLUSIVE
-    same = any(criteria[k].verdict == NO_DIFFERENCE for k in met) and verdict != NO_DIFFERENCE
+    is_same = NO_DIFFERENCE in [criteria[k].verdict for k in met]
     level = 1 - 2 * alpha / criterion.tails
     low, high = test.interval(level)
-    named = f"TOST ({test.name})" if len(criterion.bounds) > 1 and criterion.tails == 1 else test.name
-    margin = next((k for k, other in enumerate(criteria) if other.has_margin), None)
-    first = criteria[0].bounds[0].alternative
+    is_equivalence = len(criterion.bounds) > 1 and criterion.tails == 1
+    name = f"TOST ({test.name})" if is_equivalence else test.name
+    numbers = {}
+    if not met:
+        numbers["needed"] = needed(test, criteria, levels)
+        numbers["detectable"] = test.detectable(levels[0] / criteria[0].tails, criteria[0].bounds[0].alternative)
+    with_margin = [k for k, other in enumerate(criteria) if other.has_margin]
+    if with_margin:
+        k = with_margin[0]
+        numbers["smallest_margin"] = criteria[k].smallest_margin(test, levels[k])
     return Finding(
         part,
         verdict,
         test.estimate,
         low,
         high,
-        adjusted[shown],
+        adjusted[decisive],
         test.n,
-        f"{named}, {criterion}, Holm over {1 + len(families[shown])}, {100 * level:g} % interval",
+        f"{name}, {criterion}, Holm over {1 + len(families[decisive])}, {100 * level:g} % interval",
         unit,
-        "smaller than the margin of equivalence" if same else "",
-        needed=math.nan if met else needed(test, criteria, levels),
-        detectable=math.nan if met else test.detectable(levels[0] / criteria[0].tails, first),
-        smallest_margin=math.nan if margin is None else criteria[margin].smallest_margin(test, levels[margin]),
+        "smaller than the margin of equivalence" if is_same and verdict != NO_DIFFERENCE else "",
+        **numbers,
     )
 
 
@@ -277,14 +286,12 @@ def needed(test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]
     def power(bound: Bound, level: float, n: int) -> float:
         return test.power(n, bound.distance(test.estimate), level / bound.tails, bound.alternative)
 
-    return min(
-        (
-            observations_needed([partial(power, bound, level) for bound in criterion.bounds])
-            for criterion, level in zip(criteria, levels, strict=True)
-            if all(bound.distance(test.estimate) > 0 for bound in criterion.bounds)
-        ),
-        default=math.inf,
-    )
+    smallest = math.inf
+    for criterion, level in zip(criteria, levels, strict=True):
+        if all(bound.distance(test.estimate) > 0 for bound in criterion.bounds):
+            powers = [partial(power, bound, level) for bound in criterion.bounds]
+            smallest = min(smallest, observations_needed(powers))
+    return smallest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,8 +338,12 @@ class AbstractRule:
     @property
     def parameters(self) -> dict[str, str]:
         """Its parameters for people, without the artefact and those that are empty."""
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {name: _text(value) for name, value in values.items() if name != "artefact" and value not in ("", ())}
+        texts = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name != "artefact" and value not in ("", ()):
+                texts[field.name] = _text(value)
+        return texts
 
     @property
     def meaning(self) -> str:
@@ -353,8 +364,11 @@ class AbstractRule:
     @property
     def row_names(self) -> tuple[str, ...]:
         """Rows of the artefact that it reads: those that its parameters row, rows and than name."""
-        named = [getattr(self, name, ()) for name in ("row", "rows", "than")]
-        return tuple(row for each in named for row in ((each,) if isinstance(each, str) else each))
+        rows: list[str] = []
+        for name in ("row", "rows", "than"):
+            named = getattr(self, name, ())
+            rows += [named] if isinstance(named, str) else named
+        return tuple(rows)
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
         """Return the numbers that it reads in some columns, by default in all of its own and those beside."""
@@ -378,10 +392,10 @@ class AbstractRule:
         raise NotImplementedError
 
 
-def check_one_of(name: str, value: str, known: Sequence[str]) -> None:
-    """Check a parameter that names one of some things."""
-    if value not in known:
-        raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}.")
+def check_one_of(name: str, value: str, choices: Sequence[str]) -> None:
+    """Check a parameter that names one of some choices."""
+    if value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(choices)}, got {value!r}.")
 
 
 def _check_filled(parameters: Mapping[str, Any]) -> None:

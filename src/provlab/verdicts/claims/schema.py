@@ -85,7 +85,9 @@ class Claim:
         """What it counts as: "paper" in the headline, else why it stands beside."""
         if self.origin != "paper":
             return self.origin
-        return "certain" if self.certain else "repeated" if self.repeats else "paper"
+        if self.certain:
+            return "certain"
+        return "repeated" if self.repeats else "paper"
 
     @property
     def artefacts(self) -> frozenset[str]:
@@ -126,7 +128,8 @@ class Margin:
     units: float = 0.0
 
     def __post_init__(self) -> None:
-        if sorted((self.points > 0, self.units > 0)) != [False, True] or not self.why:
+        is_one_of_both = (self.points > 0) != (self.units > 0)
+        if not is_one_of_both or not self.why:
             raise ValueError(
                 f"expected points of error, or units of another quantity, above 0 and a reason, got points "
                 f"{self.points!r}, units {self.units!r}, {self.why!r}."
@@ -166,29 +169,38 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
     ValueError
         When there are none: outside a project, or for an unknown paper.
     """
-    found = _paths()
-    if not found or paper not in (None, *found):
+    paths = _paths()
+    if not paths or paper not in (None, *paths):
+        hint = did_you_mean(paper or "", paths) or "."
         raise ValueError(
             f"claims: expected those of {paper or 'any paper'} in the project {current_project().root}, "
-            f"got {', '.join(found) or 'none'}; run it in a project, and name one of its papers"
-            + (did_you_mean(paper or "", found) or ".")
+            f"got {', '.join(paths) or 'none'}; run it in a project, and name one of its papers{hint}"
         )
-    return [load_claims(found[paper])] if paper else all_claim_files()
+    return [load_claims(paths[paper])] if paper else all_claim_files()
 
 
 def claims_about(names: Collection[str], files: Iterable[ClaimFile]) -> list[Claim]:
     """Return the claims of some files that rest on some artefacts, alone or with others."""
-    return [claim for file in files for claim in file.claims if claim.artefacts & {*names}]
+    claims = [claim for file in files for claim in file.claims]
+    return [claim for claim in claims if not claim.artefacts.isdisjoint(names)]
 
 
 def columns_read(claims: Iterable[Claim]) -> set[str]:
     """Return the columns of the records that some claims are about."""
-    return {*FOLD_COLUMNS, *(name for claim in claims for name in claim.rule.reads)}
+    columns = {*FOLD_COLUMNS}
+    for claim in claims:
+        columns.update(claim.rule.reads)
+    return columns
 
 
 def _paths() -> dict[str, Path]:
-    files = {paper.name: paper.folder / "claims.yaml" for paper in papers().values()}
-    return {name: path for name, path in sorted(files.items()) if path.is_file()}
+    """Return the file of claims of each paper that has one."""
+    paths = {}
+    for paper in papers().values():
+        path = paper.folder / "claims.yaml"
+        if path.is_file():
+            paths[paper.name] = path
+    return dict(sorted(paths.items()))
 
 
 def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -> ClaimFile:
@@ -233,42 +245,48 @@ def _claim(paper: str, entry: ClaimEntry, margins: Mapping[str, Margin]) -> Clai
         raise ValueError(f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}.")
     if "artefact" in entry.parameters:
         raise ValueError(f"expected parameters without artefact, which stands beside them, got {entry.parameters!r}.")
-    parameters, why = {**entry.parameters, "artefact": entry.artefact}, ""
-    margin = parameters.get("margin")
-    if margin is not None and (margins or isinstance(margin, str)):
-        if margin not in margins:
-            raise ValueError(
-                f"margin: expected one that the file declares under margins, with its reason "
-                f"({', '.join(margins) or 'none yet'}), got {margin!r}."
-            )
-        kind = "points" if parameters.get("quantity", "error") == "error" else "units"
-        parameters["margin"], why = getattr(margins[margin], kind), margins[margin].why
-        if not parameters["margin"]:
-            raise ValueError(
-                f"margin: expected one in {kind} for {parameters.get('quantity', 'the error')}, got {margin!r} in "
-                f"{'units' if kind == 'points' else 'points of error'}; declare another under margins."
-            )
+    parameters = {**entry.parameters, "artefact": entry.artefact}
+    why = ""
+    named = parameters.get("margin")
+    if named is not None and (margins or isinstance(named, str)):
+        parameters["margin"], why = _margin(named, parameters.get("quantity", "error"), margins)
     check_one_of("test", entry.test, [*RULES])
     rule = RULES[entry.test].from_config(parameters)
     return Claim(entry.id, paper, entry.where, entry.claim, rule, entry.origin, entry.certain, entry.repeats, why)
 
 
+def _margin(name: Any, quantity: str, margins: Mapping[str, Margin]) -> tuple[float, str]:
+    """Return the size of a margin that the file declares, in points of error or units of a quantity, and its reason."""
+    if name not in margins:
+        raise ValueError(
+            f"margin: expected one that the file declares under margins, with its reason "
+            f"({', '.join(margins) or 'none yet'}), got {name!r}."
+        )
+    margin = margins[name]
+    is_error = quantity == "error"
+    size = margin.points if is_error else margin.units
+    if not size:
+        kind, subject, got = ("points", "the error", "units") if is_error else ("units", quantity, "points of error")
+        raise ValueError(
+            f"margin: expected one in {kind} for {subject}, got {name!r} in {got}; declare another under margins."
+        )
+    return size, margin.why
+
+
 def _check_places(rule: AbstractRule, layout: Callable[[str], Layout]) -> None:
     for artefact, row, column in rule.places():
         _check_names(artefact, (row,), (column,), layout(artefact))
-    listed = layout(rule.artefact).datasets if rule.dataset else {}
-    if listed and not set(rule.columns) <= set(listed.get(rule.dataset, ())):
+    columns_of = layout(rule.artefact).datasets if rule.dataset else {}
+    if columns_of and not set(rule.columns) <= set(columns_of.get(rule.dataset, ())):
         raise ValueError(
-            f"expected a data set of {rule.artefact} and columns that it has, of {listed}, "
+            f"expected a data set of {rule.artefact} and columns that it has, of {columns_of}, "
             f"got {rule.dataset!r} with {', '.join(rule.columns)}."
         )
 
 
 def _check_names(artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout) -> None:
-    for kind, names, known in (("row", rows, layout.rows), ("column", columns, layout.columns)):
+    for kind, names, choices in (("row", rows, layout.rows), ("column", columns, layout.columns)):
         for name in names:
-            if name not in known:
-                raise ValueError(
-                    f"expected a {kind} of {artefact} ({'; '.join(known)}), got {name!r}"
-                    + (did_you_mean(name, known) or ".")
-                )
+            if name not in choices:
+                hint = did_you_mean(name, choices) or "."
+                raise ValueError(f"expected a {kind} of {artefact} ({'; '.join(choices)}), got {name!r}{hint}")

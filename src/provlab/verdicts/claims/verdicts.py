@@ -14,7 +14,7 @@ import pandas as pd
 from provlab.core.artefact import counted_state
 from provlab.core.tables import write_frame
 from provlab.verdicts.claims.dataset_ranks import rank, ranked
-from provlab.verdicts.claims.evidence import AbstractEvidence, UnavailableError
+from provlab.verdicts.claims.evidence import AbstractEvidence, Place, UnavailableError
 from provlab.verdicts.claims.rules import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -77,26 +77,33 @@ class Verdict:
     @property
     def needed(self) -> float:
         """The n with which each open part has a power of 0.9 at the observed effect; NaN if none is open."""
-        is_open = self.verdict in (INCONCLUSIVE, NOT_CONTRADICTED)
-        open_parts = [part.needed for part in self.parts if is_open and part.verdict == self.verdict]
-        return max((needed for needed in open_parts if not math.isnan(needed)), default=math.nan)
+        if self.verdict not in (INCONCLUSIVE, NOT_CONTRADICTED):
+            return math.nan
+        return _largest(part.needed for part in self.parts if part.verdict == self.verdict)
 
     @property
     def smallest_margin(self) -> float:
         """The smallest margin with which all parts would be shown to be the same, or not worse; NaN if none has one."""
-        margins = [part.smallest_margin for part in self.parts]
-        return max((margin for margin in margins if not math.isnan(margin)), default=math.nan)
+        return _largest(part.smallest_margin for part in self.parts)
 
     @property
     def lines(self) -> tuple[str, ...]:
         """All parts in words, with additional tests; or why there are none."""
-        found = (*(part.line() for part in self.parts), *(f"beside, {part.line()}" for part in self.beside))
-        return found or ((self.reason,) if self.reason else ())
+        lines = [part.line() for part in self.parts]
+        lines += [f"beside, {part.line()}" for part in self.beside]
+        if not lines and self.reason:
+            lines = [self.reason]
+        return tuple(lines)
 
     @property
     def detail(self) -> str:
         """All lines in one."""
         return "; ".join(self.lines)
+
+
+def _largest(values: Iterable[float]) -> float:
+    """Return the largest of some values that is a number, NaN if none is."""
+    return max((value for value in values if not math.isnan(value)), default=math.nan)
 
 
 def verdict_of(findings: Sequence[Finding]) -> str:
@@ -123,13 +130,15 @@ def headline(findings: Sequence[Finding]) -> Finding:
     For a claim about all parts the largest p-value is that of the whole (intersection-union test).
     """
     verdict = verdict_of(findings)
-    same = [finding for finding in findings if finding.verdict == verdict]
-    candidates = same or [finding for finding in findings if finding.verdict != NOT_RUN]
+    candidates = [finding for finding in findings if finding.verdict == verdict]
+    if not candidates:
+        candidates = [finding for finding in findings if finding.verdict != NOT_RUN]
+    one_suffices = verdict in (CONTRADICTED, NO_DIFFERENCE)
 
     def order(finding: Finding) -> tuple[float, float]:
         p_value = 1.0 if math.isnan(finding.p_value) else finding.p_value
         size = 0.0 if math.isnan(finding.effect) else abs(finding.effect)
-        return (p_value if verdict in (CONTRADICTED, NO_DIFFERENCE) else -p_value), -size
+        return (p_value if one_suffices else -p_value), -size
 
     return min(candidates, key=order, default=Finding("", NOT_RUN))
 
@@ -144,8 +153,10 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
     family : sequence of Claim, optional
         All claims of the paper, which corrections for many comparisons refer to; by default `claims`.
     """
+    if family is None:
+        family = claims
     _read_selections(claims, evidence)
-    return [_judge(claim, evidence, claims if family is None else family) for claim in claims]
+    return [_judge(claim, evidence, family) for claim in claims]
 
 
 def judge_files(
@@ -166,23 +177,27 @@ def judge_files(
     if about is None:
         return judge(family, evidence), rank(requests, evidence)
     chosen = [claim for claim in family if claim.artefacts & {*about}]
-    return judge(chosen, evidence, family), rank([each for each in requests if each.artefact in about], evidence)
+    requests = [ranking for ranking in requests if ranking.artefact in about]
+    return judge(chosen, evidence, family), rank(requests, evidence)
 
 
 def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> None:
     """Read the features that some claims are about at once, as each reading goes through the whole store."""
-    known = []
-    for rule in (claim.rule for claim in claims if "features" in claim.rule.reads and not claim.rule.dataset):
-        with suppress(UnavailableError):  # which the claim's own verdict says
-            evidence.counts(rule.places())
-            known += rule.places()
-    if known:
-        evidence.selections(known)
+    places: list[Place] = []
+    for claim in claims:
+        rule = claim.rule
+        if "features" in rule.reads and not rule.dataset:
+            with suppress(UnavailableError):  # which the claim's own verdict says
+                evidence.counts(rule.places())
+                places += rule.places()
+    if places:
+        evidence.selections(places)
 
 
 def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) -> Verdict:
-    rule, evidence = claim.rule, evidence.on(claim.rule.dataset)
-    peers = [other.rule for other in family if type(other.rule) is type(rule)]
+    rule = claim.rule
+    evidence = evidence.on(rule.dataset)
+    peers = [peer.rule for peer in family if type(peer.rule) is type(rule)]
     try:
         findings = rule.findings(rule.columns, evidence, peers)
         beside = rule.findings(rule.also, evidence, peers) if rule.also else []
@@ -195,12 +210,14 @@ def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) ->
 def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     """Return one line a claim, with `COLUMNS`."""
     lines = []
-    for made in verdicts:
-        claim, finding = made.claim, made.finding
-        numbers = (finding.effect, finding.low, finding.high, finding.p_value, finding.n, finding.test)
-        rest = (claim.where, claim.text, finding.unit, made.detail, made.full_state)
-        sizes = (made.needed, finding.detectable, made.smallest_margin, claim.kind)
-        lines.append((claim.id, claim.paper, made.verdict, *numbers, *rest, *sizes))
+    for verdict in verdicts:
+        claim = verdict.claim
+        finding = verdict.finding
+        lines.append((
+            claim.id, claim.paper, verdict.verdict, finding.effect, finding.low, finding.high, finding.p_value,
+            finding.n, finding.test, claim.where, claim.text, finding.unit, verdict.detail, verdict.full_state,
+            verdict.needed, finding.detectable, verdict.smallest_margin, claim.kind,
+        ))  # fmt: skip
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
