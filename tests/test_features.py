@@ -189,7 +189,7 @@ def test_cells_are_read_a_few_at_a_time(tmp_path, monkeypatch):
     run_quietly(cells, store)
     for reader in (store, StoreSnapshot(store)):
         for at_once in (1, 10**9):
-            found = {cell.id: each for cell, each in cells_features(reader, [*cells, cells[0]], at_once=at_once)}
+            found = dict(cells_features(reader, [*cells, cells[0]], at_once=at_once))
             assert found.keys() == {cell.id for cell in cells}
             for cell in cells:
                 trials = planned_trials(store, [cell], ["features"])

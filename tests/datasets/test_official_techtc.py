@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provlab.bench.own_runs import dataset_names
+from provlab.bench.run_names import dataset_names
 from provlab.cli import main
 from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of

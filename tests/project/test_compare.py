@@ -244,6 +244,12 @@ def test_a_call_is_about_the_trials_that_it_asks_for():
     assert after["p"].notna().tolist() == [False, True, True]
 
 
+def test_one_selector_may_have_two_names():
+    table = compare(X, y, {"first": SelectKBest(chi2, k=3), "second": SelectKBest(chi2, k=3)}, **SMALL)
+    assert table.loc["second", "difference"] == 0
+    assert table.loc["first", "error"] == table.loc["second", "error"]
+
+
 def test_pipelines_models_and_other_settings():
     reduced = Pipeline([("scale", StandardScaler()), ("best", SelectKBest(k=5))])
     forest = SelectFromModel(RandomForestClassifier(5), max_features=7, threshold=0.0)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -12,30 +10,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from rich.console import Console
-from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from provlab.bench.own_runs import FOLDER, STABILITY, OwnRun, RunTable, own_run
+from provlab.bench.data_files import write_data
+from provlab.bench.own_runs import RUNS_FOLDER, OwnRun
+from provlab.bench.run_names import own_run
+from provlab.bench.run_table import STABILITY, RunTable
 from provlab.core.composition import compose_config
-from provlab.core.frames import ERROR, Headline, headline_of, planned_trials
+from provlab.core.frames import ERROR, FOLD_SIZES, Headline, headline_of, planned_trials
 from provlab.core.plan import cells_of
 from provlab.core.store import TrialStore
 from provlab.core.tables import aligned_text
-from provlab.data.own_columns import known_labels
-from provlab.project.documents import digest
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.messages import in_file_name, visible_line
 from provlab.run.runner import run_methods
 from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
-from provsel.files import replacing
-from provsel.sparse_input import check_sparse
 
 SPLITS = {"kfold": "tenfold", "leave_one_group_out": "leave_one_group_out", "time_order": "time_order"}
 """Protocols by the name of `cv`."""
+
+DIFFERENCE = ["difference", "difference_low", "difference_high", "p"]
+"""Columns of the difference to the first method."""
 
 
 class Comparison(pd.DataFrame):
@@ -45,7 +42,7 @@ class Comparison(pd.DataFrame):
     ----------
     features : DataFrame
         One line for each method and feature that it selected: `method`, and the columns of
-        `provlab.report.selected.selected_features`.
+        `provlab.core.selected.selected_features`.
     folds : tuple of int
         Repeats, and folds of each.
     """
@@ -69,9 +66,11 @@ class Comparison(pd.DataFrame):
         """Return a Matplotlib figure of the measure that is compared, with 95 % intervals of its mean."""
         from provlab.report.figures.curves import dots
 
-        known = pd.DataFrame(self).dropna(subset=self.headline.column)
-        lines = {"row": known.index.astype(str), "dataset": "", "value": known[self.headline.column]}
-        return dots(pd.DataFrame({**lines, "low": known["low"], "high": known["high"]}), xlabel=self.headline.label)
+        measured = pd.DataFrame(self).dropna(subset=self.headline.column)
+        lines = measured[["low", "high"]].assign(
+            row=measured.index.astype(str), dataset="", value=measured[self.headline.column]
+        )
+        return dots(lines, xlabel=self.headline.label)
 
     def _repr_html_(self) -> str:
         """Return the table with its figure, for a notebook."""
@@ -236,44 +235,60 @@ def compare(
     >>> methods = {"chi2": SelectKBest(chi2, k=20), "leverage": LeverageScoreSelector(20, rank=10)}
     >>> compare(X, y, methods, repeats=1, n_splits=3)  # doctest: +SKIP
     """
-    if not isinstance(methods, Mapping) or not methods:
-        raise ValueError(
-            f'compare: expected a mapping of names to selectors, got {methods!r:.80}; such as {{"RFE": RFE(...)}}.'
-        )
-    estimators = [*methods.items(), *([] if model is None else [("model", model)])]
-    for kind, each in estimators:
-        if not isinstance(each, BaseEstimator):
-            raise ValueError(f"compare: {kind}: expected an unfitted estimator, got {each!r:.80}; call the class.")
+    _check_estimators(methods, model, preparation)
     results = Path(results)
-    split, beside = _split(cv), {"groups": groups, "sample_weight": sample_weight}
+    split = _split(cv)
+    beside = {"groups": groups, "sample_weight": sample_weight}
     if split == "fixed_folds":
         beside["fold"] = cv
-    beside = {role: each for role, each in beside.items() if each is not None}
-    data = _written(X, y, feature_names, beside, results / "data", in_file_name(name)[:40] or "data")
-    named = preparation if isinstance(preparation, str) else "none"
-    choices = ["dataset=file", "selector=any", f"protocol={SPLITS.get(split, split)}", f"preparation={named}"]
-    parts = compose_config([*choices, *([] if model is None else ["model=any"])])
-    own = {"setting": setting, "draws": draws, "seed": seed}
-    own |= {"n_splits": n_splits if isinstance(cv, str) else cv} if split in ("kfold", "time_order") else {}
-    own |= {"repeats": repeats} if split == "kfold" else {}
-    own |= {"scoring": [scoring] if isinstance(scoring, str) else [*scoring]} if scoring else {}
-    parts |= {"dataset": {**parts["dataset"], **data, "task": task}, "protocol": {**parts["protocol"], **own}}
+    beside = {role: value for role, value in beside.items() if value is not None}
+    data = write_data(X, y, feature_names, beside, results / "data", in_file_name(name)[:40] or "data")
+    protocol: dict[str, Any] = {"setting": setting, "draws": draws, "seed": seed}
+    if split in ("kfold", "time_order"):
+        protocol["n_splits"] = n_splits if isinstance(cv, str) else cv
+    if split == "kfold":
+        protocol["repeats"] = repeats
+    if scoring:
+        protocol["scoring"] = [scoring] if isinstance(scoring, str) else [*scoring]
+    choices = ["dataset=file", "selector=any", f"protocol={SPLITS.get(split, split)}"]
+    choices.append(f"preparation={preparation if isinstance(preparation, str) else 'none'}")
+    if model is not None:
+        choices.append("model=any")
+    parts = compose_config(choices)
+    parts["dataset"] = {**parts["dataset"], **data, "task": task}
+    parts["protocol"] = {**parts["protocol"], **protocol}
     with estimators_in_hand():
         if model is not None:
             parts["model"] = as_config(model)
         if isinstance(preparation, BaseEstimator):
             parts["preparation"] = as_config(preparation)
-        elif not isinstance(preparation, str | None):
-            raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
-        cells = [cell for each in methods.values() for cell in cells_of({**parts, "selector": as_config(each)})]
+        cells = []
+        for selector in methods.values():
+            cells += cells_of({**parts, "selector": as_config(selector)})
         store = TrialStore(results / "store")
         executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
         report = run_methods(cells, store, executor, label="compare", console=console)
-    reasons = report.reasons(cells)
-    if all(cell.id in reasons for cell in cells):
-        report.check("compare")
-    run = own_run("", cells, [*methods], [name] * len(cells), reasons)
+        reasons = report.reasons(cells)
+        if all(cell.id in reasons for cell in cells):
+            report.check("compare")
+        run = own_run("", cells, [*methods], [name] * len(cells), reasons)
     return _comparison(run, headline_of(cells[0]), store, results)
+
+
+def _check_estimators(methods: Any, model: Any, preparation: Any) -> None:
+    """Refuse what is no mapping of unfitted estimators."""
+    if not isinstance(methods, Mapping) or not methods:
+        raise ValueError(
+            f'compare: expected a mapping of names to selectors, got {methods!r:.80}; such as {{"RFE": RFE(...)}}.'
+        )
+    estimators = list(methods.items())
+    if model is not None:
+        estimators.append(("model", model))
+    for name, estimator in estimators:
+        if not isinstance(estimator, BaseEstimator):
+            raise ValueError(f"compare: {name}: expected an unfitted estimator, got {estimator!r:.80}; call the class.")
+    if not isinstance(preparation, BaseEstimator | str | None):
+        raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
 
 
 def _split(cv: Any) -> str:
@@ -290,122 +305,39 @@ def _split(cv: Any) -> str:
     return "fixed_folds"
 
 
-def _written(
-    X: Any, y: Any, feature_names: Sequence[str] | None, beside: Mapping[str, Any], folder: Path, name: str
-) -> dict[str, Any]:
-    """Write data once, in a folder that is named by them, and return the settings of `dataset=file` that read them.
-
-    Numbers become arrays, and a table with texts a Parquet file.
-    """
-    X = X.to_pandas() if hasattr(X, "to_pandas") else X
-    X = pd.DataFrame(X).infer_objects() if isinstance(X, np.ndarray) and X.dtype.kind in "OU" else X
-    labels = known_labels("compare", np.ravel(y) if np.ndim(y) == 2 and np.shape(y)[1] == 1 else y)
-    vectors = {"y": labels.astype(str) if labels.dtype.kind == "O" else labels}
-    for role, value in beside.items():
-        found = pd.Series(np.asarray(value))
-        if found.isna().any():
-            raise ValueError(f"compare: {role}: expected a value in each row, got {int(found.isna().sum())} without.")
-        vectors[role] = found.astype(str).to_numpy(str) if found.dtype.kind not in "iufb" else found.to_numpy()
-    for role, vector in vectors.items():
-        if vector.shape != (np.shape(X)[0],):
-            got = len(vector) if vector.ndim == 1 else f"an array of shape {vector.shape}"
-            raise ValueError(
-                f"compare: expected {np.shape(X)[0]} values in {role}, one for each row of X, got {got}; correct it."
-            )
-    columns = getattr(X, "columns", None) if feature_names is None else feature_names
-    names = None if columns is None else [str(column) for column in columns]
-    if twice := [column for column, times in Counter(names or ()).items() if times > 1]:
-        raise ValueError(f"compare: expected distinct names of columns, got {twice[0]!r} more than once; rename one.")
-    if isinstance(X, pd.DataFrame) and not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
-        return _written_table(X.set_axis(names, axis=1), vectors, folder, name)
-    if sparse.issparse(X):
-        check_sparse("compare", X)
-        rows = sparse.csr_array(X, dtype=np.float64)
-        arrays: dict[str, Any] = {part: getattr(rows, part) for part in ("data", "indices", "indptr", "shape")}
-    else:
-        dense = X.to_numpy(dtype=np.float64, na_value=np.nan) if isinstance(X, pd.DataFrame) else X
-        arrays = {"X": np.ascontiguousarray(dense, dtype=np.float64)}
-    arrays["y"] = vectors["y"]
-    if names is not None:
-        arrays["feature_names"] = names
-    arrays |= {role: vectors[role] for role in beside}
-    arrays = {part: np.asarray(value) for part, value in arrays.items()}
-    path = _path(folder, arrays, f"{name}.npz")
-    if not path.is_file():
-        with replacing(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, **arrays)
-    return {"path": str(path), **{role: role for role in beside}}
-
-
-def _written_table(X: pd.DataFrame, vectors: Mapping[str, NDArray[Any]], folder: Path, name: str) -> dict[str, Any]:
-    """Write a table with texts, and the columns beside its features under names that none of these has."""
-    longest = "_" * max(len(column) for column in X.columns)
-    names = {role: role if role not in X else f"{role}{longest}" for role in vectors}
-    whole = pd.concat([X.reset_index(drop=True), pd.DataFrame({names[k]: each for k, each in vectors.items()})], axis=1)
-    hashed = {column: pd.util.hash_pandas_object(whole[column], index=False).to_numpy() for column in whole}
-    path = _path(folder, hashed, f"{name}.parquet")
-    if not path.is_file():
-        try:
-            table = pa.Table.from_pandas(whole, preserve_index=False).replace_schema_metadata(None)
-        except pa.ArrowException as error:
-            raise ValueError(
-                f"compare: expected columns of numbers or texts, got {error!s:.200}; convert it."
-            ) from None
-        with replacing(path) as temporary:
-            pq.write_table(table, temporary)
-    return {"path": str(path), "target": names["y"], **{role: names[role] for role in vectors if role != "y"}}
-
-
-def _path(folder: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Path:
-    """Return the absolute path of the file of some arrays, in a folder named by what they hold, which is made."""
-    content = digest(
-        {name: [str(a.dtype), list(a.shape), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in arrays.items()}
-    )
-    (folder / content[:32]).mkdir(parents=True, exist_ok=True)
-    return (folder / content[:32] / name).absolute()
-
-
 def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:
     """Write a run, and return a line a method, with the difference to the first, fold by fold."""
     table = RunTable(run, store)
-    table.write(results / FOLDER / run.name, formats=())
-    trials = planned_trials(store, run.cells, [headline.column, "n_train", "n_test"])
-    folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, "n_train", "n_test"]].mean()
-    found = table.frame.set_index("method").rename_axis(None)
-    found = found.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
-    found[["difference", "difference_low", "difference_high", "p"]] = np.nan
-    for place, name in enumerate(found.index):
-        if found[headline.column].iloc[[0, place]].isna().any():  # one of the two failed
-            continue
-        differences = headline.factor * (folds.loc[place, headline.column] - folds.loc[0, headline.column])
-        ratio = float((folds.loc[place, "n_test"] / folds.loc[place, "n_train"]).mean())
-        found.loc[name, "difference"] = differences.mean()
-        if place:
-            test = CorrectedT(differences.to_numpy(), ratio=ratio)
-            found.loc[name, ["difference_low", "difference_high"]] = test.interval(0.95)
-            found.loc[name, "p"] = test.p_value()
-    asked = pd.to_numeric(found["features"], errors="coerce")
-    if (found["n_selected"] < asked).any():
-        found["asked"] = asked
-    first = [
-        headline.column,
-        "sd",
-        "low",
-        "high",
-        "n_selected",
-        "asked",
-        "cpu",
-        "difference",
-        "difference_low",
-        "difference_high",
-        "p",
-        *STABILITY,
-        "trials",
-    ]
-    first = [name for name in first if name in found]
-    further = [name for name in found if name not in {*first, "features", "dataset", "measure", "state"}]
-    comparison = Comparison(found[[*first, *further]])
+    table.write(results / RUNS_FOLDER / run.name, formats=())
+    lines = table.frame.set_index("method").rename_axis(None)
+    lines = lines.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
+    measured = lines[headline.column].notna().tolist()
+    lines[DIFFERENCE] = _differences(run, headline, store, measured)
+    asked = pd.to_numeric(lines["features"], errors="coerce")
+    if (lines["n_selected"] < asked).any():
+        lines["asked"] = asked
+    columns = [headline.column, "sd", "low", "high", "n_selected", "asked", "cpu", *DIFFERENCE, *STABILITY, "trials"]
+    columns = [name for name in columns if name in lines]
+    columns += lines.columns.difference([*columns, "features", "dataset", "measure", "state"], sort=False).tolist()
+    comparison = Comparison(lines[columns])
     comparison.headline = headline
     comparison.features = table.features.drop(columns=["features", "dataset"])
     comparison.folds = run.cells[0].repeats, run.cells[0].n_splits
     return comparison
+
+
+def _differences(run: OwnRun, headline: Headline, store: TrialStore, measured: Sequence[bool]) -> NDArray[np.float64]:
+    """Return the difference of each method to the first, its interval and p; NaN where one of the two failed."""
+    trials = planned_trials(store, run.cells, [headline.column, *FOLD_SIZES])
+    folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, *FOLD_SIZES]].mean()
+    differences = np.full((len(run.cells), len(DIFFERENCE)), np.nan)
+    for place, is_measured in enumerate(measured):
+        if not (is_measured and measured[0]):
+            continue
+        values = headline.factor * (folds.loc[place, headline.column] - folds.loc[0, headline.column])
+        differences[place, 0] = values.mean()
+        if place:
+            ratio = float((folds.loc[place, "n_test"] / folds.loc[place, "n_train"]).mean())
+            test = CorrectedT(values.to_numpy(), ratio=ratio)
+            differences[place, 1:] = *test.interval(0.95), test.p_value()
+    return differences

@@ -45,20 +45,21 @@ class PanelMethod:
 
     def overrides(self, size: int) -> list[str]:
         """Return the overrides that choose the method, asked for `size` features."""
-        found = list(self.choose)
+        overrides = list(self.choose)
         if self.adapter:
-            asked = "null" if self.sizes == "own" else "SIZE"
+            n_features = "null" if self.sizes == "own" else "SIZE"
             target = f"selector._target_={selectors.__name__}.{self.adapter}"
-            found[:0] = ["selector=any", target, f"+selector.n_features_to_select={asked}"]
+            overrides[:0] = ["selector=any", target, f"+selector.n_features_to_select={n_features}"]
         if self.source != "provsel":
-            found.append(f"+selector.version='{self.version or _panel().versions[self.source]}'")
-        return [each.replace("SIZE", str(size)).replace("HALF", str(max(1, size // 2))) for each in found]
+            overrides.append(f"+selector.version='{self.version or _panel().versions[self.source]}'")
+        half = str(max(1, size // 2))
+        return [text.replace("SIZE", str(size)).replace("HALF", half) for text in overrides]
 
     def selector(self, size: int = 1) -> BaseSelector:
         """Return the selector, asked for `size` features, not fitted."""
         config = resolve_references(compose_config(self.overrides(size)), ["selector"])["selector"]
-        found: BaseSelector = build("selector", config)
-        return found
+        selector: BaseSelector = build("selector", config)
+        return selector
 
     def installed(self) -> PanelMethod | None:
         """Return the method with the version of its package that is installed; None where there is none."""

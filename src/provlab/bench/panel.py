@@ -83,8 +83,8 @@ class PanelCell(NamedTuple):
 def panel_datasets() -> Mapping[str, PanelDataset]:
     """Return the data sets of the panel by name."""
     path = Path(__file__).with_name("datasets.yaml")
-    found: Mapping[str, PanelDataset] = read_as(Mapping[str, PanelDataset], read_plain_yaml(path), str(path))
-    return found
+    datasets: Mapping[str, PanelDataset] = read_as(Mapping[str, PanelDataset], read_plain_yaml(path), str(path))
+    return datasets
 
 
 @cache
@@ -99,7 +99,7 @@ def stored_folder() -> Path:
     return inside if inside.is_dir() else inside.parents[3] / "results" / "reference" / FOLDER
 
 
-def some(kind: str, names: Iterable[str], known: Mapping[str, Entry]) -> dict[str, Entry]:
+def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[str, Entry]:
     """Return the entries of some names, all where none are given.
 
     Raises
@@ -109,12 +109,12 @@ def some(kind: str, names: Iterable[str], known: Mapping[str, Entry]) -> dict[st
     """
     names = list(names)
     for name in names:
-        if name not in known:
+        if name not in entries:
             raise ValueError(
-                f"panel: expected a {kind} of the panel ({', '.join(known)}), got {name!r:.80}"
-                f"{did_you_mean(name, known) or '; choose one of these'}."
+                f"panel: expected a {kind} of the panel ({', '.join(entries)}), got {name!r:.80}"
+                f"{did_you_mean(name, entries) or '; choose one of these'}."
             )
-    return {name: each for name, each in known.items() if name in names or not names}
+    return {name: entry for name, entry in entries.items() if name in names or not names}
 
 
 def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset]) -> list[PanelCell]:
@@ -140,7 +140,7 @@ def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, Panel
         [cell] = cells_of(compose([*protocol.choose, *chosen]))
         return cell
 
-    found = []
+    cells = []
     for name, dataset in datasets.items():
         prepared = tuple(text for text in dataset.choose if text.startswith("preparation"))
         base = base_cell(dataset, compose)
@@ -152,8 +152,8 @@ def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, Panel
                 for model in protocol.models:
                     # composed on other data, which makes no difference
                     cell = cell_of(prepared, model, title, size).on(base.dataset, base.data)
-                    found.append(PanelCell(title, name, dataset.domain, size, model, dataset.support, cell))
-    return found
+                    cells.append(PanelCell(title, name, dataset.domain, size, model, dataset.support, cell))
+    return cells
 
 
 def _sizes(method: PanelMethod, d: int) -> list[int]:
@@ -170,15 +170,15 @@ def base_cell(dataset: PanelDataset, compose: Composer | None = None) -> Cell:
 
 def shape_of(cell: Cell) -> tuple[int, int]:
     """Return how many columns and classes the data set of a cell has: as the stored table says, or else by loading."""
-    known = _known_shapes()
-    if cell.data not in known:
+    shapes = _stored_shapes()
+    if cell.data not in shapes:
         data = load_from(cell.dataset)
-        known[cell.data] = data.X.shape[1], data.n_classes
-    return known[cell.data]
+        shapes[cell.data] = data.X.shape[1], data.n_classes
+    return shapes[cell.data]
 
 
 @cache
-def _known_shapes() -> dict[str, tuple[int, int]]:
+def _stored_shapes() -> dict[str, tuple[int, int]]:
     """Return columns and classes by the identity of a data set, which has the SHA-256 of its files."""
     path = stored_folder() / TABLE
     lines = pd.read_csv(path, usecols=["data", "columns", "classes"]) if path.is_file() else pd.DataFrame()
@@ -197,24 +197,24 @@ READ = {
 
 def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
     """Return a line a cell: how the frame calls it."""
-    return pd.DataFrame([each[:-1] for each in cells], columns=[*PanelCell._fields[:-1]])
+    return pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
 
 
 def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     """Return the stored trials of some cells as a panel."""
     read = [*READ, "select_cpu", "shared_cpu", "features", "n_features", *WHERE]
-    found = planned_trials(store, [each.cell for each in cells], read).rename(columns=READ)
-    found["select_cpu"] += found["shared_cpu"]
-    found["cell"] = found["cell"].str[:ID_DIGITS]
-    trials = found.join(names_of(cells), on="place")
+    trials = planned_trials(store, [entry.cell for entry in cells], read).rename(columns=READ)
+    trials["select_cpu"] += trials["shared_cpu"]
+    trials["cell"] = trials["cell"].str[:ID_DIGITS]
+    trials = trials.join(names_of(cells), on="place")
     # both models have the same selection, but for what draws: that of one of them is told
-    first = trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
-    known = {each.dataset: each for each in cells if each.support}
-    supports = {name: places_of_first(each.cell.dataset, each.support) for name, each in known.items()}
-    lines = [
-        dict(zip(KEY, key, strict=True)) | _of_all_folds(part, supports.get(key[1]))
-        for key, part in first.groupby(KEY, sort=False)
-    ]
+    of_one_model = trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
+    with_support = {entry.dataset: entry for entry in cells if entry.support}
+    supports = {name: places_of_first(entry.cell.dataset, entry.support) for name, entry in with_support.items()}
+    lines = []
+    for key, of_selection in of_one_model.groupby(KEY, sort=False):
+        _, dataset, _ = key
+        lines.append(dict(zip(KEY, key, strict=True)) | _of_all_folds(of_selection, supports.get(dataset)))
     selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])
     return as_panel(trials.merge(selections, how="left", on=KEY))
 
@@ -223,14 +223,18 @@ def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[
     """Return what only the folds of a selection tell together, where each has one and leaves something out."""
     if trials["features"].isna().any():
         return {}
-    d, found = int(trials["n_features"].iloc[0]), dict[str, float]()
-    of_repeats = trials.groupby(["repeat", "draw"])["features"]
-    if reports := [stability(folds, d) for _, folds in of_repeats if len(folds) > 1 and folds.map(len).any()]:
-        found["stability"] = float(np.mean([each.index for each in reports]))
-        found["stability_se"] = float(np.mean([each.variance**0.5 for each in reports]))
+    measures: dict[str, float] = {}
+    n_features = int(trials["n_features"].iloc[0])
+    reports = []
+    for _, folds in trials.groupby(["repeat", "draw"])["features"]:
+        if len(folds) > 1 and folds.map(len).any():
+            reports.append(stability(folds, n_features))
+    if reports:
+        measures["stability"] = float(np.mean([report.index for report in reports]))
+        measures["stability_se"] = float(np.mean([report.variance**0.5 for report in reports]))
     if support is not None:
         sizes = trials["features"].map(len)
-        hits = trials["features"].map(lambda kept: len(support.intersection(kept.tolist())))
-        found["support_f1"] = (2 * hits / (sizes + len(support))).mean()
-        found["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
-    return found
+        hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
+        measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
+        measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
+    return measures

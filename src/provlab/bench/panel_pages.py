@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import product
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from provlab.core.tables import write_frame
@@ -19,16 +18,10 @@ from provlab.verdicts.panel_pairs import EVERYWHERE, MARGIN, compared_with_all, 
 from provlab.verdicts.panel_ranking import everywhere, front, leaderboard, sets_of
 from provlab.verdicts.panel_scores import ALL, HEADLINE, MEASURES, Scores
 
-EVERY = {"domain": EVERYWHERE, "size": "all sizes", "model": "both models"}
+WHOLE = {"domain": EVERYWHERE, "size": "all sizes", "model": "both models"}
+"""What a slice says of a part of the panel that it does not choose."""
 
 IN_SLICES = (HEADLINE, "stability", "support_f1", "seconds")
-
-COLUMNS = [
-    (f"{each.label} ({each.unit})" if each.unit not in ("", "s") else each.label, name,
-     {"": "0.00", "s": 3}.get(each.unit, "0.0"))
-    for name, each in MEASURES.items()
-]  # fmt: skip
-"""Columns of tables: title, measure, and a pattern of its numbers or how many digits."""
 
 FRONTS = {
     "seconds": ("time", "CPU seconds of a selection, median over data sets"),
@@ -39,9 +32,22 @@ FRONTS = {
 VERDICTS = ("better", "same", "worse", "inconclusive")
 
 
+def measure_columns() -> list[tuple[str, str, str | int]]:
+    """Return for each measure its title, its column, and a pattern of its numbers or how many digits they have."""
+    columns: list[tuple[str, str, str | int]] = []
+    for name, measure in MEASURES.items():
+        if measure.unit == "s":
+            columns.append((measure.label, name, 3))
+        elif measure.unit:
+            columns.append((f"{measure.label} ({measure.unit})", name, "0.0"))
+        else:
+            columns.append((measure.label, name, "0.00"))
+    return columns
+
+
 def write_panel(
     site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "Feature selectors, ranked",
-    pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "",
+    pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "benchmark/index.html",
     problems: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Write the leaderboard of a panel with its figures and files, and a page for each method.
@@ -56,61 +62,80 @@ def write_panel(
     pairs, sets : DataFrame, optional
         Of the user's method beside each other one, and its data sets, see `provlab.bench.rank`.
     index : str
-        Where the leaderboard goes, by default benchmark/index.html.
+        Where the leaderboard goes.
     problems : sequence of str
         Of the user's method, above all numbers.
     """
-    board, errors, lines = leaderboard(scores), scores.of_slice(), scores.lines
+    board = leaderboard(scores)
+    errors = scores.of_slice()
     compared = compared_with_all(scores)
-    beside, all_compared = compared[EVERYWHERE], pd.concat(compared, names=["domain"]).reset_index()
-    ordered = [*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)]
-    sizes, domains = scores.sizes, scores.domains
-    hrefs = {name: f"benchmark/{slug('m', name, digest(name)[:8])}.html" for name in [*board.index, *lines["method"]]}
+    slices = _slices(scores)
     folder = site.folder / "benchmark"
     folder.mkdir(parents=True, exist_ok=True)
-    figures, whole = [], everywhere(board)
-    with only_formats("svg"):
-        for name, (stem, label) in FRONTS.items():
-            figures += draw_front(whole, name, front(whole, name), folder / stem, label, log=name == "seconds")
-    slices = _slices(scores)
-
-    def ranks_by(name: str, values: Iterable[str]) -> pd.DataFrame:
-        chosen = [slices[other] == text for other, text in EVERY.items() if other != name]
-        return slices[np.logical_and(*chosen)].pivot(index="method", columns=name, values="rank")[[*values]]
-
-    of_measures = {each.label: leaderboard(scores, name, shown=())["rank"] for name, each in MEASURES.items()}
-    by = {
-        "measure": pd.DataFrame(of_measures),
-        "size": ranks_by("size", map(size_text, sizes)),
-        "domain": ranks_by("domain", domains.index),
-    }
+    figures = _draw_fronts(board, folder)
     files = {
         "leaderboard.csv": (board.rename_axis("method").reset_index(), "all numbers of the leaderboard"),
         "slices.csv": (slices, "leaderboards by domain, size and model"),
-        "against_all.csv": (all_compared, "each method beside all features at each size, with p-values"),
+        "against_all.csv": (
+            pd.concat(compared, names=["domain"]).reset_index(),
+            "each method beside all features at each size, with p-values",
+        ),
         "win_rates.csv": (win_rates(errors).rename_axis("method").reset_index(), "of each pair of methods"),
     }
     for name, (frame, _) in files.items():
         write_frame(frame, folder / name)
+    methods = dict.fromkeys([*board.index, *scores.lines["method"]])
+    columns = measure_columns()
     shared: dict[str, Any] = {
-        "mine": mine, "hrefs": hrefs, "size_text": size_text, "measures": COLUMNS,
-        "in_slices": [each for each in COLUMNS if each[1] in IN_SLICES],
+        "mine": mine, "size_text": size_text, "measures": columns,
+        "hrefs": {name: f"benchmark/{slug('m', name, digest(name)[:8])}.html" for name in methods},
+        "in_slices": [column for column in columns if column[1] in IN_SLICES],
     }  # fmt: skip
-    href = index or "benchmark/index.html"
+    beside = compared[EVERYWHERE]
+    is_own_site = index == "index.html"
     site.write(
-        href, "benchmark.html", title, "benchmark", "" if index else title, board=board, compared=compared,
-        pairs=pairs, sets=sets, problems=problems, ordered=ordered, sizes=sizes, domains=domains, verdicts=VERDICTS,
-        slices=slices, margin=MARGIN, by={name: table.reindex(board.index) for name, table in by.items()},
-        n_trials=int(lines["trials"].sum()), files={f"benchmark/{name}": text for name, (_, text) in files.items()},
+        index, "benchmark.html", title, "benchmark", "" if is_own_site else title, board=board, compared=compared,
+        pairs=pairs, sets=sets, problems=problems, sizes=scores.sizes, domains=scores.domains, verdicts=VERDICTS,
+        ordered=[*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)],
+        slices=slices, margin=MARGIN, by=_ranks_by(scores, board.index, slices),
+        n_trials=int(scores.lines["trials"].sum()),
+        files={f"benchmark/{name}": text for name, (_, text) in files.items()},
         figures=[path.relative_to(site.folder).as_posix() for path in figures], **shared,
     )  # fmt: skip
-    for name, own in lines.groupby("method", sort=False):
-        sets = sets_of(errors, str(name)) if name in board.index else pd.DataFrame()
+    for name, lines in scores.lines.groupby("method", sort=False):
+        of_method = beside[beside.index.get_level_values("method") == name].droplevel("method")
         site.write(
-            hrefs[name], "benchmark_method.html", str(name), "benchmark", str(name), above=[(title, href)], own=own,
-            name=name, sets=sets, **shared,
-            beside=beside[beside.index.get_level_values("method") == name].droplevel("method").rename(size_text),
+            shared["hrefs"][name], "benchmark_method.html", str(name), "benchmark", str(name), above=[(title, index)],
+            own=lines, name=name, sets=sets_of(errors, str(name)) if name in board.index else pd.DataFrame(),
+            beside=of_method.rename(size_text), **shared,
         )  # fmt: skip
+
+
+def _draw_fronts(board: pd.DataFrame, folder: Path) -> list[Path]:
+    """Draw loss against time and against stability, of methods that were run on all data sets."""
+    complete = everywhere(board)
+    figures = []
+    with only_formats("svg"):
+        for name, (stem, label) in FRONTS.items():
+            best = front(complete, name)
+            figures += draw_front(complete, name, best, folder / stem, label, log=name == "seconds")
+    return figures
+
+
+def _ranks_by(scores: Scores, methods: pd.Index, slices: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the mean ranks of methods by measure, by size and by domain."""
+    by_measure = {measure.label: leaderboard(scores, name, shown=())["rank"] for name, measure in MEASURES.items()}
+    both_models = slices[slices["model"] == WHOLE["model"]]
+    all_domains = both_models[both_models["domain"] == WHOLE["domain"]]
+    all_sizes = both_models[both_models["size"] == WHOLE["size"]]
+    by_size = all_domains.pivot(index="method", columns="size", values="rank")
+    by_domain = all_sizes.pivot(index="method", columns="domain", values="rank")
+    tables = {
+        "measure": pd.DataFrame(by_measure),
+        "size": by_size[[size_text(size) for size in scores.sizes]],
+        "domain": by_domain[[*scores.domains.index]],
+    }
+    return {name: table.reindex(methods) for name, table in tables.items()}
 
 
 def size_text(size: int) -> str:
@@ -120,15 +145,14 @@ def size_text(size: int) -> str:
 
 def _slices(scores: Scores) -> pd.DataFrame:
     """Return leaderboards of everything, of each size and of each domain, with each model and with both."""
-    found, models = {}, {EVERY["model"]: None, **{name: name for name in scores.lines["model"].unique()}}
-    parts: list[tuple[str, int | None]] = [
-        ("", None),
-        *(("", size) for size in scores.sizes),
-        *((str(name), None) for name in scores.domains.index),
-    ]
-    for (domain, size), (model_text, model) in product(parts, models.items()):
-        own = scores.on(domain) if domain else scores
-        place = domain or EVERY["domain"], EVERY["size"] if size is None else size_text(size), model_text
-        if not own.of_slice(size=size, model=model).empty:
-            found[place] = leaderboard(own, size=size, model=model, shown=IN_SLICES)
-    return pd.concat(found, names=[*EVERY, "method"]).reset_index()
+    parts: list[tuple[Scores, str, int | None]] = [(scores, WHOLE["domain"], None)]
+    parts += [(scores, WHOLE["domain"], size) for size in scores.sizes]
+    parts += [(scores.on(str(domain)), str(domain), None) for domain in scores.domains.index]
+    boards = {}
+    for part, domain, size in parts:
+        for model in (None, *scores.lines["model"].unique()):
+            if not part.of_slice(size=size, model=model).empty:
+                text = WHOLE["size"] if size is None else size_text(size)
+                board = leaderboard(part, size=size, model=model, shown=IN_SLICES)
+                boards[domain, text, model or WHOLE["model"]] = board
+    return pd.concat(boards, names=[*WHOLE, "method"]).reset_index()

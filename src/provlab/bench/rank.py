@@ -15,7 +15,6 @@ from rich.console import Console
 from sklearn.base import BaseEstimator
 
 from provlab.bench.methods import PanelMethod, panel_methods
-from provlab.bench.own_runs import SIZES
 from provlab.bench.panel import (
     PanelCell,
     PanelDataset,
@@ -25,6 +24,7 @@ from provlab.bench.panel import (
     panel_protocol,
     some,
 )
+from provlab.bench.run_names import SIZES
 from provlab.bench.stored_panel import read_panel
 from provlab.core.cell import Cell
 from provlab.core.composition import compose_config
@@ -94,46 +94,50 @@ class Standing(NamedTuple):
         """Return the selector's mean rank in a sentence, and below it each method, beside which it stands."""
         if self.failed:
             return "\n".join(self.problems)
-        own = self.leaderboard.loc[self.name]
-        place = f"{own['rank']:.1f} of {len(self.leaderboard)}, 95 % interval {own['low']:.1f} to {own['high']:.1f}"
+        line = self.leaderboard.loc[self.name]
+        lines = [
+            f"{visible_line(self.name)}: mean rank {line['rank']:.1f} of {len(self.leaderboard)}, 95 % interval "
+            f"{line['low']:.1f} to {line['high']:.1f}, on {len(self.sets)} data sets.",
+            aligned_text(self._texts()).rstrip("\n"),
+            "loss: to all features, and difference: of the selector to each method; points of balanced error, "
+            "negative is better.",
+        ]
+        return "\n".join([*lines, *self.problems])
+
+    __repr__ = __str__
+
+    def _texts(self) -> pd.DataFrame:
+        """Return what is printed of each method."""
         board = self.leaderboard.join(self.pairs[["difference", "verdict"]])
-        columns = {
+        texts = pd.DataFrame({
             "rank": board["rank"].map("{:.1f}".format),
             "loss": board["loss"].map("{:+.1f}".format, na_action="ignore"),
             "difference": board["difference"].map("{:+.1f}".format, na_action="ignore"),
             "verdict": board["verdict"],
-        }
-        shown = pd.DataFrame(columns, dtype=object).fillna("").rename(index=visible_line)
-        return "\n".join(
-            [
-                f"{visible_line(self.name)}: mean rank {place}, on {len(self.sets)} data sets.",
-                aligned_text(shown).rstrip("\n"),
-                "loss: to all features, and difference: of the selector to each method; points of balanced error, "
-                "negative is better.",
-                *self.problems,
-            ]
-        )
-
-    def __repr__(self) -> str:
-        return str(self)
+        }, dtype=object)  # fmt: skip
+        return texts.fillna("").rename(index=visible_line)
 
     def write(self, results: Path) -> Path:
         """Write the pages below a results folder, with the selector's row marked, and return the first."""
         from provlab.bench.panel_pages import write_panel
 
-        return _pages(results, self.name, self.scores.lines, lambda site: write_panel(
-            site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
-            pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
-        ))  # fmt: skip
+        def write(site: Site) -> None:
+            write_panel(
+                site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
+                pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
+            )  # fmt: skip
+
+        return _pages(results, self.name, self.scores.lines, write)
 
 
 def problems_of(scores: Scores, methods: Iterable[str]) -> list[str]:
     """Return a line for each of some methods that failed, and for each that selected fewer features than asked."""
-    reasons, problems = scores.reasons, []
+    problems = []
     for name in methods:
-        if name in reasons:
-            problems.append(f"{name} failed, and has no number there: {visible_line(reasons[name])}")
-        if fewer := scores.fewer(name):
+        if name in scores.reasons:
+            problems.append(f"{name} failed, and has no number there: {visible_line(scores.reasons[name])}")
+        fewer = scores.fewer(name)
+        if fewer:
             problems.append(f"{name} selected fewer features than asked: {fewer}")
     return problems
 
@@ -189,12 +193,13 @@ def rank(
     if not isinstance(selector, BaseEstimator):
         raise ValueError(f"rank: expected an unfitted selector, got {selector!r:.80}; call the class.")
     executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
+    store = TrialStore(Path(results) / "store")
     with estimators_in_hand():
-        title, method = name or type(selector).__name__, method_in_hand(selector)
-        found = standing(title, method, panel, against, TrialStore(Path(results) / "store"), executor, console)
+        method = method_in_hand(selector)
+        result = standing(name or type(selector).__name__, method, panel, against, store, executor, console)
     with optional_figures():
-        found.write(Path(results))
-    return found
+        result.write(Path(results))
+    return result
 
 
 def method_in_hand(selector: BaseEstimator) -> PanelMethod:
@@ -206,17 +211,17 @@ def method_in_hand(selector: BaseEstimator) -> PanelMethod:
 
 def method_of(choose: Sequence[str]) -> PanelMethod:
     """Return the method that some overrides choose, asked for each size where its class has an argument for that."""
-    known = signature(component_class("selector", compose_config(choose)["selector"])).parameters
-    size = next((each for each in SIZES if each in known), None)
-    if size is None:
-        return PanelMethod("filter", tuple(choose), sizes="own")
-    return PanelMethod("filter", (*choose, f"++selector.{size}=SIZE"), sizes="at most")
+    parameters = signature(component_class("selector", compose_config(choose)["selector"])).parameters
+    for size in SIZES:
+        if size in parameters:
+            return PanelMethod("filter", (*choose, f"++selector.{size}=SIZE"), sizes="at most")
+    return PanelMethod("filter", tuple(choose), sizes="own")
 
 
 def _text(value: Any) -> str:
     """Return a value of a config as Hydra's grammar has it."""
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{name}:{_text(each)}" for name, each in value.items()) + "}"
+        return "{" + ",".join(f"{name}:{_text(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(_text, value)) + "]"
     if isinstance(value, str):
@@ -231,26 +236,28 @@ def standing(
     """Return how a method stands, after computing what the store lacks of its trials; see `rank`."""
     if panel not in PANELS:
         raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
-    others = some("method", against, panel_methods())
+    peers = some("method", against, panel_methods())
     if name in panel_methods():
         raise ValueError(
             f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another by --name, or "
             f"name=."
         )
     stored = read_panel()
-    found = {*stored["dataset"]} & {*(panel_protocol().quick if panel == "quick" else panel_datasets())}
-    if not found:
+    wanted = panel_protocol().quick if panel == "quick" else panel_datasets()
+    names = {*stored["dataset"]} & {*wanted}
+    if not names:
         raise ValueError(
             f"rank: expected stored results of the {panel} panel, got none; provsel panel computes them, and provsel "
             f"reference --panel stores them."
         )
-    datasets = some("data set", found, panel_datasets())
-    own = computed(panel_cells({name: method}, datasets), store, executor, console)
-    beside = stored["method"].isin([*others]) | (stored["size"] == ALL_FEATURES)
-    scores = Scores.of(pd.concat([stored[beside & stored["dataset"].isin([*datasets])], own], ignore_index=True))
+    datasets = some("data set", names, panel_datasets())
+    trials = computed(panel_cells({name: method}, datasets), store, executor, console)
+    beside = stored["method"].isin([*peers]) | (stored["size"] == ALL_FEATURES)
+    beside &= stored["dataset"].isin([*datasets])
+    scores = Scores.of(pd.concat([stored[beside], trials], ignore_index=True))
     size = OWN_SIZE if method.sizes == "own" else None
-    board, errors = leaderboard(scores, size=size), scores.of_slice(size=size)
-    return Standing(name, board, pairs_of(errors, name), sets_of(errors, name), scores)
+    errors = scores.of_slice(size=size)
+    return Standing(name, leaderboard(scores, size=size), pairs_of(errors, name), sets_of(errors, name), scores)
 
 
 def computed(
@@ -262,8 +269,9 @@ def computed(
     these are left out, and the first failure is said.
     """
     run = partial(run_cells, store=store, executor=executor, label="rank", console=console)
-    run(_without_failure(cells, store)[0], only_first=True).check("rank")
-    left, failures = _without_failure(cells, store)
+    working, _ = _without_failure(cells, store)
+    run(working, only_first=True).check("rank")
+    working, failures = _without_failure(cells, store)
     if failures:
         (console or PlainConsole(stderr=True)).print(
             f"rank: {failures[0]}. {len(failures)} of {len(cells)} cells failed so or otherwise; their other trials "
@@ -272,20 +280,23 @@ def computed(
             markup=False,
             highlight=False,
         )
-    run(left).check("rank")
+    run(working).check("rank")
     return panel_frame(cells, store)
 
 
 def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
     """Return the cells without a stored failure, and the first failure of each other one in words."""
-    trials = planned_trials(store, [each.cell for each in cells], ["failure"])
-    first = trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
-    left = [each.cell for place, each in enumerate(cells) if place not in first.index]
-    failures = []
-    for place, failure in first.items():
-        failed = cells[int(str(place))]
-        failures.append(f"{failed.method} failed on {failed.dataset}: {visible_line(failure).rstrip('.')}")
-    return left, failures
+    trials = planned_trials(store, [entry.cell for entry in cells], ["failure"])
+    failures = trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
+    working = []
+    texts = []
+    for place, entry in enumerate(cells):
+        if place in failures.index:
+            reason = visible_line(failures[place]).rstrip(".")
+            texts.append(f"{entry.method} failed on {entry.dataset}: {reason}")
+        else:
+            working.append(entry.cell)
+    return working, texts
 
 
 # ---- other data
@@ -324,10 +335,15 @@ class OnData(NamedTuple):
 
     def write(self, results: Path, name: str, command: str) -> Path:
         """Write the page of a data set below a results folder, and return it."""
-        return _pages(results, name, self.scores.lines, lambda site: site.write(
-            "index.html", "benchmark_data.html", f"Selectors on {name}", "index", found=self, command_line=command,
-            name=name, all=ALL, hrefs={}, mine=(), size=size_words(*self.cells[0].cell.counts[:2]),
-        ))  # fmt: skip
+
+        def write(site: Site) -> None:
+            site.write(
+                "index.html", "benchmark_data.html", f"Selectors on {name}", "index", ranking=self,
+                command_line=command, name=name, all=ALL, hrefs={}, mine=(),
+                size=size_words(*self.cells[0].cell.counts[:2]),
+            )  # fmt: skip
+
+        return _pages(results, name, self.scores.lines, write)
 
 
 def chosen_methods(names: Iterable[str] = ()) -> tuple[dict[str, PanelMethod], list[str]]:
@@ -340,18 +356,31 @@ def chosen_methods(names: Iterable[str] = ()) -> tuple[dict[str, PanelMethod], l
     ValueError
         A name that the panel does not have, or whose package is not installed.
     """
-    methods, trials = panel_methods(), read_panel()
-    seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
-    failed = trials[trials["failure"] != ""]["method"].unique()
-    fast = [name for name in methods if seconds.get(name, np.inf) <= FAST and name not in failed]
-    found = {name: each.installed() for name, each in some("method", {ALL, *(names or fast)}, methods).items()}
-    missing = [name for name, each in found.items() if each is None]
+    methods = panel_methods()
+    names = list(names)
+    chosen = some("method", {ALL, *(names or _fast_methods())}, methods)
+    installed: dict[str, PanelMethod] = {}
+    missing = []
+    for name, method in chosen.items():
+        version = method.installed()
+        if version is None:
+            missing.append(name)
+        else:
+            installed[name] = version
     if names and missing:
         raise ValueError(
             f"rank: {missing[0]}: expected the package {methods[missing[0]].source}, got none; "
             f"{to_install('benchmark')}, or leave this method out."
         )
-    return {name: each for name, each in found.items() if each is not None}, missing
+    return installed, missing
+
+
+def _fast_methods() -> list[str]:
+    """Return the methods that were `FAST` in the panel and did not fail there."""
+    trials = read_panel()
+    seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
+    failed = trials.loc[trials["failure"] != "", "method"].unique()
+    return [name for name in panel_methods() if seconds.get(name, np.inf) <= FAST and name not in failed]
 
 
 def on_data(
@@ -359,34 +388,36 @@ def on_data(
 ) -> OnData:
     """Return how some methods stand on a data set, after computing what the store lacks."""
     cells = panel_cells(methods, {name: dataset})
-    panel, stored = computed(cells, store, executor), read_panel()
-    found = Scores.of(panel)
-    lines, whole = found.lines, leaderboard(found)
-    board = whole[["rank", "balanced_error", "stability", "seconds"]]
-    d = int(lines["n_features"].iloc[0])
-    columns = stored.groupby("dataset")["n_features"].first()
-    alike = columns.index[(columns <= ALIKE * d) & (columns >= d / ALIKE)]
-    alike = alike if len(alike) >= 3 else columns.index
-    known = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
-    board = board.join(_differences(panel)).assign(panel=known.reindex(board.index))
-    board.loc[whole["failed"] > 0, ["difference", "low", "high"]] = np.nan  # of easier folds
-    of_sizes = lines[lines["size"] > 0].pivot_table("balanced_error", "method", "size").reindex(board.index)
-    return OnData(board, of_sizes, len(alike), len(columns), cells, found)
+    trials = computed(cells, store, executor)
+    scores = Scores.of(trials)
+    ranking = leaderboard(scores)
+    board = ranking[["rank", "balanced_error", "stability", "seconds"]].join(_differences(trials))
+    board.loc[ranking["failed"] > 0, ["difference", "low", "high"]] = np.nan  # of easier folds
+    stored = read_panel()
+    n_features = stored.groupby("dataset")["n_features"].first()
+    d = int(scores.lines["n_features"].iloc[0])
+    alike = n_features.index[n_features.between(d / ALIKE, ALIKE * d)]
+    if len(alike) < 3:
+        alike = n_features.index
+    in_panel = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
+    board["panel"] = in_panel.reindex(board.index)
+    of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table("balanced_error", "method", "size")
+    return OnData(board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores)
 
 
 def _differences(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the mean difference to all features of each method, by the corrected resampled t over folds."""
     errors = trials.assign(error=100 * (1 - trials["balanced_accuracy"])).set_index(["model", "repeat", "fold"])
-    whole = errors.loc[errors["size"] == ALL_FEATURES, "error"].rename("whole")
-    others = errors[errors["size"] > 0].join(whole)
-    others["difference"] = others["error"] - others["whole"]
-    means = others.groupby(["method", "repeat", "fold"])["difference"].mean().groupby("method")
+    of_all = errors.loc[errors["size"] == ALL_FEATURES, "error"].rename("of_all")
+    selected = errors[errors["size"] > 0].join(of_all)
+    selected["difference"] = selected["error"] - selected["of_all"]
+    folds = selected.groupby(["method", "repeat", "fold"])["difference"].mean()
     ratio = 1 / (trials["fold"].nunique() - 1)
-    lines = {ALL: {"difference": 0.0}}
-    for name, differences in means:
-        known = differences.dropna().to_numpy()
-        if known.size > 1:
-            lines[name] = mean_difference(known, ratio=ratio)
+    lines = {ALL: (0.0, np.nan, np.nan)}
+    for name, differences in folds.dropna().groupby("method"):
+        if len(differences) > 1:
+            test = CorrectedT(differences.to_numpy(), ratio=ratio)
+            lines[str(name)] = test.estimate, *test.interval(0.95)
     return pd.DataFrame.from_dict(lines, orient="index", columns=["difference", "low", "high"])
 
 
@@ -396,8 +427,8 @@ def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site]
 
     target = results / FOLDER / (in_file_name(name) or "selector")
     with replacing_folder(target, keep=True) as folder:
-        made = datetime.now(UTC).isoformat(timespec="seconds")
-        write(Site(results, folder, (), made, int(lines["trials"].sum()), (), alone=True))
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        write(Site(results, folder, (), now, int(lines["trials"].sum()), (), alone=True))
         write_assets(folder / "assets", plots=False)
         write_frame(lines, folder / "scores.csv")
     return target / "index.html"

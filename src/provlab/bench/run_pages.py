@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from provlab.bench.own_runs import OwnRun, RunTable, size_text
+from provlab.bench.own_runs import OwnRun
+from provlab.bench.run_names import size_text
+from provlab.bench.run_table import RunTable
 from provlab.core.selected import cells_that_select
 from provlab.core.snapshot import StoreSnapshot
 from provlab.report.features import FeaturesLine, write_features
@@ -24,7 +26,8 @@ TEXTS = ("method", "data set", "measure", "state", "failed", "most frequent feat
 
 def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> tuple[list[dict[str, Any]], list[str]]:
     """Write a page for each run, and return what the overview shows of them, and why others cannot be shown."""
-    pages, problems = [], []
+    pages = []
+    problems = []
     for name, run in runs.items():
         try:
             pages.append(_write_run(site, store, name, run))
@@ -36,18 +39,25 @@ def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> 
 
 def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict[str, Any]:
     """Write the page of a run and its files; return what run_parts.html shows of it, with the addresses of these."""
-    folder, table = site.folder / "runs" / name, RunTable(run, store)
-    page: dict[str, Any] = {"run": run, "lines": table.lines[:MAX_LINES], "texts": TEXTS, "href": f"runs/{name}.html"}
-    page["heads"] = [name if name in TEXTS else (name, "number") for name in table.lines[0]]
+    folder = site.folder / "runs" / name
+    table = RunTable(run, store)
+    lines = table.lines
     figures = table.write(folder, ("svg",))
-    page["figures"] = [path.relative_to(site.folder).as_posix() for path in sorted(figures)]
-    page["files"] = [(path.relative_to(site.folder).as_posix(), "") for path in sorted(folder.iterdir())]
+    page = {
+        "run": run,
+        "lines": lines[:MAX_LINES],
+        "texts": TEXTS,
+        "href": f"runs/{name}.html",
+        "heads": [title if title in TEXTS else (title, "number") for title in lines[0]],
+        "figures": [f"runs/{name}/{path.name}" for path in sorted(figures)],
+        "files": [(f"runs/{name}/{path.name}", "") for path in sorted(folder.iterdir())],
+    }
     selects = cells_that_select(store, run.cells)
-    selecting = [(cell, features) for cell, features in table.selected.items() if selects.get(cell)]
+    selecting = [(cell, selected) for cell, selected in table.selected.items() if selects.get(cell)]
     features = write_features(
         site, features_lines(run), selects, selecting, f"runs/{name}", csv=f"runs/{name}/features.csv"
     )
-    site.write(page["href"], "run.html", run.title, "runs", run.title, page=page, features=features)
+    site.write(f"runs/{name}.html", "run.html", run.title, "runs", run.title, page=page, features=features)
     return page
 
 
@@ -56,12 +66,12 @@ def features_lines(run: OwnRun) -> list[FeaturesLine]:
 
     There is one column where each method has one number, and a method that chooses its own stands in each.
     """
-    sizes = list(dict.fromkeys(cell.size for cell in run.cells if cell.size))
-    places = Counter((cell.method, cell.label) for cell in run.cells)
-    if max(places.values()) == 1:
+    n_lines = Counter((cell.method, cell.label) for cell in run.cells)
+    if max(n_lines.values()) == 1:
         return [FeaturesLine(cell.method, "", cell.label, cell.id) for cell in run.cells]
-    return [
-        FeaturesLine(cell.method, size_text(size), cell.label, cell.id)
-        for cell in run.cells
-        for size in ([cell.size] if cell.size else sizes)
-    ]
+    all_sizes = list(dict.fromkeys(cell.size for cell in run.cells if cell.size))
+    lines = []
+    for cell in run.cells:
+        sizes = [cell.size] if cell.size else all_sizes
+        lines += [FeaturesLine(cell.method, size_text(size), cell.label, cell.id) for size in sizes]
+    return lines

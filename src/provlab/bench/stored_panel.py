@@ -54,7 +54,7 @@ NAMES = [*KEY, "model"]
 _KINDS = {"str": pa.string(), "int64": pa.int32(), "float64": pa.float32()}
 _SCHEMA = pa.schema([(name, _KINDS[kind]) for name, kind in COLUMNS.items()], metadata={"provsel_panel": str(VERSION)})
 
-_MEASURES = {
+_SAME_RANGE = {
     **{name: column for column, name in READ.items() if column in RANGES},
     **dict.fromkeys(("balanced_accuracy", "support_f1", "false_discovery"), "error"), "select_cpu": "select_cpu",
     "n_features": "n_features",
@@ -101,15 +101,20 @@ def write_table(table: pd.DataFrame, folder: Path) -> None:
     for method, part in table.groupby("method", sort=False):
         lines = part.sort_values(["dataset", "size", *NUMBERS, "model"])
         for name in ("select_cpu", "peak_bytes"):  # of which no more digits mean anything
-            lines[name] = [float(f"{value:.3g}") for value in lines[name].astype(float)]
-        found = pa.Table.from_pandas(lines[_SCHEMA.names], _SCHEMA, preserve_index=False)
+            lines[name] = _rounded(lines[name].astype(float), 3)
+        content = pa.Table.from_pandas(lines[_SCHEMA.names], _SCHEMA, preserve_index=False)
         path = folder / f"{re.sub(r'[^a-z0-9]+', '-', str(method).lower()).strip('-')}.parquet"
         with replacing(path) as temporary:
-            pq.write_table(found.replace_schema_metadata(_SCHEMA.metadata), temporary, **_SMALL)
+            pq.write_table(content.replace_schema_metadata(_SCHEMA.metadata), temporary, **_SMALL)
         written.add(path)
     for path in {*folder.glob("*.parquet")} - written:
         path.unlink()
     _write_results(folder)
+
+
+def _rounded(values: pd.Series, digits: int) -> pd.Series:
+    """Return numbers with some significant digits."""
+    return values.map(lambda value: float(f"{value:.{digits}g}"))
 
 
 def _write_results(folder: Path) -> None:
@@ -126,7 +131,7 @@ def _write_results(folder: Path) -> None:
     scores = Scores.of(panel)
     compared = pd.concat(compared_with_all(scores), names=["domain"]).reset_index()
     for name, frame in (("leaderboard", leaderboard(scores).reset_index()), ("against_all", compared)):
-        numbers = frame.select_dtypes("float").map(lambda value: float(f"{value:.6g}"))
+        numbers = frame.select_dtypes("float").apply(_rounded, digits=6)
         write_frame(frame.assign(**numbers), folder / f"_{name}.csv")
 
 
@@ -140,33 +145,34 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
     dict
         Pairs of a method and a data set: `written` now, `partial`, of which trials are missing, and `stored` in all.
     """
-    known = {*pc.unique(store.read(["data"])["data"]).to_pylist()}
-    sets = {name: each for name, each in panel_datasets().items() if base_cell(each).data in known}
-    cells = panel_cells(panel_methods(), sets)
-    counts = planned_trials(store, [each.cell for each in cells], []).groupby("place").size()
-    about = names_of(cells)
-    about["planned"], about["stored"] = [each.cell.n_trials for each in cells], counts.reindex(about.index).fillna(0)
-    sums = about.groupby(["method", "dataset"], sort=False)[["planned", "stored"]].sum()
-    whole, begun = {*sums.index[sums["planned"] == sums["stored"]]}, {*sums.index[sums["stored"] > 0]}
+    identities = {*pc.unique(store.read(["data"])["data"]).to_pylist()}
+    datasets = {name: entry for name, entry in panel_datasets().items() if base_cell(entry).data in identities}
+    cells = panel_cells(panel_methods(), datasets)
+    plan = names_of(cells)
+    plan["planned"] = [entry.cell.n_trials for entry in cells]
+    n_stored = planned_trials(store, [entry.cell for entry in cells], []).groupby("place").size()
+    plan["stored"] = n_stored.reindex(plan.index).fillna(0)
+    sums = plan.groupby(["method", "dataset"], sort=False)[["planned", "stored"]].sum()
+    complete = {*sums.index[sums["planned"] == sums["stored"]]}
+    n_partial = int(((sums["stored"] > 0) & (sums["stored"] < sums["planned"])).sum())
     old = read_table(folder)
-    pairs = pd.MultiIndex.from_frame(old[["method", "dataset"]])
-    kept = old["method"].isin([*panel_methods()]) & old["dataset"].isin([*panel_datasets()]) & ~pairs.isin([*whole])
-    parts = [old[kept]]
-    for name in {name for _, name in whole}:
-        own = [each for each in cells if each.dataset == name and (each.method, name) in whole]
-        parts.append(panel_frame(own, store))
+    in_panel = old["method"].isin([*panel_methods()]) & old["dataset"].isin([*panel_datasets()])
+    is_replaced = pd.MultiIndex.from_frame(old[["method", "dataset"]]).isin([*complete])
+    parts = [old[in_panel & ~is_replaced]]
+    for name in {dataset for _, dataset in complete}:
+        of_dataset = [entry for entry in cells if entry.dataset == name and (entry.method, name) in complete]
+        parts.append(panel_frame(of_dataset, store))
     table = pd.concat([part[_SCHEMA.names] for part in parts if len(part)] or [old])
     write_table(table, folder)
-    n_stored = len(table[["method", "dataset"]].drop_duplicates())
-    return {"written": len(whole), "partial": len(begun - whole), "stored": n_stored}
+    n_pairs = len(table[["method", "dataset"]].drop_duplicates())
+    return {"written": len(complete), "partial": n_partial, "stored": n_pairs}
 
 
 def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:
     """Return by short id the cells of the panel as it is now, of the methods and data sets of a table that it has."""
-    methods, sets = panel_methods(), panel_datasets()
-    named = {name: sets[name] for name in table["dataset"].unique() if name in sets}
-    cells = panel_cells({name: methods[name] for name in table["method"].unique() if name in methods}, named)
-    return {each.cell.short_id: each for each in cells}
+    methods = {name: method for name, method in panel_methods().items() if name in {*table["method"]}}
+    datasets = {name: dataset for name, dataset in panel_datasets().items() if name in {*table["dataset"]}}
+    return {entry.cell.short_id: entry for entry in panel_cells(methods, datasets)}
 
 
 def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
@@ -178,13 +184,13 @@ def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
         A method or data set that the panel does not have; a cell with another id, as the config, a version or the id
         itself is another; a trial that is missing, or there twice; a number that none can have.
     """
-    for kind, known in (("method", panel_methods()), ("dataset", panel_datasets())):
-        some(kind, table[kind].unique(), known)
+    some("method", table["method"].unique(), panel_methods())
+    some("dataset", table["dataset"].unique(), panel_datasets())
     cells = cells_of_table(table)
     expected = names_of([*cells.values()]).assign(now=[*cells])
-    expected[["repeats", "folds", "draws"]] = [each.cell.counts for each in cells.values()]
-    found = table.merge(expected, on=[*NAMES, "domain"], how="left")
-    wrong = found[found["cell"] != found["now"]]
+    expected[["repeats", "folds", "draws"]] = [entry.cell.counts for entry in cells.values()]
+    lines = table.merge(expected, on=[*NAMES, "domain"], how="left")
+    wrong = lines[lines["cell"] != lines["now"]]
     if len(wrong):
         line = wrong.iloc[0]
         now = line["now"] if isinstance(line["now"], str) else "none"
@@ -193,17 +199,17 @@ def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
             f"{line['cell'][:12]} of {line['method']} on {line['dataset']}, {line['size']} features, {line['model']}, "
             f"which is {now[:12]} here; they were computed with other versions or settings, or edited."
         )
-    planned = sum(each.cell.n_trials for key, each in cells.items() if key in {*found["cell"]})
-    if len(found.drop_duplicates(["cell", *NUMBERS])) < len(found) or len(found) != planned:
+    n_planned = sum(cells[cell].cell.n_trials for cell in lines["cell"].unique())
+    if len(lines.drop_duplicates(["cell", *NUMBERS])) < len(lines) or len(lines) != n_planned:
         raise ValueError(
-            f"{subject}: expected each of {planned} planned trials once, got {len(found)} lines; compute the others, "
+            f"{subject}: expected each of {n_planned} planned trials once, got {len(lines)} lines; compute the others, "
             f"or remove repeated lines."
         )
-    beyond = (found[[*NUMBERS]].to_numpy() >= found[["repeats", "folds", "draws"]].to_numpy()).any(axis=1)
+    beyond = lines[[*NUMBERS]].to_numpy() >= lines[["repeats", "folds", "draws"]].to_numpy()
     if beyond.any():
         raise ValueError(f"{subject}: expected planned repeats and folds, got others; it was edited.")
-    for name, measure in _MEASURES.items():
-        check_range(measure, found[name].dropna().to_numpy(), f"{subject}: {name}")
+    for name, column in _SAME_RANGE.items():
+        check_range(column, lines[name].dropna().to_numpy(), f"{subject}: {name}")
     return cells
 
 
@@ -212,17 +218,20 @@ def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
 
     A cell that is not in `cells` has neither key nor config. Data sets and selectors are called as in the panel.
     """
-    configs = {key: each.cell.json for key, each in cells.items()}
-    text = table["cell"].map(configs)
-    numbers = zip(text, *(table[name] for name in NUMBERS), strict=True)
-    keys = [trial_key(*each) if isinstance(each[0], str) else None for each in numbers]
-    found = table.rename(columns={new: old for old, new in READ.items()})
-    whole = table["cell"].map({key: each.cell.id for key, each in cells.items()}).fillna(table["cell"])
-    found = found.assign(cell=whole, key=keys, config=text.astype("category"), selector=table["method"])
+    records = table.rename(columns={name: column for column, name in READ.items()})
+    configs = table["cell"].map({cell: entry.cell.json for cell, entry in cells.items()})
+    keys = []
+    for config, *numbers in zip(configs, *(table[name] for name in NUMBERS), strict=True):
+        keys.append(trial_key(config, *numbers) if isinstance(config, str) else None)
+    ids = table["cell"].map({cell: entry.cell.id for cell, entry in cells.items()})
+    records["cell"] = ids.fillna(table["cell"])
+    records["key"] = keys
+    records["config"] = configs.astype("category")
+    records["selector"] = table["method"]
     arrays = {}
     for name in ("key", "cell", "config", *NUMBERS, *READ, "n_features", *WHERE, "dataset", "selector"):
         kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.float64()
-        arrays[name] = pa.array(found[name], None if name == "config" else kind, from_pandas=True)
+        arrays[name] = pa.array(records[name], None if name == "config" else kind, from_pandas=True)
     return pa.table(arrays)
 
 
@@ -246,14 +255,15 @@ def write_dataset_table(folder: Path) -> Path:
     trials = read_panel(folder)
     of_all = trials[trials["size"] == ALL_FEATURES]
     errors = of_all.assign(error=1 - of_all["balanced_accuracy"]).pivot_table("error", "dataset", "model").round(4)
-    lines = [_line(name, entry) for name, entry in panel_datasets().items()]
-    write_frame(pd.DataFrame(lines).join(errors.add_prefix("error_"), on="dataset"), folder / TABLE)
+    lines = pd.DataFrame([_line(name, entry) for name, entry in panel_datasets().items()])
+    write_frame(lines.join(errors.add_prefix("error_"), on="dataset"), folder / TABLE)
     return folder / TABLE
 
 
 def _line(name: str, entry: PanelDataset) -> dict[str, Any]:
     cell = base_cell(entry)
-    data, source_name = load_from(cell.dataset), cell.dataset["name"]
+    data = load_from(cell.dataset)
+    source_name = cell.dataset["name"]
     source = read_source(source_name) if source_name in source_names() else None
     licence = source.licence if source else getattr(loader(source_name), "LICENCE", "Generated by provsel.")
     values = data.X.data if sparse.issparse(data.X) else data.X

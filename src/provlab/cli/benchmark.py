@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -58,128 +58,175 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_rank(options: argparse.Namespace) -> int:
     """Print and write how a selector stands, or how methods stand on a data set."""
-    from provlab.bench.rank import method_of, standing
     from provlab.core.composition import compose_config, executor_settings, results_folder
-    from provlab.core.overrides import setting
     from provlab.core.store import TrialStore
 
-    groups: dict[str, list[str]] = {"selector": [], "dataset": [], "run": [], "": []}
-    known = {"preparation": "dataset", "executor": "run", "results": "run"}
-    for text in options.overrides:
-        group = setting(text).split(".")[0]
-        groups[known.get(group, group if group in groups else "")].append(text)
-    asked, data = groups["selector"], groups["dataset"]
-    if groups[""] or bool(asked) == bool(data):
-        got = groups[""][0] if groups[""] else "both" if data else "neither"
+    groups = _grouped(options.overrides)
+    config = compose_config(groups["run"])
+    results = results_folder(config)
+    start = time.perf_counter()
+    rank = _rank_on_data if groups["dataset"] else _rank_selector
+    ranking = rank(options, groups, TrialStore(results / "store"), executor_settings(config), results)
+    if options.json:
+        frames = {name: frame.to_dict("records") for name, frame in ranking.frames.items()}
+        print_json({**frames, "page": None if ranking.page is None else str(ranking.page)})
+        return ranking.status
+    console = PlainConsole()
+    for part in ranking.parts:
+        console.print(part)
+    where = "" if ranking.page is None else f"; the page: {ranking.page}"
+    console.print(f"{time.perf_counter() - start:.0f} s{where}", soft_wrap=True)
+    return ranking.status
+
+
+class Ranking(NamedTuple):
+    """What `provsel rank` shows: parts for a terminal, frames for JSON, the page, and the exit status."""
+
+    parts: list[RenderableType]
+    frames: dict[str, pd.DataFrame]
+    page: Path | None
+    status: int = 0
+
+
+GROUP_OF = {
+    "selector": "selector", "dataset": "dataset", "preparation": "dataset", "executor": "run", "results": "run",
+}  # fmt: skip
+"""Settings that `provsel rank` takes, and what they are about."""
+
+
+def _grouped(overrides: list[str]) -> dict[str, list[str]]:
+    """Return the settings of the selector, of the data set and of the run.
+
+    Raises
+    ------
+    ValueError
+        For another setting, and where not one of selector and data set has settings.
+    """
+    from provlab.core.overrides import setting
+
+    groups: dict[str, list[str]] = {"selector": [], "dataset": [], "run": []}
+    wrong = ""
+    for text in overrides:
+        group = GROUP_OF.get(setting(text).split(".")[0])
+        if group is None:
+            wrong = wrong or text
+        else:
+            groups[group].append(text)
+    if not wrong and bool(groups["selector"]) == bool(groups["dataset"]):
+        wrong = "both" if groups["dataset"] else "neither"
+    if wrong:
         raise ValueError(
             f"rank: expected settings of a selector, as selector=rrqr, or of a data set, as dataset=digits, and those "
-            f"of executor and results, got {got}; models, folds and sizes are those of the benchmark."
+            f"of executor and results, got {wrong}; models, folds and sizes are those of the benchmark."
         )
-    config = compose_config(groups["run"])
-    results, executor = results_folder(config), executor_settings(config)
-    store, start, console = TrialStore(results / "store"), time.perf_counter(), PlainConsole()
-    status = 0
+    return groups
+
+
+def _rank_selector(
+    options: argparse.Namespace, groups: Mapping[str, list[str]], store: TrialStore, executor: Mapping[str, Any],
+    results: Path,
+) -> Ranking:  # fmt: skip
+    """Rank a selector among the methods of the benchmark, and write the pages."""
+    from provlab.bench.rank import method_of, standing
+
+    overrides = groups["selector"]
+    name = options.name or _name_of(overrides)
+    result = standing(name, method_of(overrides), options.panel, options.against, store, executor)
     page: Path | None = None
-    if data:
-        shown, frames, page = _on_data(options.name, options.against, data, store, executor, results)
-    else:
-        found = standing(
-            options.name or _name_of(asked), method_of(asked), options.panel, options.against, store, executor
-        )
-        frames = {
-            "leaderboard": found.leaderboard.reset_index(), "pairs": found.pairs.reset_index(), "sets": found.sets,
-        }  # fmt: skip
-        shown = [*described(found)]
-        status = 1 if found.failed else 0
-        with optional_figures():
-            page = found.write(results)
-    if options.json:
-        shown_page = None if page is None else str(page)
-        print_json({**{name: frame.to_dict("records") for name, frame in frames.items()}, "page": shown_page})
-        return status
-    for part in shown:
-        console.print(part)
-    where = "" if page is None else f"; the page: {page}"
-    console.print(f"{time.perf_counter() - start:.0f} s{where}", soft_wrap=True)
-    return status
+    with optional_figures():
+        page = result.write(results)
+    frames = {
+        "leaderboard": result.leaderboard.reset_index(), "pairs": result.pairs.reset_index(), "sets": result.sets,
+    }  # fmt: skip
+    return Ranking([*described(result)], frames, page, 1 if result.failed else 0)
 
 
-def _name_of(asked: list[str]) -> str:
+def _name_of(overrides: list[str]) -> str:
     """Return the name of the selector's config, or of the class where the settings name one themselves."""
     from provlab.core.composition import compose_config
     from provlab.core.overrides import setting
 
-    chosen = {setting(text): text.partition("=")[2] for text in asked}
-    if "selector" in chosen and "selector._target_" not in chosen:
-        return chosen["selector"]
-    return str(compose_config(asked)["selector"]["_target_"]).rpartition(".")[2]
+    values = {setting(text): text.partition("=")[2] for text in overrides}
+    if "selector" in values and "selector._target_" not in values:
+        return values["selector"]
+    return str(compose_config(overrides)["selector"]["_target_"]).rpartition(".")[2]
 
 
-def described(found: Standing) -> Iterator[RenderableType]:
+def described(result: Standing) -> Iterator[RenderableType]:
     """Yield the leaderboard, the pairs and both ends of the data sets as parts for a terminal."""
-    own, sets = found.name, found.sets
-    board = found.leaderboard.join(found.pairs[["difference", "verdict"]]).fillna({"verdict": ""})
-    beside = {f"{own} beside it": ("+.1f", "difference"), "verdict": ("", "verdict")}
-    lines = [
-        {name: Text(text, "bold" if line["method"] == own else "") for name, text in line.items()}
-        for line in _lines(board, BOARD | beside)
-    ]
-    caption = (
-        f"Loss to all features, and {own} beside each other method: points of balanced error, negative is better. The "
-        f"verdicts hold together at 5 %. {len(sets)} data sets of {sets['domain'].nunique()} domains show a "
-        f"difference of {found.pairs['detectable'].median():.1f} points nine times in ten. "
-        f"Seconds of the others may be another machine's."
-    )
-    yield table(lines, f"{own} among {len(board) - 1} methods", "" if found.failed else caption)
-    yield from map(Text, found.problems)
-    if found.failed:
+    name = result.name
+    board = result.leaderboard.join(result.pairs[["difference", "verdict"]]).fillna({"verdict": ""})
+    columns = {**BOARD, f"{name} beside it": ("+.1f", "difference"), "verdict": ("", "verdict")}
+    lines: list[dict[str, Any]] = []
+    for line in _lines(board, columns):
+        style = "bold" if line["method"] == name else ""
+        lines.append({title: Text(text, style) for title, text in line.items()})
+    caption = ""
+    if not result.failed:
+        caption = (
+            f"Loss to all features, and {name} beside each other method: points of balanced error, negative is better. "
+            f"The verdicts hold together at 5 %. {len(result.sets)} data sets of {result.sets['domain'].nunique()} "
+            f"domains show a difference of {result.pairs['detectable'].median():.1f} points nine times in ten. "
+            f"Seconds of the others may be another machine's."
+        )
+    yield table(lines, f"{name} among {len(board) - 1} methods", caption)
+    for problem in result.problems:
+        yield Text(problem)
+    if result.failed:
         return
-    for title, part in (("strongest", sets[:ENDS]), ("weakest", sets[::-1][:ENDS])):
-        names = "; ".join(f"{row.dataset} (rank {row.rank:.1f}, {row.loss:+.1f})" for row in part.itertuples())
-        yield Text(f"{title}: {names}")
+    for title, sets in (("strongest", result.sets[:ENDS]), ("weakest", result.sets[::-1][:ENDS])):
+        names = [f"{row.dataset} (rank {row.rank:.1f}, {row.loss:+.1f})" for row in sets.itertuples()]
+        yield Text(f"{title}: {'; '.join(names)}")
 
 
-def _lines(board: pd.DataFrame, shown: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
-    """Return a line a method: columns of a leaderboard as `shown` has them, without the numbers that are not there."""
-    return [
-        {"method": str(name)}
-        | {
-            title: "" if row[names[0]] != row[names[0]] else " to ".join(format(row[each], form) for each in names)
-            for title, (form, *names) in shown.items()
-        }
-        for name, row in board.iterrows()
-    ]
+def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
+    """Return a line a method: columns of a leaderboard as `columns` has them, without the numbers that are missing."""
+    lines = []
+    for method, row in board.iterrows():
+        line = {"method": str(method)}
+        for title, (form, *names) in columns.items():
+            values = row[names].tolist()
+            is_missing = values[0] != values[0]
+            line[title] = "" if is_missing else " to ".join(format(value, form) for value in values)
+        lines.append(line)
+    return lines
 
 
-def _on_data(
-    name: str, against: list[str], data: list[str], store: TrialStore, executor: Mapping[str, Any], results: Path
-) -> tuple[list[RenderableType], dict[str, pd.DataFrame], Path | None]:
-    """Rank methods on a data set, write the page and what `provsel report` shows; return board, frame and page."""
-    from provlab.bench.own_runs import FOLDER, RunTable, dataset_names, own_run
+def _rank_on_data(
+    options: argparse.Namespace, groups: Mapping[str, list[str]], store: TrialStore, executor: Mapping[str, Any],
+    results: Path,
+) -> Ranking:  # fmt: skip
+    """Rank methods on a data set, write the page and what `provsel report` shows."""
+    from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.panel import PanelDataset, base_cell
     from provlab.bench.rank import YOURS, chosen_methods, on_data
+    from provlab.bench.run_names import dataset_names, own_run
+    from provlab.bench.run_table import RunTable
 
-    _check_rows(data)
-    dataset = PanelDataset(tuple(data), YOURS, "")
-    name = name or dataset_names([base_cell(dataset).dataset])[0]
-    chosen, missing = chosen_methods(against)
-    found = on_data(name, dataset, chosen, store, executor)
-    alike = " with about as many columns" if found.n_alike < found.n_panel else ""
-    board = table(_lines(found.board, ON_DATA), f"{len(found.board)} methods on {name}", (
+    overrides = groups["dataset"]
+    _check_rows(overrides)
+    dataset = PanelDataset(tuple(overrides), YOURS, "")
+    name = options.name or dataset_names([base_cell(dataset).dataset])[0]
+    methods, missing = chosen_methods(options.against)
+    result = on_data(name, dataset, methods, store, executor)
+    alike = " with about as many columns" if result.n_alike < result.n_panel else ""
+    caption = (
         f"Difference: points of balanced error more than all features, with the 95 % interval of one method alone over "
-        f"the folds. In the benchmark: mean rank on {found.n_alike} of its data sets{alike}."
-        + f" Without {', '.join(missing)}: {to_install('benchmark')}." * bool(missing)
-    ))  # fmt: skip
-    arguments = [*(f"--against={each}" for each in against), *data, f"results={results}"]
+        f"the folds. In the benchmark: mean rank on {result.n_alike} of its data sets{alike}."
+    )
+    if missing:
+        caption += f" Without {', '.join(missing)}: {to_install('benchmark')}."
+    board = table(_lines(result.board, ON_DATA), f"{len(result.board)} methods on {name}", caption)
+    arguments = [*(f"--against={method}" for method in options.against), *overrides, f"results={results}"]
     command = shlex.join(["provsel", "rank", *arguments])
-    methods = [f"{each.method} ({each.model})" for each in found.cells]
-    run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
-    RunTable(run, store).write(results / FOLDER / run.name, formats=("svg",))
-    shown: list[RenderableType] = [board, *map(Text, found.problems)]
+    lines = [f"{entry.method} ({entry.model})" for entry in result.cells]
+    run = own_run(command, [entry.cell for entry in result.cells], lines, [name] * len(lines))
+    RunTable(run, store).write(results / RUNS_FOLDER / run.name, formats=("svg",))
     page: Path | None = None
     with optional_figures():
-        page = found.write(results, name, command)
-    return shown, {"leaderboard": found.board.reset_index()}, page
+        page = result.write(results, name, command)
+    parts: list[RenderableType] = [board, *map(Text, result.problems)]
+    return Ranking(parts, {"leaderboard": result.board.reset_index()}, page)
 
 
 def _check_rows(data: list[str]) -> None:
@@ -232,8 +279,6 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_panel(options: argparse.Namespace) -> int:
     """Compute what is missing, and return 1 where a trial could not be computed here."""
-    import pandas as pd
-
     from provlab.bench.methods import panel_methods
     from provlab.bench.panel import names_of, panel_cells, panel_datasets, some
     from provlab.core.frames import planned_trials
@@ -244,22 +289,25 @@ def call_panel(options: argparse.Namespace) -> int:
     executor = only_executor("panel", options, "executor=serial", why)
     datasets = some("data set", options.dataset, panel_datasets())
     methods = some("method", options.method, panel_methods())
-    cells, store = panel_cells(methods, datasets), TrialStore(Path(options.results) / "store")
+    cells = panel_cells(methods, datasets)
+    store = TrialStore(Path(options.results) / "store")
     status = 0
     if not options.plan:
-        report = run_cells([each.cell for each in cells], store, executor, label="panel")
+        report = run_cells([entry.cell for entry in cells], store, executor, label="panel")
         print(report.summary())
         status = 1 if report.failures else 0
-    names, planned = names_of(cells)["dataset"], [each.cell.n_trials for each in cells]
-    found = planned_trials(store, [each.cell for each in cells], ["task_cpu", "failure"]).join(names, on="place")
-    found["failed"] = found["failure"].fillna("") != ""
-    counts = found.groupby("dataset").agg(
+    plan = names_of(cells)[["dataset"]]
+    plan["trials"] = [entry.cell.n_trials for entry in cells]
+    trials = planned_trials(store, [entry.cell for entry in cells], ["task_cpu", "failure"])
+    trials = trials.join(plan["dataset"], on="place")
+    trials["failed"] = trials["failure"].fillna("") != ""
+    counts = trials.groupby("dataset").agg(
         stored=("place", "size"), failed=("failed", "sum"), **{"CPU s": ("task_cpu", "sum")}
     )
-    shown = pd.DataFrame({"trials": planned}).groupby(names).sum().reindex([*datasets]).join(counts).fillna(0)
-    lines = shown.round().astype(int).rename_axis("data set").reset_index().to_dict("records")
+    lines = plan.groupby("dataset").sum().reindex([*datasets]).join(counts).fillna(0).round().astype(int)
     hours = counts["CPU s"].sum() / 3600
-    PlainConsole().print(table(lines, caption=f"{hours:.2f} CPU hours; what failed is a result, and is ranked last"))
+    caption = f"{hours:.2f} CPU hours; what failed is a result, and is ranked last"
+    PlainConsole().print(table(lines.rename_axis("data set").reset_index().to_dict("records"), caption=caption))
     return status
 
 

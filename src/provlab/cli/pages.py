@@ -39,8 +39,8 @@ def call_report(options: argparse.Namespace) -> int:
         some_artefacts()
     start = time.perf_counter()
     index = build_report(Path(options.results), options.overrides)
-    pages = list(index.parent.rglob("*.html"))
-    print(f"{len(pages)} pages in {time.perf_counter() - start:.1f} s: open {index}")
+    n_pages = len(list(index.parent.rglob("*.html")))
+    print(f"{n_pages} pages in {time.perf_counter() - start:.1f} s: open {index}")
     return 0
 
 
@@ -66,32 +66,28 @@ def call_explain(options: argparse.Namespace) -> int:
     from provlab.project.papers import full_name
     from provlab.project.project import current_project
 
-    name, console = full_name(options.artefact), PlainConsole()
-    wanted = {"row": options.row, "column": options.column, "dataset": options.dataset}
-    chosen = choose(compose_artefact(name, options.overrides), **wanted)
+    name = full_name(options.artefact)
+    artefact = compose_artefact(name, options.overrides)
+    artefact = choose(artefact, row=options.row, column=options.column, dataset=options.dataset)
     if options.row is None or options.column is None:
-        if options.json:
-            print_json({"artefact": chosen.name, "title": chosen.title, **{k + "s": _names(chosen, k) for k in wanted}})
-            return 0
-        console.print(Text(f"{chosen.name}: {chosen.title}", style="bold"))
-        for kind in wanted:
-            console.print(f"{kind}s: {'; '.join(_names(chosen, kind))}", soft_wrap=True)
-        console.print("Name one: --row ... --column ... [--dataset ...]")
+        _print_names(artefact, as_json=options.json)
         return 0
-    store, recipe = TrialStore(Path(options.results) / "store"), load_recipe(name)
+    store = TrialStore(Path(options.results) / "store")
+    recipe = load_recipe(name)
     tables = current_project().root / "results" / "reference" / "tables"
-    frame = beside_reference(recipe.frame(chosen, store), reference_numbers(tables / f"{name}.csv"))
-    [trace] = trace_numbers(chosen, frame, store, recipe.columns, max_listed=math.inf if options.trials else 0)
+    frame = beside_reference(recipe.frame(artefact, store), reference_numbers(tables / f"{name}.csv"))
+    [trace] = trace_numbers(artefact, frame, store, recipe.columns, max_listed=math.inf if options.trials else 0)
     if options.json:
         print_json(_values_of(trace, options.results))
         return 0
-    selected = dict(cells_features(store, unique_cells(chosen.cells)))
+    selected = dict(cells_features(store, unique_cells(artefact.cells)))
+    console = PlainConsole()
     for part in describe(trace, options.results, selected):
         console.print(part)
     return 0
 
 
-def choose(artefact: Artefact, row: str | None, column: str | None, dataset: str | None) -> Artefact:
+def choose(artefact: Artefact, **names: str | None) -> Artefact:
     """Return the artefact with the entries of one row, column or data set only, or of what is named of them.
 
     Raises
@@ -99,22 +95,42 @@ def choose(artefact: Artefact, row: str | None, column: str | None, dataset: str
     ValueError
         Names the rows, columns or data sets that there are.
     """
-    for kind, wanted in (("row", row), ("column", column), ("dataset", dataset)):
-        if wanted is None:
-            continue
-        known = _names(artefact, kind)
-        # a column of the table may be a summary of an entry's: "r=30, k=40, relevant"
-        fitting = [name for name in known if wanted == name or (kind == "column" and wanted.startswith(name))]
-        if not fitting:
-            hint = did_you_mean(wanted, known) or "."
-            raise ValueError(f"--{kind}: expected one of {'; '.join(known)} of {artefact.name}, got {wanted!r}{hint}")
-        longest = max(fitting, key=len)
-        artefact = replace(artefact, entries=tuple(each for each in artefact.entries if getattr(each, kind) == longest))
+    for kind, name in names.items():
+        if name is not None:
+            entry_name = _entry_name(artefact, kind, name)
+            entries = tuple(entry for entry in artefact.entries if getattr(entry, kind) == entry_name)
+            artefact = replace(artefact, entries=entries)
     return artefact
+
+
+def _entry_name(artefact: Artefact, kind: str, name: str) -> str:
+    """Return the row, column or data set of the entries that a name is of: a column may be a summary of an entry's."""
+    choices = _names(artefact, kind)
+    if name in choices:
+        return name
+    # the summary "r=30, k=40, relevant" of the entry's column "r=30, k=40"
+    fitting = [choice for choice in choices if kind == "column" and name.startswith(choice)]
+    if not fitting:
+        hint = did_you_mean(name, choices) or "."
+        raise ValueError(f"--{kind}: expected one of {'; '.join(choices)} of {artefact.name}, got {name!r}{hint}")
+    return max(fitting, key=len)
 
 
 def _names(artefact: Artefact, kind: str) -> list[str]:
     return list(dict.fromkeys(getattr(entry, kind) for entry in artefact.entries))
+
+
+def _print_names(artefact: Artefact, *, as_json: bool) -> None:
+    """Print the rows, columns and data sets of an artefact."""
+    names = {f"{kind}s": _names(artefact, kind) for kind in ("row", "column", "dataset")}
+    if as_json:
+        print_json({"artefact": artefact.name, "title": artefact.title, **names})
+        return
+    console = PlainConsole()
+    console.print(Text(f"{artefact.name}: {artefact.title}", style="bold"))
+    for kind, of_kind in names.items():
+        console.print(f"{kind}: {'; '.join(of_kind)}", soft_wrap=True)
+    console.print("Name one: --row ... --column ... [--dataset ...]")
 
 
 def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures]) -> Iterator[RenderableType]:
@@ -122,10 +138,10 @@ def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures
     from provlab.core.tables import value_text
 
     yield Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")
-    names = {"number": "column", "data set": "dataset", "ours": "value", "sd": "sd", "printed": "printed_value"}
+    columns = {"number": "column", "data set": "dataset", "ours": "value", "sd": "sd", "printed": "printed_value"}
     if any(line["reference"] for line in trace.numbers):
-        names["reference"] = "reference"
-    yield table([{shown: value_text(line[name]) for shown, name in names.items()} for line in trace.numbers])
+        columns["reference"] = "reference"
+    yield table([{title: value_text(line[name]) for title, name in columns.items()} for line in trace.numbers])
     for cell in trace.cells:
         yield from _cell(cell, results, selected.get(cell.entry.cell.id))
     if trace.silent:
@@ -141,72 +157,81 @@ def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures
 
 def _values_of(trace: Trace, results: str) -> dict[str, Any]:
     """Return a trace as plain values: numbers, cells with their configs, commands, environments and revisions."""
-    cells = [
-        {
-            "dataset": cell.entry.dataset, "cell": cell.entry.cell.id, "config": cell.entry.cell.identity,
-            "stored": cell.n_found, "planned": cell.entry.cell.n_trials, "split_seeds": cell.split_seeds,
+    cells = []
+    for cell in trace.cells:
+        planned = cell.entry.cell
+        cells.append({
+            "dataset": cell.entry.dataset, "cell": planned.id, "config": planned.identity,
+            "stored": cell.n_stored, "planned": planned.n_trials, "split_seeds": cell.split_seeds,
             "measured": cell.measured, "trials": cell.trials, "command": cell.command,
             "audit": cell.audit_command(results),
-        }
-        for cell in trace.cells
-    ]  # fmt: skip
+        })  # fmt: skip
     return {**vars(trace), "cells": cells}
 
 
 def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> Iterator[RenderableType]:
     planned = cell.entry.cell
-    yield Text(f"\n{cell.entry.dataset}: {cell.n_found} of {planned.n_trials} trials", style="bold")
+    yield Text(f"\n{cell.entry.dataset}: {cell.n_stored} of {planned.n_trials} trials", style="bold")
     seeds = ", ".join(f"repeat {repeat}: {seed}" for repeat, seed in cell.split_seeds)
     for name, value in {"cell": planned.id, **planned.identity, "split seeds": seeds}.items():
         yield f"  {name:12} {_plain(value)}"
-    numbers = ("mean", "sd", "minimum", "lower", "median", "upper", "maximum")
-    measured = [
-        {"measured": each["name"] + (f" ({each['unit']})" if each["unit"] else ""), "over": f"{each['by']}s"}
-        | {"n": each["n"]} | {name: f"{each[name]:.4g}" for name in numbers}
-        for each in cell.measured
-    ]  # fmt: skip
-    if measured:
-        yield table(measured)
+    lines = []
+    for column in cell.measured:
+        unit = f" ({column['unit']})" if column["unit"] else ""
+        line = {"measured": f"{column['name']}{unit}", "over": f"{column['by']}s", "n": column["n"]}
+        for name in ("mean", "sd", "minimum", "lower", "median", "upper", "maximum"):
+            line[name] = f"{column[name]:.4g}"
+        lines.append(line)
+    if lines:
+        yield table(lines)
     if selected is not None:
         yield from _features(selected)
     if cell.trials:
-        columns = ["repeat", "fold", "draw", "seed", *(each["name"] for each in cell.measured), "key"]
+        columns = ["repeat", "fold", "draw", "seed", *(column["name"] for column in cell.measured), "key"]
         yield table([{name: _number(trial[name]) for name in columns} for trial in cell.trials])
     yield f"  compute it again:  {cell.command}"
-    if cell.n_found:
+    if cell.n_stored:
         yield f"  and compare:       {cell.audit_command(results)}"
 
 
-def _features(found: SelectedFeatures) -> Iterator[RenderableType]:
+def _features(selected: SelectedFeatures) -> Iterator[RenderableType]:
     """Yield the features that a cell selects most often, and how stable they are."""
     from provlab.core.selected import KEEPS_ALL
 
-    size = " to ".join(f"{n:,}" for n in dict.fromkeys(found.sizes))
-    stability = "; stability {:.3f}, 95 % interval {:.3f} to {:.3f}".format(found.index, *found.interval)
-    stability = "" if math.isnan(found.index) else stability
-    yield f"  {found.n_selections:,} selections of {size} of {found.n_features:,} features{stability}"
-    if found.note:
-        yield f"  {visible_line(found.note)}"
-    if KEEPS_ALL in found.note or found.frame.empty:
+    size = " to ".join(f"{n:,}" for n in dict.fromkeys(selected.sizes))
+    text = f"  {selected.n_selections:,} selections of {size} of {selected.n_features:,} features"
+    if not math.isnan(selected.index):
+        low, high = selected.interval
+        text += f"; stability {selected.index:.3f}, 95 % interval {low:.3f} to {high:.3f}"
+    yield text
+    if selected.note:
+        yield f"  {visible_line(selected.note)}"
+    if KEEPS_ALL in selected.note or selected.frame.empty:
         return
-    forms = {"frequency": "{:.1%}", "place": "{:g}", "weight": "{:+.3g}", "weight_sd": "{:.2g}"}
-    shown = found.frame[:TOP].dropna(axis="columns", how="all")
-    texts = {
-        name: shown[name].map(form.format, na_action="ignore").fillna("")
-        for name, form in forms.items() if name in shown
-    }  # fmt: skip
-    lines = shown[["feature"]].assign(**texts)
-    yield table(lines.rename(columns={"frequency": "selections", "weight_sd": "weight sd"}).to_dict("records"))
+    shown = selected.frame[:TOP].dropna(axis="columns", how="all")
+    lines = shown[["feature"]].copy()
+    for name, title, form in FEATURE_COLUMNS:
+        if name in shown:
+            lines[title] = shown[name].map(form.format, na_action="ignore").fillna("")
+    yield table(lines.to_dict("records"))
+
+
+FEATURE_COLUMNS = (
+    ("frequency", "selections", "{:.1%}"), ("place", "place", "{:g}"), ("weight", "weight", "{:+.3g}"),
+    ("weight_sd", "weight sd", "{:.2g}"),
+)  # fmt: skip
+"""Columns of the selected features, what a terminal calls them, and their forms."""
 
 
 def _number(value: Any) -> str:
     """Return a value of a record as text; a number that is not there is empty."""
     if isinstance(value, float):
-        return f"{value:.6g}" if value == value else ""
+        return "" if math.isnan(value) else f"{value:.6g}"
     return str(value)
 
 
 def _plain(value: Any) -> str:
+    """Return a value as text, a mapping without quotes."""
     if not isinstance(value, dict):
         return str(value)
     return json.dumps(value, sort_keys=True, separators=(", ", "="), ensure_ascii=False).replace('"', "")

@@ -7,7 +7,7 @@ import itertools
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -97,22 +97,26 @@ def _show(
     cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str, reasons: Mapping[str, str]
 ) -> str:
     """Print the table of some cells, with why some failed, and write it with its figure; return what to do next."""
-    from provlab.bench.own_runs import FOLDER, RunTable, own_run
+    from provlab.bench.own_runs import RUNS_FOLDER
+    from provlab.bench.run_names import own_run
+    from provlab.bench.run_table import RunTable
     from provlab.core.composition import results_folder
     from provlab.project.project import tool
     from provlab.project.terminal import PlainConsole, table
 
-    results, found = results_folder(config), RunTable(own_run(command, cells, reasons=reasons), store)
-    lines = found.lines
+    results = results_folder(config)
+    run_table = RunTable(own_run(command, cells, reasons=reasons), store)
+    lines = run_table.lines
     for line in lines:
         line.pop("failed", None)  # a reason takes many lines of a narrow column, and is said beside the table
     PlainConsole().print(table(lines))
-    folder, pages = results / FOLDER / found.run.name, ["report"]
+    folder = results / RUNS_FOLDER / run_table.run.name
+    figures = run_table.write(folder)
+    written = f"table and figure: {figures[0]}" if figures else f"table: {folder / 'table.md'}"
+    pages = [tool("provsel"), "report"]
     if str(results) != "results":
         pages += ["--results", str(results)]
-    figures = found.write(folder)
-    shown = f"table and figure: {figures[0]}" if figures else f"table: {folder / 'table.md'}"
-    return f"{shown}; pages that name the features: {shlex.join([tool('provsel'), *pages])}"
+    return f"{written}; pages that name the features: {shlex.join(pages)}"
 
 
 # ---- sweeps
@@ -120,25 +124,30 @@ def _show(
 
 def jobs_of(overrides: Sequence[str]) -> list[Job]:
     """Return all combinations of the values of overrides, in Hydra's grammar of sweeps; the last varies first."""
-    from provlab.core.overrides import parse_with_hydra
-    from provlab.project.project import conf_files
-
-    choices: dict[str, list[str]] = {}
-    for text in overrides:
-        parsed = parse_with_hydra(text)
-        key, values = parsed.get_key_element(), None
-        if parsed.is_sweep_override() and parsed.is_discrete_sweep():
-            if hasattr(parsed.value(), "filter"):  # a glob over the members of a group
-                values = parsed.value().filter([path.stem for path in conf_files(parsed.key_or_group)])
-            else:
-                values = list(itertools.islice(parsed.sweep_string_iterator(), MAX_JOBS + 1))
-        elif parsed.value_type is not None or "=" in text:
-            values = [parsed.get_value_element_as_str()]
-        choices[key] = [key] if values is None else [f"{key}={value}" for value in values]
+    choices = dict(_choices(text) for text in overrides)
     jobs = list(itertools.islice(itertools.product(*choices.values()), MAX_JOBS + 1))
     if len(jobs) > MAX_JOBS:
         raise ValueError(f"run -m: expected at most {MAX_JOBS} jobs, got more; sweep over fewer values.")
     return jobs
+
+
+def _choices(text: str) -> tuple[str, list[str]]:
+    """Return the setting that an override is of, and an override for each of its values."""
+    from provlab.core.overrides import parse_with_hydra
+    from provlab.project import conf_files
+
+    parsed = parse_with_hydra(text)
+    key = parsed.get_key_element()
+    if parsed.is_sweep_override() and parsed.is_discrete_sweep():
+        if hasattr(parsed.value(), "filter"):  # a glob over the members of a group
+            values = parsed.value().filter([path.stem for path in conf_files(parsed.key_or_group)])
+        else:
+            values = list(itertools.islice(parsed.sweep_string_iterator(), MAX_JOBS + 1))
+    elif parsed.value_type is not None or "=" in text:
+        values = [parsed.get_value_element_as_str()]
+    else:
+        return key, [key]
+    return key, [f"{key}={value}" for value in values]
 
 
 def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
@@ -154,20 +163,20 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
     def composed(groups: Job) -> dict[str, Any]:
         return compose_config(groups)
 
-    def taken(job: Job) -> set[str]:
+    def fitting(job: Job) -> set[str]:
+        """Return the overrides of a job that its parts have."""
         groups = tuple(text for text in job if text.partition("=")[0] in GROUPS)
         try:
             return {text for text in job if applies(text, composed(groups))}
         except ValueError:  # such as a name that does not exist, which is said where the job is composed
             return {*job}
 
-    of_jobs = [taken(job) for job in jobs]
-    known = {setting(text) for texts in of_jobs for text in texts}
-    kept = [
-        tuple(text for text in job if text in texts or setting(text) not in known)
-        for job, texts in zip(jobs, of_jobs, strict=True)
-    ]
-    return list(dict.fromkeys(kept))
+    of_jobs = [fitting(job) for job in jobs]
+    settings = {setting(text) for overrides in of_jobs for text in overrides}
+    distinct: dict[Job, None] = {}
+    for job, overrides in zip(jobs, of_jobs, strict=True):
+        distinct[tuple(text for text in job if text in overrides or setting(text) not in settings)] = None
+    return list(distinct)
 
 
 def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
@@ -178,11 +187,12 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
     jobs = fitting_jobs(jobs_of(overrides))
     configs: list[dict[str, Any]] = []
     cells: list[list[Cell]] = []
-    refused: dict[Job, Outcome] = {}
+    refused: dict[Job, str] = {}
     for job in jobs:
         try:
-            configs.append(compose_config(job))
-            cells.append(cells_of(configs[-1]))
+            config = compose_config(job)
+            cells.append(cells_of(config))
+            configs.append(config)
         except (ValueError, OSError) as error:
             refused[job] = one_line(error)
     if refused:
@@ -191,15 +201,15 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
     store = _store(configs[0])
     report, outcomes = _together(configs, cells, store, fail_fast=fail_fast)
     again = _command("-m", *["--fail-fast"] * fail_fast, *overrides)
-    whole = [*itertools.chain(*cells)]
-    shown = _show(whole, configs[0], store, again, report.reasons(whole))
+    all_cells = list(itertools.chain(*cells))
+    next_step = _show(all_cells, configs[0], store, again, report.reasons(all_cells))
     failures = {job: reason for job, reason in zip(jobs, outcomes, strict=True) if reason}
     n_skipped = outcomes.count(None)
     skipped = f", {n_skipped} skipped or not finished" if n_skipped else ""
     lines = [f"sweep: {outcomes.count('')} of {len(jobs)} jobs done, {len(failures)} failed{skipped}"]
     if failures or n_skipped:
         lines += [*_by_reason(failures), f"The same sweep again skips what is stored:\n  {again}"]
-    _print(*lines, shown)
+    _print(*lines, next_step)
     return 1 if failures or n_skipped else 0
 
 
@@ -207,23 +217,27 @@ def _together(
     configs: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[Cell]], store: TrialStore, *, fail_fast: bool
 ) -> tuple[RunReport, list[Outcome]]:
     """Run the cells of all jobs as one run, in which shared trials run once."""
-    from provlab.core.plan import trials_of, unique_cells
-
     for name in ("results", "executor", "fail_fast"):
-        if any(other[name] != configs[0][name] for other in configs):
+        if any(config[name] != configs[0][name] for config in configs):
             raise ValueError(f"{name}: expected the same in all jobs of a sweep, got several; choose one.")
     report = _run(configs[0], [*itertools.chain(*cells)], store, f"{len(configs)} jobs", fail_fast=fail_fast)
     if not report.failures and not report.stopped:
         return report, [""] * len(configs)
-    reasons, stored = {key: reason for key, _, reason in report.failures}, store.keys()
-    outcomes: list[Outcome] = []
-    for own in cells:
-        keys = [key for cell in unique_cells(own) for *_, key in trials_of(cell)]
-        missing = [key for key in keys if key not in stored]
-        failed = [reasons[key] for key in missing if key in reasons]
-        text = f"{len(failed)} of {len(keys)} trials failed: {failed[0]}" if failed else ""
-        outcomes.append(None if missing and not failed else text)
-    return report, outcomes
+    reasons = {key: reason for key, _, reason in report.failures}
+    stored = store.keys()
+    return report, [_outcome(of_job, reasons, stored) for of_job in cells]
+
+
+def _outcome(cells: Sequence[Cell], reasons: Mapping[str, str], stored: Set[str]) -> Outcome:
+    """Return what became of the trials of a job, by the reasons of failures and the keys of what is stored."""
+    from provlab.core.plan import trials_of, unique_cells
+
+    keys = [key for cell in unique_cells(cells) for *_, key in trials_of(cell)]
+    missing = [key for key in keys if key not in stored]
+    failed = [reasons[key] for key in missing if key in reasons]
+    if failed:
+        return f"{len(failed)} of {len(keys)} trials failed: {failed[0]}"
+    return None if missing else ""
 
 
 def _command(*arguments: str) -> str:
@@ -231,16 +245,17 @@ def _command(*arguments: str) -> str:
     return shlex.join(["provsel", "run", *arguments])
 
 
-def _by_reason(failures: Mapping[Job, Outcome]) -> list[str]:
+def _by_reason(failures: Mapping[Job, str]) -> list[str]:
     """Return each reason once, and below it the commands of the jobs that failed for it."""
-    jobs: dict[Outcome, list[str]] = {}
+    jobs_of_reason: dict[str, list[Job]] = {}
     for job, reason in failures.items():
-        jobs.setdefault(reason, []).append(_command(*job))
+        jobs_of_reason.setdefault(reason, []).append(job)
     lines = []
-    for reason, found in jobs.items():
-        lines += [f"failed, {len(found)} job{'s' * (len(found) > 1)}: {reason}"]
-        lines += [f"  {each}" for each in found[:LISTED]]
-        lines += [f"  and {len(found) - LISTED} more"] * (len(found) > LISTED)
+    for reason, jobs in jobs_of_reason.items():
+        lines.append(f"failed, {len(jobs)} job{'s' if len(jobs) > 1 else ''}: {reason}")
+        lines += [f"  {_command(*job)}" for job in jobs[:LISTED]]
+        if len(jobs) > LISTED:
+            lines.append(f"  and {len(jobs) - LISTED} more")
     return lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ class TracedCell:
     Attributes
     ----------
     entry : Entry
-    n_found : int
+    n_stored : int
         Stored trials of those that are planned.
     measured : list of dict
         One a measured column: `name`, `unit`, what a value is (`by`: fold, seed or draw), up to `MAX_VALUES` `points`
@@ -58,7 +58,7 @@ class TracedCell:
     """
 
     entry: Entry
-    n_found: int
+    n_stored: int
     measured: Lines
     split_seeds: list[tuple[int, int]]
     trials: Lines
@@ -70,8 +70,8 @@ class TracedCell:
 
     def audit_command(self, results: object) -> str:
         """Return what computes it again and compares it with what is stored in a results folder."""
-        folder = "" if str(results) == "results" else f" --results {shlex.quote(str(results))}"
-        return f"{tool('provsel')} audit --cell {self.entry.cell.id[:16]}{folder}"
+        command = f"{tool('provsel')} audit --cell {self.entry.cell.id[:16]}"
+        return command if str(results) == "results" else f"{command} --results {shlex.quote(str(results))}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +97,9 @@ class Trace:
     column: str
     numbers: Lines
     cells: list[TracedCell]
-    environments: list[tuple[dict[str, Any], int]]
-    revisions: list[tuple[str, int]]
-    silent: list[str]
+    environments: list[tuple[dict[str, Any], int]] = field(default_factory=list)
+    revisions: list[tuple[str, int]] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
 
 
 def trace_numbers(
@@ -124,9 +124,9 @@ def trace_numbers(
     max_listed : float
         List each trial of traces of at most this many.
     """
-    places: dict[tuple[str, str], list[int]] = {}
+    entries: dict[tuple[str, str], list[int]] = {}
     for k, entry in enumerate(artefact.entries):
-        places.setdefault((entry.row, entry.column), []).append(k)
+        entries.setdefault((entry.row, entry.column), []).append(k)
     headlines = headline_columns(artefact.cells)  # scorers among them are no columns of the schema
     measures = list(dict.fromkeys([*measures_of(columns), *headlines]))
     trials = entry_trials(artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"])))
@@ -136,23 +136,32 @@ def trace_numbers(
     by_trace = trials.groupby(["row", "column"])
     listed = trials[by_trace["entry"].transform("size") <= max_listed].sort_values(PLACE)
     listed = listed.assign(seed=listed["seed"].fillna(-1).astype("int64"))
-    records = _by_entry(listed[[*PLACE, "key", "seed", *measures]])
-    seeds = _by_entry(trials[["entry", "repeat", "split_seed"]].dropna().drop_duplicates().sort_values(PLACE[:2]))
-    n_found = trials["entry"].value_counts().to_dict()
-    numbers, trials_of = dict(iter(frame.groupby(["of_row", "of_column"]))), dict(iter(by_trace[ALWAYS]))
-    for place, members in places.items():
-        found = trials_of.get(place, trials[:0])
+    listed_of = _by_entry(listed[[*PLACE, "key", "seed", *measures]])
+    seeds = trials[["entry", "repeat", "split_seed"]].dropna().drop_duplicates().sort_values(["entry", "repeat"])
+    seeds_of = _by_entry(seeds.astype({"split_seed": "int64"}))
+    n_stored = trials["entry"].value_counts()
+    numbers_of: dict[tuple[str, str], Lines] = {}
+    for line in frame.to_dict("records"):
+        numbers_of.setdefault((line["of_row"], line["of_column"]), []).append(line)
+    trials_of = dict(iter(by_trace[ALWAYS]))
+    for place, members in entries.items():
         cells = [
             TracedCell(
-                artefact.entries[k], n_found.get(k, 0), measured.get(k, []),
-                [(line["repeat"], int(line["split_seed"])) for line in seeds.get(k, [])], records.get(k, []),
+                entry=artefact.entries[k],
+                n_stored=int(n_stored.get(k, 0)),
+                measured=measured.get(k, []),
+                split_seeds=[(line["repeat"], line["split_seed"]) for line in seeds_of.get(k, [])],
+                trials=listed_of.get(k, []),
             )
             for k in members
-        ]  # fmt: skip
-        own: Lines = numbers[place].to_dict("records") if place in numbers else []
-        environments = [(versions(text), n) for text, n in value_counts(found["environment"])]
-        silent = [name for name in ALWAYS if found[name].isna().any()]
-        yield Trace(artefact.name, *place, own, cells, environments, value_counts(found["git_revision"]), silent)
+        ]
+        trace = Trace(artefact.name, *place, numbers_of.get(place, []), cells)
+        if place in trials_of:
+            of_place = trials_of[place]
+            trace.environments.extend((versions(text), n) for text, n in value_counts(of_place["environment"]))
+            trace.revisions.extend(value_counts(of_place["git_revision"]))
+            trace.silent.extend(name for name in ALWAYS if of_place[name].isna().any())
+        yield trace
 
 
 def reference_numbers(path: Path) -> pd.DataFrame:
@@ -161,8 +170,8 @@ def reference_numbers(path: Path) -> pd.DataFrame:
         return pd.DataFrame(columns=[*NUMBER, "reference"], dtype=str)
     table = pd.read_csv(path, dtype=dict.fromkeys([*NUMBER, "value"], str), keep_default_na=False)
     is_count = table["value"].str.fullmatch(r"-?\d+")  # shown as it is, as ours
-    shown = pd.to_numeric(table["value"], errors="coerce").mask(is_count)
-    texts = shown.astype(object).where(shown.notna(), table["value"]).map(value_text)
+    numbers = pd.to_numeric(table["value"], errors="coerce").mask(is_count)
+    texts = numbers.astype(object).where(numbers.notna(), table["value"]).map(value_text)
     return table[NUMBER].assign(reference=texts).drop_duplicates(NUMBER)
 
 
@@ -173,9 +182,12 @@ def beside_reference(frame: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame
 
 def measures_of(columns: Iterable[str]) -> list[str]:
     """Return the columns of records, of those that a summary reads and the usual ones, that are numbers."""
-    named = dict.fromkeys([*columns, "error", "n_selected"])
-    kinds = {name: SCHEMA.field(name).type for name in named if name in SCHEMA.names}
-    return [name for name, kind in kinds.items() if pa.types.is_floating(kind) or pa.types.is_integer(kind)]
+    measures = []
+    for name in dict.fromkeys([*columns, "error", "n_selected"]):
+        kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.null()
+        if pa.types.is_floating(kind) or pa.types.is_integer(kind):
+            measures.append(name)
+    return measures
 
 
 def unit_of(measure: str) -> str:
@@ -198,21 +210,25 @@ def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) ->
     grouped = values.groupby(level="entry")
     statistics = {"n": grouped.count(), "mean": grouped.mean(), "sd": grouped.std(ddof=1)}
     statistics |= {name: grouped.quantile(q) for name, q in QUARTILES.items()}
-    lines_of = {name: zip(*(table[name].tolist() for table in statistics.values()), strict=True) for name in measures}
-    ends = grouped.size().cumsum()
-    found: dict[int, Lines] = {}
-    for (k, end), start in zip(ends.items(), [0, *ends], strict=False):
-        by = "draw" if n_folds[k] == 1 and end - start > 1 else "fold"
+    numbers = {name: {key: table[name].tolist() for key, table in statistics.items()} for name in measures}
+    points = {name: values[name].to_numpy() for name in measures}
+    lines_of: dict[int, Lines] = {}
+    start = 0
+    for place, (k, size) in enumerate(grouped.size().items()):
+        end = start + size
+        unit_of_values = "draw" if n_folds[k] == 1 and size > 1 else "fold"
         if protocol_named(str(artefact.entries[k].cell.protocol["split"])).repeats_are_seeds:
-            by = "seed"
+            unit_of_values = "seed"
         for name in measures:
-            line: dict[str, Any] = dict(zip(statistics, next(lines_of[name]), strict=True))
-            points = values[name].to_numpy()[start:end]
-            line |= {"name": name, "unit": unit_of(name), "by": by, "points": points[~np.isnan(points)][:MAX_VALUES]}
+            line: dict[str, Any] = {key: column[place] for key, column in numbers[name].items()}
             if line["n"]:
-                found.setdefault(k, []).append(line)
-    return found
+                of_entry = points[name][start:end]
+                line |= {"name": name, "unit": unit_of(name), "by": unit_of_values}
+                line["points"] = of_entry[~np.isnan(of_entry)][:MAX_VALUES]
+                lines_of.setdefault(k, []).append(line)
+        start = end
+    return lines_of
 
 
 def _by_entry(lines: pd.DataFrame) -> dict[int, Lines]:
-    return {k: found.to_dict("records") for k, found in lines.groupby("entry")}
+    return {k: of_entry.to_dict("records") for k, of_entry in lines.groupby("entry")}

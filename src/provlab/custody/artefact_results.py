@@ -47,14 +47,14 @@ from provlab.report.figures.specification import by_effect
 from provlab.report.figures.style import only_formats
 from provlab.report.reference import ProjectReference, ReferencePart, formatted_table
 from provlab.report.templating import Site, trace_href
-from provlab.verdicts.claims.provenance import Provenance
+from provlab.verdicts.claims.provenance import Provenance, Versions
 from provlab.verdicts.claims.schema import Claim, ClaimFile
 from provlab.verdicts.claims.stored import Evidence
 from provlab.verdicts.claims.verdicts import Verdict, judge
 from provlab.verdicts.readings.prints import printed_effect
 from provlab.verdicts.readings.robustness import counted, tallied
 from provlab.verdicts.readings.study import Outcome, stored_outcome
-from provlab.verdicts.reference import FOLDER, STATES, Reference, changes_since
+from provlab.verdicts.reference import FOLDER, STATES, Reference
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +91,6 @@ def show_artefact(site: Site, sources: Sources, name: str) -> ArtefactPage:
     content = ArtefactContent(compare_with_print(pd.DataFrame(columns=[*COLUMNS, *ORIGIN])))
     if artefact is not None:
         try:
-            page.states = count_certificates(sources.store, unique_cells(artefact.cells))
             content = _results(site, sources, artefact, page)
         except Exception as error:
             log.warning("report: %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
@@ -99,7 +98,7 @@ def show_artefact(site: Site, sources: Sources, name: str) -> ArtefactPage:
     if page.reference:
         content.numbers = beside_reference(content.numbers, page.reference.numbers)
     content.differs = artefact_difference(name)
-    content.compared = _state_of_reference(site, artefact, page)
+    content.compared = _state_of_reference(site, sources, artefact, page)
     page.certificates = sum_certificates([page])
     page.verdicts = _judge(site, sources, artefact, page)
     page.tally = tally(page.verdicts, sources.readings)
@@ -143,6 +142,7 @@ def _results(site: Site, sources: Sources, artefact: Artefact, page: ArtefactPag
         page.commands = []
     stem = site.folder / "files" / page.short / page.short
     if page.n_stored:
+        page.states = count_certificates(store, cells)
         try:
             with only_formats("svg"):
                 recipe.write(artefact, store, frame, stem, stem)
@@ -150,7 +150,7 @@ def _results(site: Site, sources: Sources, artefact: Artefact, page: ArtefactPag
             log.warning("report: %s cannot be rendered: %s", artefact.name, error)
             page.problem = f"The table or figure cannot be made from what is stored: {_reason(error)}"
     files = sorted(stem.parent.glob("*"), key=lambda path: (list(FILES).index(path.suffix), path.name))
-    features = _features(site, store, artefact, page)
+    features = _features(site, store, artefact, page) if page.n_stored else FeaturesPart()
     traced = beside_reference(frame, page.reference.numbers) if page.reference else frame
     for trace in trace_numbers(artefact, traced, store, recipe.columns):
         write_trace(site, page, trace, sources.audited, features)
@@ -190,15 +190,18 @@ def _judge(site: Site, sources: Sources, artefact: Artefact | None, page: Artefa
     return judge([claim for claim in family if claim.rule.artefact == page.name], evidence, family)
 
 
-def _state_of_reference(site: Site, artefact: Artefact | None, page: ArtefactPage) -> str:
+def _state_of_reference(site: Site, sources: Sources, artefact: Artefact | None, page: ArtefactPage) -> str:
     """Say how the code differs from what the reference of an artefact was made with."""
     if page.reference is None or site.overrides:
         return "With the settings of the papers."
-    made = page.reference.made
+    provenance = page.reference.provenance
     try:
-        changes = changes_since(page.name, made, None if made.settings else artefact)
+        if provenance.settings or artefact is None:
+            artefact = compose_artefact(page.name, provenance.settings)
     except MissingDataError:
         return "Not compared with the code, as data are missing."
+    claims = [claim for claim in sources.families.get(page.paper, ()) if page.name in claim.artefacts]
+    changes = provenance.changes(Versions.of_artefact(artefact, claims))
     return f"Older than the code: {'; '.join(changes)}." if changes else "Up to date with the code."
 
 
@@ -313,7 +316,7 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
             (report / FOLDER / short).mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, report / FOLDER / short / path.name)
         parts[name] = ReferencePart(
-            made=Provenance.from_json(part, name),
+            provenance=Provenance.from_json(part, name),
             counts=tallied(own["counted"][own["id"].map(artefact_of) == name]),
             tables=[formatted_table(path) for path in paths if path.suffix == ".md"],
             figures=[path.name for path in figures],

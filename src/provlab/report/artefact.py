@@ -208,7 +208,7 @@ def write_trace(
         if line["dataset"] in numbers_of:
             numbers_of[line["dataset"]].append(line)
     folded = len(trace.cells) > MAX_OPEN
-    sections = [cell for cell in trace.cells if not folded or cell.n_found or cell is trace.cells[0]]
+    sections = [cell for cell in trace.cells if not folded or cell.n_stored or cell is trace.cells[0]]
     title = ", ".join(part for part in (trace.row, trace.column) if part)
     site.write(
         trace_href(trace.artefact, trace.row, trace.column), "trace.html", f"{title} · {page.short}", page.paper, title,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.core.selected import KEEPS_ALL, NO_LIST, SelectedFeatures
+from provlab.core.selected import COLUMNS, KEEPS_ALL, NO_LIST, SelectedFeatures
 from provlab.core.tables import write_frame
 from provlab.report.figures.curves import PANELS, frequency_figure
 from provlab.report.figures.style import only_formats, save_figure, style
@@ -109,44 +109,36 @@ def write_features(
         Address of a CSV file with the same features; by default one is written.
     """
     groups = _by_place(lines, selects)
-    n_selecting = sum(len(members) for members in groups.values())
-    lines_per_cell = max(TOP, MAX_LINES // max(1, n_selecting))
     in_tables = {line.cell for members in list(groups.values())[:MAX_GROUPS] for line in members}
-    part = FeaturesPart(csv=csv)
-    in_file: dict[str, pd.DataFrame] = {}
-    in_table: dict[str, pd.DataFrame] = {}
+    n_lines = max(TOP, MAX_LINES // max(1, sum(len(members) for members in groups.values())))
+    part = FeaturesPart()
+    frames: dict[str, pd.DataFrame] = {}
     curves: dict[str, NDArray[np.float64]] = {}
     for cell, selected in features:
-        if not selected.n_selections:
-            continue
-        frequency = selected.frame["frequency"].to_numpy()
-        part.cells[cell] = replace(selected, frame=selected.frame.head(TOP))
-        part.counts[cell] = int((frequency == 1).sum()), frequency.size
-        in_file[cell] = selected.frame.head(lines_per_cell)
-        curves[cell] = frequency[:MAX_RANKS]
-        if cell in in_tables:
-            in_table[cell] = selected.frame[["feature", "frequency", "weight"]]
-    with_list: list[FeaturesLine] = []
+        if selected.n_selections:
+            frequency = selected.frame["frequency"].to_numpy()
+            part.cells[cell] = replace(selected, frame=selected.frame.head(TOP))
+            part.counts[cell] = int((frequency == 1).sum()), frequency.size
+            frames[cell] = selected.frame if cell in in_tables else selected.frame.head(n_lines)
+            curves[cell] = frequency[:MAX_RANKS]
     for number, ((dataset, column), members) in enumerate(groups.items()):
-        members = [line for line in members if line.cell in part.cells]
-        with_list += members
-        if members:
+        with_list = [line for line in members if line.cell in part.cells]
+        part.lines += with_list
+        if with_list:
             part.n_groups += 1
-        if members and number < MAX_GROUPS:
-            part.groups.append({"dataset": dataset, "column": column, **_crossed(members, in_table)})
-    part.lines = with_list[:MAX_STABILITIES]
-    part.n_lines = len(with_list)
+            if number < MAX_GROUPS:
+                part.groups.append({"dataset": dataset, "column": column, **_crossed(with_list, frames)})
     part.notes = _notes(lines, selects, part)
-    if not with_list:
-        part.csv = ""
-        return part
-    if not csv:
-        part.csv = f"{folder}/which-features.csv"
-        _write_csv(site.folder / part.csv, with_list, in_file)
-    if len({line.method for line in with_list}) <= MAX_METHODS:
-        part.figure = f"{folder}/which-features.svg"
-        columns = list(dict.fromkeys(line.column for line in lines if selects.get(line.cell)))
-        _write_figure(site.folder / part.figure, columns, with_list, curves)
+    if part.lines:
+        part.csv = csv or f"{folder}/which-features.csv"
+        if not csv:
+            _write_csv(site.folder / part.csv, part.lines, frames, n_lines)
+        if len({line.method for line in part.lines}) <= MAX_METHODS:
+            part.figure = f"{folder}/which-features.svg"
+            columns = list(dict.fromkeys(line.column for line in lines if selects.get(line.cell)))
+            _write_figure(site.folder / part.figure, columns, part.lines, curves)
+    part.n_lines = len(part.lines)
+    part.lines = part.lines[:MAX_STABILITIES]
     return part
 
 
@@ -189,16 +181,13 @@ def _notes(lines: Sequence[FeaturesLine], selects: pd.Series, part: FeaturesPart
     return notes
 
 
-def _write_csv(path: Path, lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame]) -> None:
-    """Write the features of each line with its method, column and data set."""
+def _write_csv(path: Path, lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame], n_lines: int) -> None:
+    """Write the first features of each line with its method, column and data set."""
     parts = []
     for line in lines:
-        frame = frames[line.cell].copy()
-        frame.insert(0, "method", line.method)
-        frame.insert(1, "column", line.column)
-        frame.insert(2, "dataset", line.dataset)
-        parts.append(frame)
-    write_frame(pd.concat(parts), path)
+        frame = frames[line.cell].head(n_lines)
+        parts.append(frame.assign(method=line.method, column=line.column, dataset=line.dataset))
+    write_frame(pd.concat(parts)[["method", "column", "dataset", *COLUMNS]], path)
 
 
 def _write_figure(

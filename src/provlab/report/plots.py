@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from html import escape
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -51,42 +51,52 @@ def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Sp
         Those of the artefact. A summary adds quantities of other units beside these.
     unit : str
     """
-    found, columns = numbers[np.isfinite(numbers["number"])], list(columns)
-    if len(found) < 2:
+    columns = list(columns)
+    drawn = numbers[np.isfinite(numbers["number"])]
+    if len(drawn) < 2:
         return None
-    datasets = found["dataset"].replace("", "all")
-    lines = all(re.fullmatch(r"[\d.]+", column) for column in columns)
-    if lines:
-        parts = found["column"].str.extract(f"^{NUMBER_FIRST}$", flags=re.DOTALL)
-        quantity = parts[1].fillna(unit or "value")
-        found = found.assign(x=parts[0].str.replace(",", "").astype(float), first=datasets, second=quantity)
-        selects, keys, found = ["Data set", "Quantity"], ["first", "second"], found.dropna(subset="x")
+    over_numbers = all(re.fullmatch(r"[\d.]+", column) for column in columns)
+    over_datasets = not over_numbers and drawn["dataset"].nunique() > 1
+    datasets = drawn["dataset"].replace("", "all")
+    if over_numbers:
+        parts = drawn["column"].str.extract(f"^{NUMBER_FIRST}$", flags=re.DOTALL)
+        x = parts[0].str.replace(",", "").astype(float)
+        drawn = drawn.assign(x=x, first=datasets, second=parts[1].fillna(unit or "value")).dropna(subset="x")
+        selects, keys = ["Data set", "Quantity"], ["first", "second"]
     else:
-        x = datasets if found["dataset"].nunique() > 1 else found["row"]
-        selects, keys, found = ["Column"], ["column"], found.assign(x=x.map(plain))
+        x = datasets if over_datasets else drawn["row"]
+        drawn = drawn.assign(x=x.map(plain))
+        selects, keys = ["Column"], ["column"]
     views = []
-    for key, view in found.groupby(keys, sort=False):
-        if lines:
-            view, axis = view.sort_values("x", kind="stable"), _number_axis(view["x"])
+    for key, lines in drawn.groupby(keys, sort=False):
+        if over_numbers:
+            lines = lines.sort_values("x", kind="stable")
+            axis = _number_axis(lines["x"])
         else:
-            axis = {"type": "category"}
-            if x is datasets:
-                means = view.groupby("x", sort=False)["number"].mean().sort_values(kind="stable")
-                axis |= {"title": {"text": "data set, sorted by mean"}, "categoryarray": means.index.tolist()}
-        data: list[Spec] = []
-        for row, look in looks(view["row"]).items():
-            data.append(_series(view[view["row"] == row], str(row), look, lines, len(found) <= MAX_LINKED))
-        for row, look in looks(view["row"]).items():
-            data += _printed(view[(view["row"] == row) & np.isfinite(view["printed_number"])], str(row), look)
-        own = unit if view["column"].iloc[0] in columns else str(key[-1])
-        layout = {"hovermode": "closest", "xaxis": axis, "yaxis": {"title": {"text": plain(own)}}}
-        views.append({"keys": [str(each) for each in key], "data": data, "layout": layout})
+            axis = _category_axis(lines, over_datasets)
+        label = unit if lines["column"].iloc[0] in columns else str(key[-1])
+        layout = {"hovermode": "closest", "xaxis": axis, "yaxis": {"title": {"text": plain(label)}}}
+        data = _traces(lines, over_numbers, len(drawn) <= MAX_LINKED)
+        views.append({"keys": [str(name) for name in key], "data": data, "layout": layout})
     return {"selects": selects, "views": views}
 
 
-def _series(line: pd.DataFrame, name: str, look: Look, lines: bool, linked: bool) -> Spec:
-    made: Spec = {
-        "type": "scatter", "mode": "lines+markers" if lines else "markers", "name": plain(name),
+def _traces(lines: pd.DataFrame, over_numbers: bool, linked: bool) -> list[Spec]:
+    """Return a series for each row, and then what is printed of it as hollow marks in the same colour."""
+    series = []
+    printed = []
+    for row, look in looks(lines["row"]).items():
+        of_row = lines[lines["row"] == row]
+        series.append(_series(of_row, str(row), look, over_numbers, linked))
+        of_row = of_row[np.isfinite(of_row["printed_number"])]
+        if len(of_row):
+            printed.append(_printed(of_row, str(row), look))
+    return series + printed
+
+
+def _series(line: pd.DataFrame, name: str, look: Look, over_numbers: bool, linked: bool) -> Spec:
+    spec: Spec = {
+        "type": "scatter", "mode": "lines+markers" if over_numbers else "markers", "name": plain(name),
         "x": line["x"].tolist(), "y": [float(f"{y:.6g}") for y in line["number"]],
         "marker": {"color": look.colour, "symbol": look.symbol, "size": 7},
         "line": {"color": look.colour, "width": 1.5, "dash": DASHES[look.line]},
@@ -94,20 +104,28 @@ def _series(line: pd.DataFrame, name: str, look: Look, lines: bool, linked: bool
     }  # fmt: skip
     if line["sd"].notna().any():
         spread = [float(f"{sd:.6g}") for sd in line["sd"].fillna(0.0)]
-        made["error_y"] = {"type": "data", "array": spread, "thickness": 1, "width": 3, "color": look.colour}
-    return made | ({"customdata": line["trace"].tolist()} if linked else {})
+        spec["error_y"] = {"type": "data", "array": spread, "thickness": 1, "width": 3, "color": look.colour}
+    if linked:
+        spec["customdata"] = line["trace"].tolist()
+    return spec
 
 
-def _printed(line: pd.DataFrame, name: str, look: Look) -> list[Spec]:
-    """Return what is printed of a row as hollow marks in the colour of ours."""
-    if line.empty:
-        return []
+def _printed(line: pd.DataFrame, name: str, look: Look) -> Spec:
     marker = {"color": look.colour, "symbol": f"{look.symbol}-open", "size": 12, "line": {"width": 1.5}}
-    return [{
+    return {
         "type": "scatter", "mode": "markers", "name": f"{plain(name)}, printed", "x": line["x"].tolist(),
         "y": line["printed_number"].tolist(), "marker": marker, "showlegend": False,
         "hovertemplate": "%{x}: %{y}<extra>%{fullData.name}</extra>",
-    }]  # fmt: skip
+    }  # fmt: skip
+
+
+def _category_axis(lines: pd.DataFrame, over_datasets: bool) -> Spec:
+    """Return an axis of rows, or of data sets in the order of their means."""
+    if not over_datasets:
+        return {"type": "category"}
+    means = lines.groupby("x", sort=False)["number"].mean().sort_values(kind="stable")
+    title = {"text": "data set, sorted by mean"}
+    return {"type": "category", "title": title, "categoryarray": means.index.tolist()}
 
 
 def _number_axis(places: pd.Series) -> Spec:
@@ -140,14 +158,18 @@ def strip(
         return round(5 + (min(max(value, low), high) - low) * scale, 1) if scale else 80.0
 
     # one path for all ticks, and equal places once: a page may hold thousands of values
-    ticks = "".join(f"M{place:g} 2v11" for place in sorted({x(value) for value in values if isfinite(value)}))
-    pieces = f'<path class="axis" d="M5 13h150"/><path class="ticks" d="{ticks}"/>'
+    ticks = [f"M{place:g} 2v11" for place in sorted({x(value) for value in values if isfinite(value)})]
+    pieces = f'<path class="axis" d="M5 13h150"/><path class="ticks" d="{"".join(ticks)}"/>'
     if low < 0 < high:
         pieces += f'<path class="zero" d="M{x(0.0):g} 0v26"/>'
-    pieces += "".join(f'<path class="margin" d="M{x(at):g} 0v26"/>' for at in margins if isfinite(at))
+    for margin in margins:
+        if isfinite(margin):
+            pieces += f'<path class="margin" d="M{x(margin):g} 0v26"/>'
     kind = f" k-{kind_of(verdict)}" if verdict else ""
-    if not np.isnan(interval).all():
-        first, last = (x(end) if not np.isnan(end) else edge for end, edge in zip(interval, (5.0, 155.0), strict=True))
+    lower, upper = interval
+    if not (isnan(lower) and isnan(upper)):
+        first = 5.0 if isnan(lower) else x(lower)
+        last = 155.0 if isnan(upper) else x(upper)
         pieces += f'<path class="interval{kind}" d="M{first:g} 21H{last:g}"/>'
     if isfinite(mean):
         pieces += f'<path class="mean{kind}" d="M{x(mean):g} 15l-4 7h8z"/>'

@@ -21,7 +21,7 @@ class ReferencePart(NamedTuple):
 
     Attributes
     ----------
-    made : Provenance
+    provenance : Provenance
         What it was computed with.
     counts : list of (verdict, number)
         Of the paper's own claims that are tested on it, firm or depending on the reading.
@@ -32,7 +32,7 @@ class ReferencePart(NamedTuple):
         `row`, `column`, `dataset` and `reference`, the value as text.
     """
 
-    made: Any
+    provenance: Any
     counts: Counts
     tables: list[Markup]
     figures: list[str]
@@ -64,5 +64,7 @@ def formatted_table(path: Path) -> Markup:
     """Return a table in Markdown as HTML; its title, the bold line above it, becomes the caption."""
     text = path.read_text(encoding="utf-8")
     title, end, table = text.removeprefix("**").partition("**\n\n")
-    html = render_notes(table, title, of="reference") if end else render_notes(text, of="reference")
+    if not end:
+        title, table = "", text
+    html = render_notes(table, title, source="reference")
     return Markup(html.replace('"scroll"', '"scroll tall"').replace("<table>", '<table class="formatted">'))

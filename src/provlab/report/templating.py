@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="{label}"><ta
 @cache
 def environment() -> Environment:
     """Return the environment, with its templates compiled at first use and kept."""
-    made = Environment(
+    templates = Environment(
         loader=PackageLoader("provlab.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -42,13 +41,13 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(
+    templates.filters.update(
         num=number, count="{:,}".format, script_json=script_json, canonical=canonical_json, anchor=dataset_anchor,
         value=value, step=step, like=like, pattern=pattern, when=when, kind=kind_of, join_items=join_items,
         markup=Markup, text=value_text,
     )  # fmt: skip
-    made.globals.update(MISSING=MISSING, NAN=math.nan, nan=math.isnan, tool=tool, card=card, version=__version__)
-    return made
+    templates.globals.update(MISSING=MISSING, NAN=math.nan, nan=math.isnan, tool=tool, card=card, version=__version__)
+    return templates
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,8 @@ class Site:
         Results folder, which commands name; and where the pages go.
     overrides : tuple of str
         The user's settings: states and verdicts are about these.
-    made : str
-        When the report was made, UTC.
+    written : str
+        When the report was written, UTC.
     n_trials : int
         In the store.
     papers : tuple of str
@@ -76,7 +75,7 @@ class Site:
     results: Path
     folder: Path
     overrides: tuple[str, ...]
-    made: str
+    written: str
     n_trials: int
     papers: tuple[str, ...]
     n_runs: int = 0
@@ -86,12 +85,17 @@ class Site:
     @property
     def parts(self) -> list[tuple[str, str, str]]:
         """Name, text and page of each part of the navigation."""
-        runs = [("runs", "Runs", "runs/index.html")] if self.papers and self.n_runs else []
-        papers = [(name, name, f"papers/{name}.html") for name in self.papers]
-        claims = [("claims", "Claims", "claims/index.html")] if self.papers else []
-        ranks = [("benchmark", "Benchmark", "benchmark/index.html")] if self.has_benchmark else []
-        last = [] if self.alone else [("environment", "Environment", "environment.html")]
-        return [("index", "Overview", "index.html"), *runs, *papers, *claims, *ranks, *last]
+        parts = [("index", "Overview", "index.html")]
+        if self.papers and self.n_runs:
+            parts.append(("runs", "Runs", "runs/index.html"))
+        parts += [(name, name, f"papers/{name}.html") for name in self.papers]
+        if self.papers:
+            parts.append(("claims", "Claims", "claims/index.html"))
+        if self.has_benchmark:
+            parts.append(("benchmark", "Benchmark", "benchmark/index.html"))
+        if not self.alone:
+            parts.append(("environment", "Environment", "environment.html"))
+        return parts
 
     def write(
         self, href: str, template: str, title: str, section: str, crumb: str = "", *,
@@ -112,9 +116,13 @@ class Site:
         content
             What the template shows.
         """
-        own = f"papers/{section}.html"
-        paper = [(section, own)] if section in self.papers and href != own else []
-        crumbs = [("Overview", "index.html"), *paper, *above, (crumb, "")] if crumb else []
+        crumbs = []
+        if crumb:
+            crumbs.append(("Overview", "index.html"))
+            paper_page = f"papers/{section}.html"
+            if section in self.papers and href != paper_page:
+                crumbs.append((section, paper_page))
+            crumbs += [*above, (crumb, "")]
         text = environment().get_template(template).render(
             content, site=self, title=title, crumbs=crumbs, section=section, plots=plots, root="../" * href.count("/"),
             style_ids=style_ids() if plots else (),
@@ -139,10 +147,10 @@ def number(x: float, digits: int = 4) -> str:
 
 def like(x: float, text: str) -> str:
     """Return a number with as many decimals as `text` has, or with four digits where that is no number."""
-    found = re.fullmatch(r"[-+\N{MINUS SIGN}]?[\d,]+(?:\.(\d+))?", text)
-    if found is None or not math.isfinite(x):
+    pattern = re.fullmatch(r"[-+\N{MINUS SIGN}]?[\d,]+(?:\.(\d+))?", text)
+    if pattern is None or not math.isfinite(x):
         return number(x)
-    digits = len(found[1] or "")
+    digits = len(pattern[1] or "")
     shown = f"{round(x, digits) + 0.0:,.{digits}f}"  # adding 0 makes "-0.00" "0.00"
     return shown.replace("-", "\N{MINUS SIGN}", 1)
 
@@ -184,11 +192,12 @@ def card(part: Mapping[str, Any] | None) -> tuple[str, list[tuple[str, str]]]:
     """Return the class of a part of a cell's identity, and its settings: its arguments, then its version."""
     if part is None:
         return "none", []
-    return part.get("name", "").rpartition(".")[2], [
-        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
-        for key, value in {**part.get("arguments", {}), **part}.items()
-        if key not in ("name", "arguments")
-    ]
+    items = []
+    for key, value in {**part.get("arguments", {}), **part}.items():
+        if key not in ("name", "arguments"):
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            items.append((key, text))
+    return part.get("name", "").rpartition(".")[2], items
 
 
 def script_json(content: Any) -> Markup:
@@ -199,7 +208,7 @@ def script_json(content: Any) -> Markup:
     return Markup(visible(text, backslash="\\\\"))  # a chart shows them as the text of a page does
 
 
-def render_notes(markdown: str, title: str = "", of: str = "notes") -> str:
+def render_notes(markdown: str, title: str = "", source: str = "notes") -> str:
     """Return Markdown as HTML that is safe to insert unescaped.
 
     Parameters
@@ -209,8 +218,8 @@ def render_notes(markdown: str, title: str = "", of: str = "notes") -> str:
         addresses stay; of others the text remains. Images become links: a report loads nothing.
     title : str, optional
         Caption of its table, in Markdown; by default tables are numbered.
-    of : str
-        What the numbers are of.
+    source : str
+        What the tables are numbered in.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens, caption = parser.parse(markdown), parser.parseInline(title)
@@ -226,15 +235,14 @@ def render_notes(markdown: str, title: str = "", of: str = "notes") -> str:
                 child.attrs = {"href": child.attrs["href"], "rel": "noreferrer"} if is_address else {}
             if child.type in ("link_open", "link_close") and not is_address:
                 child.tag = "span"
-    numbers = count(1)
-    html, shown = (str(parser.renderer.render(each, parser.options, {})) for each in (tokens, caption))
+    html = str(parser.renderer.render(tokens, parser.options, {}))
+    caption_html = str(parser.renderer.render(caption, parser.options, {}))
     html = html.replace('<th scope="col"></th>', "<td></td>").replace("</table>", "</table></div>")
-
-    def opening(_: re.Match[str]) -> str:
-        label = f"Table {next(numbers)} of the {of}"
-        return TABLE.format(label=label, caption=shown or label)
-
-    return re.sub("<table>", opening, html)
+    first, *tables = html.split("<table>")
+    for place, table in enumerate(tables, 1):
+        label = f"Table {place} of the {source}"
+        first += TABLE.format(label=label, caption=caption_html or label) + table
+    return first
 
 
 # ---- Addresses: made from untrusted strings, safe, and different for different strings
@@ -269,11 +277,11 @@ def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterabl
     ValueError
         Names what is wrong. Nothing untrusted becomes part of a path but through here or `slug`.
     """
-    named = [("paper", name) for name in papers]
-    named += [("artefact", name.partition("/")[2]) for name in artefacts]
-    named += [("claim", name) for name in claims]
+    names = [("paper", name) for name in papers]
+    names += [("artefact", name.partition("/")[2]) for name in artefacts]
+    names += [("claim", name) for name in claims]
     seen = {("claim", "index")}
-    for kind, name in named:
+    for kind, name in names:
         if not PAGE_NAME.fullmatch(name) or ".." in name:
             raise ValueError(
                 f"{kind} {name!r}: expected a name of letters, digits, '.', '_' and '-' that starts with a letter or "

@@ -6,10 +6,11 @@ import math
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
-from provlab.report.figures.looks import looks
+from provlab.report.figures.looks import Look, looks
 from provlab.report.figures.style import TWO_COLUMNS, draw_bars, legend_of, save_figure, style
 
 PANELS = 3
@@ -54,7 +55,8 @@ def draw_curves(
     list of path
         PDF, PNG and SVG.
     """
-    methods, datasets = list(frame["row"].unique()), list(frame["dataset"].unique())
+    methods = list(frame["row"].unique())
+    datasets = list(frame["dataset"].unique())
     frame = with_kept(frame.astype({"value": float}))
     if "low" not in frame:
         sd = frame["sd"].astype(float)
@@ -66,30 +68,22 @@ def draw_curves(
         figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.9 * n_lines), layout="constrained")
         panels = figure.subplots(n_lines, n_columns, squeeze=False)
         for place, (panel, dataset) in enumerate(zip(panels.flat, datasets, strict=False)):
-            found = frame[frame["dataset"] == dataset].dropna(subset=["value"])
+            points = frame[frame["dataset"] == dataset].dropna(subset=["value"])
             for k, (method, look) in enumerate(looks(methods).items()):
-                line = found[found["row"] == method]
-                x, y, low, high, left, right = line[["x", "value", "low", "high", "left", "right"]].to_numpy().T
-                if method == flat and len(line):  # the same in every column
-                    panel.axhline(y[0], color=look.colour, linestyle="--", label=method)
-                    if low[0] < high[0]:
-                        panel.axhspan(low[0], high[0], color=look.colour, alpha=0.07, linewidth=0)
+                line = points[points["row"] == method]
+                if method == flat and len(line):
+                    _draw_flat(panel, line.iloc[0], look, method)
                 elif len(line):
                     # bars a little apart, so that those of one x do not hide each other
                     shift = (k - len(methods) / 2) * min(0.004, 0.05 / len(methods))
-                    beside = x * (1 + 4 * shift) if "x" in log else x + shift * x.max()
-                    thin = {"color": look.colour, "linewidth": 0.7, "alpha": 0.75}
-                    draw_bars(panel, (beside, beside), (low, high), **thin)
-                    wide = left < right
-                    draw_bars(panel, (left[wide], right[wide]), (y[wide], y[wide]), **thin)
-                    panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=method, markersize=2.5)
+                    _draw_line(panel, line, look, method, shift, is_log="x" in log)
             panel.set_title(dataset)
-            if "x" in log and len(found):
+            if "x" in log and len(points):
                 panel.set_xscale("log")
                 panel.xaxis.set_minor_locator(NullLocator())
             if "y" in log:
                 panel.set_yscale("log")
-            ticks = found["column"].unique()
+            ticks = points["column"].unique()
             panel.set_xticks(ticks.astype(float), ticks)
             panel.tick_params(axis="x", labelrotation=45 if len(ticks) > 6 else 0)
             panel.grid(axis="y")
@@ -105,17 +99,37 @@ def draw_curves(
         return save_figure(figure, stem, title)
 
 
+def _draw_flat(panel: Axes, point: pd.Series, look: Look, method: str) -> None:
+    """Draw a number that is the same in every column as a dashed line, with its bar as a band."""
+    panel.axhline(point["value"], color=look.colour, linestyle="--", label=method)
+    if point["low"] < point["high"]:
+        panel.axhspan(point["low"], point["high"], color=look.colour, alpha=0.07, linewidth=0)
+
+
+def _draw_line(panel: Axes, line: pd.DataFrame, look: Look, method: str, shift: float, *, is_log: bool) -> None:
+    """Draw the points of a method with a line through them and bars in both directions."""
+    x, y, low, high, left, right = line[["x", "value", "low", "high", "left", "right"]].to_numpy().T
+    thin = {"color": look.colour, "linewidth": 0.7, "alpha": 0.75}
+    beside = x * (1 + 4 * shift) if is_log else x + shift * x.max()
+    draw_bars(panel, (beside, beside), (low, high), **thin)
+    wide = left < right
+    draw_bars(panel, (left[wide], right[wide]), (y[wide], y[wide]), **thin)
+    panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=method, markersize=2.5)
+
+
 def with_kept(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the lines of numbers with `x`, `left` and `right`: the mean number of features kept -+ its sd.
 
     Without a line that says it, all three are the number that the column is named by; without an sd only x is another.
     """
-    place, is_kept = ["row", "dataset", "column"], frame["column"].str.endswith(KEPT)
+    place = ["row", "dataset", "column"]
+    is_kept = frame["column"].str.endswith(KEPT)
     kept = frame[is_kept].reindex(columns=[*place, "value", "sd"]).set_axis([*place, "x", "spread"], axis=1)
     kept["column"] = kept["column"].str.removesuffix(KEPT)
-    found = frame[~is_kept].merge(kept.astype({"x": float, "spread": float}), on=place, how="left", validate="m:1")
-    x, spread = found["x"].fillna(found["column"].astype(float)), found["spread"].fillna(0.0)
-    return found.assign(x=x, left=x - spread, right=x + spread)
+    lines = frame[~is_kept].merge(kept.astype({"x": float, "spread": float}), on=place, how="left", validate="m:1")
+    x = lines["x"].fillna(lines["column"].astype(float))
+    spread = lines["spread"].fillna(0.0)
+    return lines.assign(x=x, left=x - spread, right=x + spread)
 
 
 def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
@@ -127,7 +141,8 @@ def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
         `row`, `dataset`, `value`, `low` and `high`, NaN where there is no interval; a panel a data set.
     xlabel : str
     """
-    methods, datasets = looks(frame["row"]), list(frame["dataset"].unique())
+    methods = looks(frame["row"])
+    datasets = list(frame["dataset"].unique())
     places = {method: -k for k, method in enumerate(methods)}
     n_columns = min(2, len(datasets))  # the names of methods take half of a panel
     n_lines = math.ceil(len(datasets) / n_columns)

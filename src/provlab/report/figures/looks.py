@@ -68,24 +68,25 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
     """
     methods = list(dict.fromkeys(methods))
     declared = {method: _look(method, text) for method, text in current_project().methods.items()}
-    taken = {(look.colour, look.symbol) for look in declared.values()}
-    found = {method: declared[method] for method in methods if method in declared}
+    reserved = {(look.colour, look.symbol) for look in declared.values()}
+    cycle = [look for look in _CYCLE if (look.colour, look.symbol) not in reserved] or _CYCLE
+    chosen = {method: declared[method] for method in methods if method in declared}
     free: list[Look] = []
     for method in methods:
-        if method not in found:
-            free = free or [look for look in _CYCLE if (look.colour, look.symbol) not in taken] or list(_CYCLE)
-            used = {look.colour for look in found.values()}
-            found[method] = next((look for look in free if look.colour not in used), free[0])
-            free.remove(found[method])
-    return {method: found[method] for method in methods}
+        if method not in chosen:
+            free = free or list(cycle)
+            colours = {look.colour for look in chosen.values()}
+            chosen[method] = next((look for look in free if look.colour not in colours), free[0])
+            free.remove(chosen[method])
+    return {method: chosen[method] for method in methods}
 
 
 def _look(method: str, text: str) -> Look:
     """Return the look that a project's file states, such as "black x dotted"; errors as `looks`."""
     colours = COLOURS | {"grey": GREY}
-    match text.split():
-        case [colour, symbol, *line] if colour in colours and symbol in MARKERS and line in ([], *([n] for n in LINES)):
-            return Look(colours[colour], symbol, *line)
+    words = text.split()
+    if 2 <= len(words) <= 3 and words[0] in colours and words[1] in MARKERS and {*words[2:]} <= {*LINES}:
+        return Look(colours[words[0]], *words[1:])
     raise ValueError(
         f"project: methods: {method!r:.80}: expected a colour ({', '.join(colours)}), a marker ({', '.join(MARKERS)}) "
         f"and perhaps a line ({', '.join(LINES)}), such as 'blue circle dashed', got {text!r:.80}; correct it in the "

@@ -57,11 +57,13 @@ def draw_critical_difference(ranks: pd.Series, stem: Path, title: str, *, differ
             (ranks.iloc[half:][::-1], ranks.iloc[-1] + MARGIN, " ({rank:.2f}) {name}", "left"),
         ):
             for line, (name, rank) in enumerate(side.items(), start=1):
-                colour, marker = methods[str(name)].colour, methods[str(name)].marker
+                look = methods[str(name)]
+                colour = look.colour
                 axes.plot([x, rank, rank], [below - line, below - line, 0], color=colour)
-                axes.scatter(rank, 0, s=12, color=colour, marker=marker, linewidths=0.8, zorder=3)
+                axes.scatter(rank, 0, s=12, color=colour, marker=look.marker, linewidths=0.8, zorder=3)
                 axes.text(x, below - line, text.format(name=name, rank=rank), color=colour, ha=align, va="center")
-        start, height = float(ranks.iloc[0]), 1.4
+        start = float(ranks.iloc[0])
+        height = 1.4
         axes.errorbar(start + difference / 2, height, xerr=difference / 2, color="0.25", capsize=2, linewidth=1.0)
         axes.text(start + difference, height, f"  critical difference {difference:.2f}", va="center", fontsize=7)
         return save_figure(figure, stem, title)
@@ -82,10 +84,10 @@ def groups(ranks: pd.Series, difference: float) -> list[tuple[str, str]]:
     return [(ranks.index[k], ranks.index[last[k]]) for k in begins]
 
 
-def _draw_bars(axes: Axes, ranks: pd.Series, found: list[tuple[str, str]]) -> float:
+def _draw_bars(axes: Axes, ranks: pd.Series, bars: list[tuple[str, str]]) -> float:
     """Draw a bar a group, below the axis, each in the first line that has room, and return the height of the last."""
     ends: list[float] = []  # where the last bar of each line ends; bars come by their starts
-    for first, last in found:
+    for first, last in bars:
         line = next((k for k, end in enumerate(ends) if end < ranks[first]), len(ends))
         ends[line : line + 1] = [ranks[last]]
         axes.plot([ranks[first], ranks[last]], [-line - 1] * 2, linewidth=1.6, color="0.25", zorder=3)
@@ -112,12 +114,12 @@ def draw_front(
     log : bool, optional
         Make its axis logarithmic.
     """
-    known = board[[measure, "loss"]].dropna()
-    chosen = known.loc[best].sort_values([measure, "loss"])
+    measured = board[[measure, "loss"]].dropna()
+    chosen = measured.loc[best].sort_values([measure, "loss"])
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 3.6), layout="constrained")
         axes = figure.subplots()
-        axes.plot(known[measure], known["loss"], "o", color=GREY, markersize=3, alpha=0.7)
+        axes.plot(measured[measure], measured["loss"], "o", color=GREY, markersize=3, alpha=0.7)
         axes.plot(chosen[measure], chosen["loss"], color="0.6", zorder=0)
         rises = len(chosen) > 0 and chosen["loss"].iloc[-1] > chosen["loss"].iloc[0]
         for turn, (name, (across, up)) in enumerate(chosen.iterrows()):

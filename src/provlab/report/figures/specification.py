@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,12 +36,12 @@ def by_effect(universes: pd.DataFrame) -> pd.DataFrame:
 
     There are at most about `MAX_UNIVERSES`; the ends and the defaults are always among them.
     """
-    found = universes.assign(is_default=np.arange(len(universes)) == 0)
-    found = found[found["verdict"] != "not run"].sort_values("effect", kind="stable", ignore_index=True)
-    if len(found) <= MAX_UNIVERSES:
-        return found
-    taken = np.linspace(0, len(found) - 1, MAX_UNIVERSES).round().astype(int)
-    return found[np.isin(np.arange(len(found)), taken) | found["is_default"]].reset_index(drop=True)
+    universes = universes.assign(is_default=np.arange(len(universes)) == 0)
+    run = universes[universes["verdict"] != "not run"].sort_values("effect", kind="stable", ignore_index=True)
+    if len(run) <= MAX_UNIVERSES:
+        return run
+    drawn = np.linspace(0, len(run) - 1, MAX_UNIVERSES).round().astype(int)
+    return run[run.index.isin(drawn) | run["is_default"]].reset_index(drop=True)
 
 
 def specification_curve(
@@ -77,50 +78,83 @@ def specification_curve(
     shown = universes[np.isfinite(universes["effect"].astype(float))]
     if shown.empty:
         return Markup("")
-    low, high = _range(shown, [*margins, *([] if printed is None else [printed])])
-    bottom, step = TOP + HEIGHT, (RIGHT - LEFT) / len(shown)
+    low, high = _range(shown, margins if printed is None else [*margins, printed])
+    bottom = TOP + HEIGHT
 
     def y(value: float) -> float:
         return round(bottom - (min(max(value, low), high) - low) / (high - low) * HEIGHT, 1)
 
-    legend, x = [], 10.0
-    for verdict, n in universes["verdict"].value_counts().items():
-        legend.append((verdict, words := f"{verdict} {n}", x))
-        x += 32 + 6.6 * len(words)
-    rows, heights, end = [], dict[tuple[str, str], float](), bottom + 18
-    known = {place: options for place, options in places.items() if (shown[place] != "").any()}
-    for place, options in known.items():
-        heights |= {(place, option): end + k * LINE for k, option in enumerate(options, 1)}
-        rows += [("row place", place, end), *(("row", option, heights[place, option]) for option in options)]
-        end += LINE * (len(options) + 1) + 4
-    lines = []
-    for k, line in enumerate(shown.to_dict("records")):
-        of_places = {place: str(line[place]) for place in known if line[place] != ""}
-        marks, at = [heights[each] for each in of_places.items()], LEFT + (k + 0.5) * step
-        lines.append({**line, "number": shown.index[k], "x": at, "options": of_places.values(), "heights": marks})
-    n, others = len(shown), universes.loc[~universes.index.isin(shown.index), "verdict"].value_counts()
-    said = f"{n} universes, sorted by effect"
-    if n < len(universes):  # a universe of a bound that says nothing has no effect, and would be missed without a word
-        rest = ", ".join(f"{m} {verdict}" for verdict, m in others.items())
-        said = f"{n} of {len(universes)} universes, sorted by effect; the others have none ({rest})"
-    ticks = [tick for tick in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= tick <= high]
+    places = {place: options for place, options in places.items() if (shown[place] != "").any()}
+    rows, heights, end = _option_rows(places, bottom + 18)
+    step = (RIGHT - LEFT) / len(shown)
     radius = min(step * 0.36, 4.0)
+    ticks = [tick for tick in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= tick <= high]
     drawing = ENVIRONMENT.get_template("specification.svg.j2").render(
-        low=low, high=high, y=y, mark=_mark, kind_of=kind_of, finite=math.isfinite, unit=unit, said=said, alone=alone,
-        legend=legend, ticks=ticks, margins=margins, printed=printed, rows=rows, lines=lines, radius=radius,
+        low=low, high=high, y=y, mark=_mark, kind_of=kind_of, finite=math.isfinite, unit=unit,
+        said=_caption(universes, shown), alone=alone, legend=_legend(universes), ticks=ticks, margins=margins,
+        printed=printed, rows=rows, lines=_marks(shown, places, heights, step), radius=radius,
         stroke=max(min(2 * radius, 4.0), 0.4), left=LEFT, right=RIGHT, top=TOP, bottom=bottom, width=WIDTH, end=end,
         lowest=end - LINE,
     )  # fmt: skip
     return Markup("".join(map(str.strip, drawing.splitlines())) + "\n")  # escaped by the template
 
 
+def _legend(universes: pd.DataFrame) -> list[tuple[str, str, float]]:
+    """Return each verdict, with its number of universes in words, and where these stand."""
+    legend = []
+    x = 10.0
+    for verdict, n in universes["verdict"].value_counts().items():
+        words = f"{verdict} {n}"
+        legend.append((str(verdict), words, x))
+        x += 32 + 6.6 * len(words)
+    return legend
+
+
+def _option_rows(
+    places: Mapping[str, Sequence[str]], top: float
+) -> tuple[list[tuple[str, str, float]], dict[tuple[str, str], float], float]:
+    """Return the lines of places and options, each with its class and height, the heights of options, and the end."""
+    rows = []
+    heights = {}
+    for place, options in places.items():
+        rows.append(("row place", place, top))
+        for k, option in enumerate(options, 1):
+            heights[place, option] = top + k * LINE
+            rows.append(("row", option, top + k * LINE))
+        top += LINE * (len(options) + 1) + 4
+    return rows, heights, top
+
+
+def _marks(
+    shown: pd.DataFrame, places: Mapping[str, Sequence[str]], heights: Mapping[tuple[str, str], float], step: float
+) -> list[dict[str, Any]]:
+    """Return each universe with its number, its place on the axis, and the options with the heights of their marks."""
+    lines = []
+    for k, (number, line) in enumerate(zip(shown.index, shown.to_dict("records"), strict=True)):
+        options = {place: str(line[place]) for place in places if line[place] != ""}
+        marks = [heights[chosen] for chosen in options.items()]
+        x = LEFT + (k + 0.5) * step
+        lines.append({**line, "number": number, "x": x, "options": options.values(), "heights": marks})
+    return lines
+
+
+def _caption(universes: pd.DataFrame, shown: pd.DataFrame) -> str:
+    """Say how many universes there are: one of a bound that says nothing has no effect, and is not drawn."""
+    if len(shown) == len(universes):
+        return f"{len(shown)} universes, sorted by effect"
+    without = universes.loc[~universes.index.isin(shown.index), "verdict"].value_counts()
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in without.items())
+    return f"{len(shown)} of {len(universes)} universes, sorted by effect; the others have none ({counts})"
+
+
 def _range(shown: pd.DataFrame, lines: Sequence[float]) -> tuple[float, float]:
     """Return the ends of the axis: of effects, zero, lines, and intervals that are not far beyond these."""
-    values = [0.0, *shown["effect"], *(at for at in lines if math.isfinite(at))]
-    span = (max(values) - min(values)) or 1.0
-    ends = [end for end in shown[["low", "high"]].to_numpy(float).ravel() if math.isfinite(end)]
-    low = min([*values, *(end for end in ends if end > min(values) - span)])
-    high = max([*values, *(end for end in ends if end < max(values) + span)])
+    values = np.array([0.0, *shown["effect"], *(value for value in lines if math.isfinite(value))], float)
+    span = float(np.ptp(values)) or 1.0
+    ends = shown[["low", "high"]].to_numpy(float).ravel()
+    ends = ends[np.isfinite(ends)]
+    low = float(min([values.min(), *ends[ends > values.min() - span]]))
+    high = float(max([values.max(), *ends[ends < values.max() + span]]))
     room = 0.04 * ((high - low) or 1.0)
     return low - room, high + room
 

@@ -1,0 +1,141 @@
+"""Names for people of the cells of a run: what differs between them, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from provlab.bench.own_runs import MAX_NAME, MAX_REASON, SECONDS, OwnRun, RunCell
+from provlab.core.cell import Cell
+from provlab.core.frames import headline_of
+from provlab.core.plan import unique_cells
+
+SIZES = ("n_features_to_select", "n_components", "k", "max_features")
+"""Arguments of a selector that are its number of features."""
+
+
+def own_run(
+    command: str,
+    cells: Sequence[Cell],
+    methods: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    reasons: Mapping[str, str] | None = None,
+) -> OwnRun:
+    """Return the run of some cells, with names for people: those of classes and data sets, or the given ones.
+
+    Parameters
+    ----------
+    command : str
+    cells : sequence of Cell
+        Those that are the same are one, unless they have names.
+    methods, labels : sequence of str, optional
+        A name for the method of each cell, and for its data set.
+    reasons : mapping, optional
+        Why cells failed, by their ids, see `RunReport.reasons`.
+    """
+    reasons = reasons or {}
+    if not methods:
+        cells = unique_cells(cells)
+        methods = _method_names(cells)
+    labels = labels or dataset_names([cell.dataset for cell in cells])
+    lines = []
+    for cell, method, label in zip(cells, methods, labels, strict=True):
+        headline = headline_of(cell) if cell.measured.uses_model else SECONDS
+        measures = dict.fromkeys([headline.column, *(cell.protocol.get("scoring") or ())])
+        repeats, n_splits, draws = cell.counts
+        lines.append(
+            RunCell(
+                id=cell.id,
+                method=str(method)[:MAX_NAME],
+                size=_size_of(cell)[:MAX_NAME],
+                label=str(label)[:MAX_NAME],
+                data=cell.data,
+                dataset=dict(cell.dataset),
+                measures=tuple(measures),
+                repeats=repeats,
+                n_splits=n_splits,
+                draws=draws,
+                reason=reasons.get(cell.id, "")[:MAX_REASON],
+            )
+        )
+    return OwnRun(command, tuple(lines))
+
+
+def _size_of(cell: Cell) -> str:
+    """Return the number of features that a selector is asked for, "" where it chooses it."""
+    sizes = [cell.selector[name] for name in SIZES if cell.selector.get(name) is not None]
+    if not sizes:
+        return ""
+    if isinstance(sizes[0], float) and sizes[0] < 1:
+        return f"{100 * sizes[0]:g} %"
+    return str(sizes[0])
+
+
+def size_text(size: str) -> str:
+    """Return a size in words."""
+    if "%" in size:
+        return f"{size} of the features"
+    return "1 feature" if size == "1" else f"{size} features"
+
+
+def dataset_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a name for each data set: its set's or file's, with the settings in which those of one name differ."""
+    names = [str(config.get("set") or Path(str(config.get("path") or config["name"])).stem) for config in configs]
+    return _distinct(names, configs, ("name", "set", "path"))
+
+
+def _method_names(cells: Sequence[Cell]) -> list[str]:
+    """Return what differs between the selectors, models, preparations and protocols of some cells."""
+    selectors = [cell.selector for cell in cells]
+    parts = [_distinct([_class_name(config) for config in selectors], selectors, SIZES)]
+    models = [(cell.model if cell.measured.uses_model else None) or {} for cell in cells]
+    preparations = [cell.protocol.get("preparation") or {} for cell in cells]
+    for configs in (models, preparations):
+        names = _distinct([_class_name(config) for config in configs], configs)
+        if len({*names}) > 1:
+            parts.append(names)
+    parts.append(_differences([cell.protocol for cell in cells], ("repeats", "draws", "preparation")))
+    return [", ".join(filter(None, texts)) for texts in zip(*parts, strict=True)]
+
+
+def _class_name(config: Mapping[str, Any]) -> str:
+    """Return the last part of a class's name, without Selector, and that of the selector that it is around."""
+    if config.get("_target_") is None:
+        return "none"
+    class_name = str(config["_target_"]).rpartition(".")[2]
+    name = class_name.removesuffix("Selector") or class_name
+    inner = config.get("selector")
+    return f"{name} of {_class_name(inner)}" if isinstance(inner, Mapping) else name
+
+
+def _distinct(names: Sequence[str], configs: Sequence[Mapping[str, Any]], left_out: Sequence[str] = ()) -> list[str]:
+    """Return names, each with the settings in which configs of the same name differ."""
+    series = pd.Series(names, dtype=object)
+    settings = pd.Series("", index=series.index, dtype=object)
+    for places in series.groupby(series).groups.values():
+        settings[places] = _differences([configs[place] for place in places], left_out)
+    return [f"{name} ({text})" if text else name for name, text in zip(names, settings, strict=True)]
+
+
+def _differences(configs: Sequence[Mapping[str, Any]], left_out: Sequence[str]) -> list[str]:
+    """Return the settings of each config that are not the same in all."""
+    settings = [_flat(config, left_out) for config in configs]
+    names = dict.fromkeys(name for flat in settings for name in flat)
+    differing = [name for name in names if len({str(flat.get(name)) for flat in settings}) > 1]
+    return [", ".join(f"{name}={flat[name]}" for name in differing if name in flat) for flat in settings]
+
+
+def _flat(config: Mapping[str, Any], left_out: Sequence[str]) -> dict[str, Any]:
+    """Return the settings of a config by their dotted names, without some of the outermost."""
+    settings: dict[str, Any] = {}
+    for name, value in config.items():
+        if name in left_out:
+            continue
+        if isinstance(value, Mapping):
+            settings |= {f"{name}.{inner}": setting for inner, setting in _flat(value, ()).items()}
+        else:
+            settings[name] = value
+    return settings

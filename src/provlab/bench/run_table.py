@@ -1,0 +1,241 @@
+"""What a run of your own came to: its table, its figure and the features that its cells selected."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from provlab.bench.own_runs import RUN_FILE, SECONDS, OwnRun, RunCell, measure_headline
+from provlab.bench.run_names import size_text
+from provlab.core.artefact import COMPLETE, counted_state
+from provlab.core.frames import (
+    FOLD_SIZES,
+    TIMES,
+    mean_interval,
+    planned_trials,
+    selection_seconds,
+    standard_error_scale,
+)
+from provlab.core.selected import COLUMNS, SelectedFeatures, cells_features, largest_cells
+from provlab.core.store import TrialReader
+from provlab.core.tables import markdown_table, write_frame, write_text
+from provlab.project.messages import optional_figures
+
+FURTHER = ("error", "r2", "rmse", "mae", "nmi", "ari")
+"""Columns of the records that stand beside the headline measure, where they have values."""
+
+ALL_FEATURES = "FullData"
+"""Name of the method that does not depend on the number of features."""
+
+STABILITY = ("stability", "stability_low", "stability_high")
+
+FEATURES_NAMED = 3
+"""Features that a line names."""
+
+UP_TO_ONE = re.compile(
+    "r2|(balanced_)?accuracy|top_k_|roc_auc|average_precision|f1|precision|recall|jaccard|explained|d2_"
+)
+"""How measures begin whose best value is 1; scikit-learn's that begin with neg_ are 0 at best."""
+
+MAX_CURVES = 24
+"""Methods whose curves can still be told apart; of more there is a table only."""
+
+DRAWN = ["row", "measure", "features", "dataset", "value", "low", "high", "selected"]
+"""Columns that `draw_run` reads."""
+
+
+def limits(measure: str) -> tuple[float, float]:
+    """Return the least and the largest value of a measure as it is shown: no interval goes beyond."""
+    if measure == "error":
+        return 0.0, 100.0
+    if UP_TO_ONE.match(measure):
+        return -np.inf, 1.0
+    return -np.inf, 0.0 if measure.startswith("neg_") else np.inf
+
+
+def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[str, SelectedFeatures]) -> pd.DataFrame:
+    """Return a line for each cell of a run.
+
+    Parameters
+    ----------
+    cells : sequence of RunCell
+    store : TrialReader
+    selected : mapping
+        What each cell selected, by its id, see `cells_features`.
+
+    Returns
+    -------
+    DataFrame
+        method, features (the number that was asked for), dataset; measure, the headline, with value, its mean over
+        folds, after the mean over the draws of a fold, sd, and low and high, a 95 % interval of the mean by the
+        standard error of Nadeau and Bengio (2003), see `standard_error_scale`, within its `limits`; selected, the mean
+        number of features; stability of the selected features with the ends of its interval; seconds, the mean CPU
+        time of a selection with what it shares; trials; reason, why a trial failed, where any did; state; and the mean
+        of each further measure. There are no means of a cell with a failed trial: they would be of easier folds.
+    """
+    measures = dict.fromkeys(name for cell in cells for name in cell.measures)
+    names = list(dict.fromkeys([*measures, *FURTHER, "n_selected", SECONDS.column]))
+    trials = planned_trials(store, cells, [*names, *TIMES, *FOLD_SIZES])
+    trials[SECONDS.column] = selection_seconds(trials)
+    trials[names] = trials[names].apply(pd.to_numeric, errors="coerce")
+    folds = trials.groupby(["place", "repeat", "fold"])[names].mean()
+    scales = standard_error_scale(trials, ["place"])
+    n_trials = trials.groupby("place").size()
+    lines = []
+    for place, cell in enumerate(cells):
+        n_stored = int(n_trials.get(place, 0))
+        reason = cell.reason if n_stored < math.prod(cell.counts) else ""
+        of_cell = folds.loc[place] if n_stored and not reason else folds[:0]
+        scale = float(scales.get(place, np.nan))
+        line = _line(cell, of_cell, scale, None if reason else selected.get(cell.id))
+        line["trials"] = n_stored
+        line["reason"] = reason
+        line["state"] = counted_state(n_stored, math.prod(cell.counts)) if n_stored else "missing"
+        for name in dict.fromkeys([*cell.measures[1:], *FURTHER]):
+            if name != cell.measures[0]:
+                line[name] = measure_headline(name).factor * of_cell[name].mean()
+        lines.append(line)
+    frame = pd.DataFrame(lines)
+    empty = [name for name in names if name in frame and frame[name].isna().all()]
+    if not frame["reason"].any():
+        empty.append("reason")
+    return frame.drop(columns=empty)
+
+
+def _line(cell: RunCell, folds: pd.DataFrame, scale: float, selected: SelectedFeatures | None) -> dict[str, Any]:
+    """Return the headline, stability and time of a cell, from the means of its folds."""
+    headline = cell.headline
+    values = headline.factor * folds[headline.column].dropna()
+    mean, low, high, _ = mean_interval(values, scale)
+    low, high = np.clip((low, high), *limits(headline.column))
+    stability = (np.nan, np.nan, np.nan) if selected is None else (selected.index, *selected.interval)
+    return {
+        "method": cell.method, "features": cell.size, "dataset": cell.label, "measure": headline.column,
+        "value": mean, "sd": values.std(ddof=1), "low": low, "high": high, "selected": folds["n_selected"].mean(),
+        **dict(zip(STABILITY, stability, strict=True)), "seconds": folds[SECONDS.column].mean(),
+    }  # fmt: skip
+
+
+class RunTable:
+    """What a run came to: `frame`, see `run_frame`, and by the id of each cell the features that it `selected`."""
+
+    def __init__(self, run: OwnRun, store: TrialReader) -> None:
+        self.run = run
+        self.selected = dict(cells_features(store, largest_cells(run.cells)))
+        self.frame = run_frame(run.cells, store, self.selected)
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """A line for each cell and feature that it selected: method, features, dataset and `COLUMNS`."""
+        names = ["method", "features", "dataset", *COLUMNS]
+        frames = [pd.DataFrame(columns=names)]
+        for cell in self.run.cells:
+            if cell.id in self.selected:
+                frame = self.selected[cell.id].frame
+                frames.append(frame.assign(method=cell.method, features=cell.size, dataset=cell.label))
+        return pd.concat(frames[1:] or frames, ignore_index=True)[names]
+
+    @property
+    def lines(self) -> list[dict[str, str]]:
+        """The table as people read it: a mapping of names to texts for each line."""
+        lines = []
+        for cell, line in zip(self.run.cells, self.frame.to_dict("records"), strict=True):
+            lines.append(self._texts(cell, line))
+        return lines
+
+    def _texts(self, cell: RunCell, line: Mapping[Any, Any]) -> dict[str, str]:
+        frame = self.frame
+        headline = cell.headline
+        measure = headline.in_units(headline.name)
+        low, high = _text(line["low"], headline.text), _text(line["high"], headline.text)
+        texts = {"method": line["method"], "features": line["features"]}
+        if frame["dataset"].nunique() > 1:
+            texts["data set"] = line["dataset"]
+        if frame["measure"].nunique() > 1:
+            texts |= {"measure": measure, "value": _text(line["value"], headline.text)}
+        else:
+            texts[measure] = _text(line["value"], headline.text)
+        texts["sd"] = _text(line["sd"], headline.text)
+        texts["95 % interval"] = f"{low} to {high}" if low and high else ""
+        for name in frame.columns[frame.columns.get_loc("state") + 1 :]:
+            texts[measure_headline(name).in_units(name)] = _text(line[name], "{:.4g}".format)
+        texts["selected"] = _text(line["selected"], "{:.4g}".format)
+        if cell.size.isdecimal() and line["selected"] < int(cell.size):
+            texts["selected"] += f" (asked {cell.size})"
+        texts["stability"] = _text(line["stability"], "{:.2f}".format).replace("-0.00", "0.00")
+        if headline != SECONDS:
+            texts["seconds"] = _text(line.get("seconds", np.nan), "{:.3f}".format)
+        texts["trials"] = str(line["trials"])
+        if (frame["state"] != COMPLETE).any():
+            texts["state"] = line["state"]
+        if "reason" in frame:
+            texts["failed"] = line["reason"]
+        return texts | {"most frequent features": self._most_frequent(cell)}
+
+    def _most_frequent(self, cell: RunCell) -> str:
+        """Return the features that a cell selects most often, or that it selects all."""
+        selected = self.selected.get(cell.id)
+        if selected is None:
+            return ""
+        if selected.sizes[0] == selected.n_features > 0:
+            return "all"
+        return ", ".join(f"{name:.40}" for name in selected.frame["feature"][:FEATURES_NAMED])
+
+    def write(self, folder: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
+        """Write what the run is, its table, its features and figures of some formats; return the figures.
+
+        The files follow from what is stored, to the byte: the same run again changes nothing.
+        """
+        run = self.run
+        content = {"command": run.command, "cells": [asdict(cell) for cell in run.cells]}
+        write_text(folder / RUN_FILE, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+        write_frame(self.frame, folder / "table.csv")
+        lines = self.lines
+        rows = [[*line.values()] for line in lines]
+        write_text(folder / "table.md", markdown_table([*lines[0]], rows, ", ".join(run.datasets), run.command))
+        write_frame(self.features, folder / "features.csv")
+        figures: list[Path] = []
+        with optional_figures():
+            figures += draw_run(run, self.frame, folder, formats)
+        return figures
+
+
+def _text(value: float, form: Callable[[float], str]) -> str:
+    return "" if np.isnan(value) else form(value)
+
+
+def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw each headline measure against the number of features, or as dots where each method has one number.
+
+    Bars are 95 % intervals of the mean. Lines without a value are left out, and so is a figure without any or with
+    more than `MAX_CURVES` curves.
+    """
+    if not formats:
+        return []
+    from provlab.report.figures.curves import dots, draw_curves
+    from provlab.report.figures.style import only_formats, save_figure, style
+
+    paths: list[Path] = []
+    headlines = {cell.headline.column: cell.headline for cell in run.cells}
+    drawn = frame.rename(columns={"method": "row"}).reindex(columns=DRAWN).dropna(subset="value")
+    with only_formats(*formats), style():
+        for measure, lines in drawn.groupby("measure", sort=False):
+            label = headlines[str(measure)].label
+            stem = folder / ("figure" if len(headlines) == 1 else f"figure-{measure}")
+            if lines.groupby(["row", "dataset"]).size().max() == 1:
+                sizes = lines["features"].map(lambda size: f", {size_text(size)}" if size else "")
+                paths += save_figure(dots(lines.assign(row=lines["row"] + sizes), xlabel=label), stem)
+            elif lines["row"].nunique() <= MAX_CURVES:
+                asked = pd.to_numeric(lines["features"], errors="coerce")
+                x = asked.where(asked > 1, lines["selected"].round(1))  # of a share of the features, how many these are
+                lines = lines.assign(column=x.map("{:g}".format))
+                paths += draw_curves(lines, stem, "", ylabel=label, flat=ALL_FEATURES)
+    return paths
