@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
 from scipy import sparse, stats
 from scipy.special import digamma
 from sklearn.feature_selection import chi2, f_classif, f_regression, mutual_info_classif, mutual_info_regression
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
 
 from provsel.selectors import (
     ChiSquaredSelector,
@@ -72,6 +75,16 @@ def test_weights_are_repeated_rows_and_sparse_rows_are_dense_ones(is_regression)
         assert weighted.p_values_ == pytest.approx(expected.p_values_, rel=1e-7)
         np.testing.assert_array_equal(weighted.indices_, expected.indices_)
     assert FTestSelector(5).fit(X, target).scores_ != pytest.approx(expected.scores_, rel=0.01)
+
+
+def test_weights_are_routed():
+    X, y, _ = rows_of(40, 10, 2)
+    weight = np.where(np.arange(40) < 20, 1.0, 0.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = FTestSelector(2).set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(selector, LogisticRegression().set_fit_request(sample_weight=False))
+        routed = pipeline.fit(X, y, sample_weight=weight)[0]
+    np.testing.assert_array_equal(routed.scores_, FTestSelector(2).fit(X[:20], y[:20]).scores_)
 
 
 BAD_WEIGHTS = {
@@ -320,12 +333,27 @@ def test_order_of_rows_and_columns_scales_and_constants_do_not_matter(selector):
 )
 def test_smaller_selections_are_the_first_picks_and_other_places_are_shared(selector):
     X, y, numbers = rows_of(60, 9, 3)
+    X[:, [0, 2]] = 1.0
     for target in (y, numbers):
         smaller = selector.set_params(n_features_to_select=4).fit(X, target)
         assert smaller.ranking_[smaller.indices_].tolist() == [1, 2, 3, 4]
         assert sorted(smaller.ranking_)[4:] == [5] * 5
         first = smaller.indices_.tolist()
-        assert selector.set_params(n_features_to_select=9).fit(X, target).indices_.tolist()[:4] == first
+        whole = selector.set_params(n_features_to_select=9).fit(X, target).indices_.tolist()
+        assert whole[:4] == first
+        assert sorted(whole) == list(range(9))
+        assert whole[-2:] == [0, 2], "the constants"
+
+
+@pytest.mark.parametrize("criterion", ["jmi", "cmim"])
+def test_codes_of_many_values_are_counted_without_their_table(criterion):
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((3_000, 4))
+    X[:, 2] = rng.integers(0, 3, 3_000)
+    y = (X[:, 2] > 1).astype(int)
+    picked = JMISelector(4, criterion=criterion, discrete_features=True).fit(X, y)
+    assert picked.scores_ == pytest.approx([shared(x, y) for x in X.T], rel=1e-9)
+    assert sorted(picked.indices_.tolist()) == [0, 1, 2, 3]
 
 
 def test_sparse_rows_too_large_for_codes_are_named():

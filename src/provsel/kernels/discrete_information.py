@@ -20,6 +20,9 @@ from provsel.kernels.spectral import Array
 BLOCK = 1 << 18
 """Values of a block of columns, whose counts stay in a cache."""
 
+FEW = 16
+"""Cells of a table, for each value, above which only those that are not empty are counted: they are sorted."""
+
 Codes = NDArray[np.int32]
 
 
@@ -90,13 +93,23 @@ class CodedColumns:
         n_features, n_samples = self.codes.shape
         fine, coarse = np.empty(n_features), np.empty(n_features)
         for part in column_blocks(n_features, n_samples):
-            starts = np.cumsum(self.widths[part]) - self.widths[part]
-            cells = (self.codes[part] + starts[:, None]) * n_labels + labels
-            counts = np.bincount(cells.ravel(), minlength=int(self.widths[part].sum()) * n_labels)
-            fine[part] = np.add.reduceat(self.log_table[counts], starts * n_labels)
-            outer = counts.reshape(-1, n_inner).sum(axis=1)
-            coarse[part] = np.add.reduceat(self.log_table[outer], starts * (n_labels // n_inner))
+            ends = np.cumsum(self.widths[part])
+            starts = ends - self.widths[part]
+            cells = ((self.codes[part] + starts[:, None]) * n_labels + labels).ravel()
+            if ends[-1] * n_labels > FEW * cells.size:
+                cells, counts = np.unique(cells, return_counts=True)
+            else:
+                counts = np.bincount(cells, minlength=int(ends[-1]) * n_labels)
+                cells = np.arange(counts.size)
+            fine[part] = self._sums(counts, cells, starts * n_labels)
+            outer = cells // n_inner
+            first = np.flatnonzero(np.diff(outer, prepend=-1))
+            coarse[part] = self._sums(np.add.reduceat(counts, first), outer[first], starts * (n_labels // n_inner))
         return np.log(n_samples) - fine / n_samples, np.log(n_samples) - coarse / n_samples
+
+    def _sums(self, counts: NDArray[np.int64], cells: NDArray[np.int64], starts: NDArray[np.int64]) -> Array:
+        """Return the sum of x log x over the counts of each column, whose increasing cells begin at `starts`."""
+        return np.asarray(np.add.reduceat(self.log_table[counts], cells.searchsorted(starts)))
 
 
 def information_with_codes(codes: Codes, y: NDArray[np.int64]) -> Array:

@@ -12,7 +12,7 @@ from provsel.kernels.discrete_information import CodedColumns
 from provsel.kernels.spectral import Array
 from provsel.kernels.ties import first_largest
 
-LAST = np.finfo(np.float64).max
+LAST = np.finfo(np.float64).max / 2
 """Less this is the gain of features that tell nothing: they are picked when no other is left."""
 
 

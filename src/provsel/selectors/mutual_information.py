@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -121,7 +122,7 @@ class MutualInformationSelector(RankedSelector):
                 f"MutualInformationSelector: expected n_neighbors below the number of rows, n_samples = {y.size}, got "
                 f"{self.n_neighbors}; lower n_neighbors."
             )
-        drawn = check_random_state(self.random_state) if isinstance(self.random_state, int) else rng
+        drawn = check_random_state(self.random_state) if isinstance(self.random_state, Integral) else rng
         scores = np.empty(X.shape[1])
         if not is_discrete.all():
             numbers = _with_noise(X[:, ~is_discrete], drawn)
