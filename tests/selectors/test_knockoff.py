@@ -136,9 +136,17 @@ def test_nothing_is_kept_of_noise_and_it_says_so():
         ({"fdr": 1.0}, correlated(30, 4)[0], "expected fdr below 1, got 1.0"),
         ({}, np.ones((12, 2001)), "expected at most 2000 features, got 2001; keep fewer columns without looking at y"),
         ({}, correlated(9, 4)[0], "expected at least 10 rows, for 5 folds, got n_samples = 9"),
-        ({}, np.tile(np.sign(np.arange(15) - 9.5)[:, None], 2), "expected columns that are linearly independent, got"),
+        ({}, np.tile(np.sign(np.arange(20) - 9.5)[:, None], 2), "expected columns that are linearly independent, got"),
     ],
 )
 def test_what_it_refuses(options, rows, message):
     with pytest.raises(ValueError, match=f"^KnockoffSelector: {message}"):
         KnockoffSelector(**options).fit(rows, rng.standard_normal(len(rows)))
+
+
+def test_seeds_decide_which_knockoffs_are_drawn():
+    X, _ = correlated(80, 8)
+    y = X[:, 0] + rng.standard_normal(80)
+    first, again, second = (KnockoffSelector(8, random_state=seed).fit(X, y).scores_ for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, second)

@@ -103,7 +103,7 @@ class ForestRFESelector(RankedSelector):
             forest = new_forest(rows.classes, int(self.n_estimators), int(rng.integers(2**31)))
             importances = forest.fit(ranks[:, remaining], rows.y).feature_importances_
             order[:size] = remaining[by_importance(importances)]
-        is_constant = ~ranks.any(axis=0)[order]
+        is_constant = np.logical_not(ranks[:, order].any(axis=0))
         order = np.concatenate([order[~is_constant], order[is_constant]])
         return Ranking(order, attributes={"n_rounds": len(sizes)})
 

@@ -99,8 +99,9 @@ class KnockoffSelector(RankedSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((300, 40))
     >>> y = X[:, :8].sum(axis=1) + rng.standard_normal(300)
-    >>> sorted(KnockoffSelector(fdr=0.2, random_state=0).fit(X, y).indices_.tolist())
-    [0, 1, 2, 3, 4, 5, 6, 7]
+    >>> kept = set(KnockoffSelector(fdr=0.2, random_state=0).fit(X, y).indices_.tolist())
+    >>> len(kept) >= 5, kept <= set(range(8))
+    (True, True)
 
     References
     ----------
