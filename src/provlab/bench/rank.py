@@ -36,7 +36,7 @@ from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.messages import in_file_name, optional_figures, to_install, visible_line
 from provlab.project.terminal import PlainConsole
 from provlab.run.runner import run_cells
-from provlab.verdicts.claims.paired_tests import mean_difference, size_words
+from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
 from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
 from provlab.verdicts.panel_pairs import pairs_of
 from provlab.verdicts.panel_ranking import leaderboard, sets_of
@@ -104,7 +104,8 @@ class Standing(NamedTuple):
         ]
         return "\n".join([*lines, *self.problems])
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
     def _texts(self) -> pd.DataFrame:
         """Return what is printed of each method."""

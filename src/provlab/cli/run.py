@@ -134,7 +134,7 @@ def jobs_of(overrides: Sequence[str]) -> list[Job]:
 def _choices(text: str) -> tuple[str, list[str]]:
     """Return the setting that an override is of, and an override for each of its values."""
     from provlab.core.overrides import parse_with_hydra
-    from provlab.project import conf_files
+    from provlab.project.project import conf_files
 
     parsed = parse_with_hydra(text)
     key = parsed.get_key_element()

@@ -24,7 +24,6 @@ from provlab.core.overrides import (
     check_references,
     parse_override,
 )
-from provlab.project import artefact_file, conf_files, package_conf
 from provlab.project.documents import (
     MAX_CONFIG_VALUES,
     MAX_DEPTH,

@@ -6,7 +6,7 @@ a table or figure from it. Claims, tables, figures and pages read these frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,10 +18,11 @@ from scipy.special import stdtrit
 from provlab.core.artefact import Artefact, Entry, counted_state
 from provlab.core.cell import Cell
 from provlab.core.protocols import predicts_numbers
-from provlab.core.snapshot import StoreSnapshot
+from provlab.core.snapshot import Planned, StoreSnapshot
 from provlab.core.store import LARGE, SCHEMA, TrialReader
 from provlab.project.components import component_class
 from provlab.project.messages import did_you_mean
+from provsel.certificates import Measure
 
 TRIAL = ("place", "cell", "repeat", "fold", "draw")
 """Columns that say which trial a line of `planned_trials` is: the place of its cell in the plan, the cell's id, and the
@@ -160,7 +161,8 @@ def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
     for cell in artefact.cells:
         declared |= {*cell.method.scoring}
         for measure in cell.method.measures:
-            declared |= component_class("measure", measure).columns().keys()
+            measure_class: type[Measure] = component_class("measure", measure)
+            declared |= measure_class.columns().keys()
     for name in columns:
         if name not in declared:
             end = did_you_mean(name, declared) or "; correct its script."

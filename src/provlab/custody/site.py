@@ -43,8 +43,6 @@ from provlab.verdicts.claims.rules import NOT_RUN
 from provlab.verdicts.claims.schema import all_claim_files
 from provlab.verdicts.claims.verdicts import Verdict
 from provlab.verdicts.panel_scores import Scores
-from provlab.verdicts.readings.robustness import counted as counted_verdict
-from provlab.verdicts.readings.robustness import tallied
 from provsel.files import replacing_folder
 
 MAX_DIFFERENT = 500

@@ -257,7 +257,7 @@ def decide(
     low, high = test.interval(level)
     is_equivalence = len(criterion.bounds) > 1 and criterion.tails == 1
     name = f"TOST ({test.name})" if is_equivalence else test.name
-    numbers = {}
+    numbers: dict[str, Any] = {}
     if not met:
         numbers["needed"] = needed(test, criteria, levels)
         numbers["detectable"] = test.detectable(levels[0] / criteria[0].tails, criteria[0].bounds[0].alternative)
