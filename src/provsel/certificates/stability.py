@@ -7,7 +7,8 @@ from typing import Self
 import numpy as np
 
 from provsel.certificates.subset import IN_EXPECTATION
-from provsel.certificates.theorem import NO_BOUND, VACUOUS, MeasuredTrial, Theorem
+from provsel.certificates.theorem import NO_BOUND, VACUOUS, Theorem
+from provsel.certificates.trial import MeasuredTrial
 
 
 class FalseSelections(Theorem):
