@@ -1,4 +1,4 @@
-"""Make the report: read the store once, write the pages beside the old ones, and swap."""
+"""Write the report: gather all that it shows, write the pages beside the old ones, and swap."""
 
 from __future__ import annotations
 
@@ -69,73 +69,98 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     """
     target = results / "report"
     with replacing_folder(target, keep=True) as folder:
-        store = StoreSnapshot(TrialStore(results / "store"))
-        n_kept, n_features = store.column("n_selected"), store.column("n_features")
-        n_listed = pc.sum(pc.if_else(pc.less(n_kept, n_features), n_kept, 0), min_count=0).as_py()
-        if n_listed <= AT_ONCE:  # all lists at once, for all pages; what keeps all features has none
-            store = store.with_large(store.table["cell"].unique().to_pylist())
-        names, files = artefact_names(), all_claim_files()
-        known = tuple(dict.fromkeys(name.split("/")[0] for name in names))
-        check_names(known, names, [claim.id for file in files for claim in file.claims])
-        made = datetime.now(UTC).isoformat(timespec="seconds")
+        store = _read_store(results)
+        files = all_claim_files()
+        names = artefact_names()
+        paper_names = tuple(dict.fromkeys(name.split("/")[0] for name in names))
+        check_names(paper_names, names, [claim.id for file in files for claim in file.claims])
         runs, run_problems = read_runs(results)
         panel = stored_folder()
-        ranked = panel.is_relative_to(current_project().root) and panel.is_dir()  # as other reference results
-        site = Site(results, folder, tuple(overrides), made, len(store), known, len(runs), ranked)
-        audits, readings = read_audits(results), readings_of(files, results)
-        families = {file.paper: file.claims for file in files}
+        has_panel = panel.is_relative_to(current_project().root) and panel.is_dir()  # as other reference results
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        site = Site(results, folder, tuple(overrides), when, len(store), paper_names, len(runs), has_panel)
+        audits = read_audits(results)
+        readings = readings_of(files, results)
         reference = project_reference(folder, files)
-        audited: dict[str, Counter[str]] = {}
-        for run in audits:
-            for cell, outcome in zip(run.trials["cell"], run.trials["outcome"], strict=True):
-                audited.setdefault(cell, Counter())[outcome] += 1
+        families = {file.paper: file.claims for file in files}
+        outcomes = _audited_cells(audits)
 
         def write(name: str) -> ArtefactPage:
-            return write_artefact(site, store, name, families.get(name.split("/")[0], ()), readings, audited, reference)
+            family = families.get(name.split("/")[0], ())
+            return write_artefact(site, store, name, family, readings, outcomes, reference)
 
-        pages = _each(write, names, n_jobs or (min(usable_cores(), 4) if len(store) > LARGE else 1))
-        unfit = [page for page in pages if page.problem.startswith("The settings")]
-        if overrides and len(unfit) == len(pages):
-            problem = unfit[0].problem.partition(": ")[2] if unfit else "there are no artefacts"
-            raise ValueError(
-                f"the settings do not fit {', '.join(names[:1])}: {problem}; expected settings that fit some artefact, "
-                f"got {' '.join(overrides)}."
-            )
+        if n_jobs is None:
+            n_jobs = min(usable_cores(), 4) if len(store) > LARGE else 1
+        pages = _write_each(write, names, n_jobs)
+        if overrides:
+            _check_fit(pages, overrides)
         verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
         ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
         shown, unshown = write_runs(site, store, runs)
-        own: dict[str, Any] = {"runs": shown, "run_problems": [*run_problems, *unshown]}
+        of_runs: dict[str, Any] = {"runs": shown, "run_problems": [*run_problems, *unshown]}
         if site.papers:
-            _write_overview(site, pages, ordered, readings, audits, own, reference)
+            _write_overview(site, pages, ordered, readings, audits, of_runs, reference)
         else:
-            site.write("index.html", "overview_runs.html", "Comparison", "index", **own)
+            site.write("index.html", "overview_runs.html", "Comparison", "index", **of_runs)
         _write_environment(site, store, audits)
-        if ranked:
+        if has_panel:
             write_benchmark(site, Scores.of(read_panel(panel)))
         write_assets(folder / "assets")
     return target / "index.html"
 
 
-_call: Callable[[str], ArtefactPage] | None = None
+def _read_store(results: Path) -> StoreSnapshot:
+    """Return the trials of a results folder, with their lists of features where these fit into memory."""
+    store = StoreSnapshot(TrialStore(results / "store"))
+    n_kept, n_features = store.column("n_selected"), store.column("n_features")
+    n_listed = pc.sum(pc.if_else(pc.less(n_kept, n_features), n_kept, 0), min_count=0).as_py()
+    if n_listed > AT_ONCE:
+        return store
+    return store.with_large(store.table["cell"].unique().to_pylist())  # what keeps all features has no list
+
+
+def _audited_cells(audits: Iterable[AuditRun]) -> dict[str, Counter[str]]:
+    """Return how many trials of each cell had each outcome in audits."""
+    outcomes: dict[str, Counter[str]] = {}
+    for run in audits:
+        for cell, outcome in zip(run.trials["cell"], run.trials["outcome"], strict=True):
+            outcomes.setdefault(cell, Counter())[outcome] += 1
+    return outcomes
+
+
+def _check_fit(pages: Sequence[ArtefactPage], overrides: Sequence[str]) -> None:
+    """Refuse settings that fit no artefact."""
+    problems = [page.problem.partition(": ")[2] for page in pages if page.problem.startswith("The settings")]
+    if len(problems) < len(pages):
+        return
+    problem = problems[0] if problems else "there are no artefacts"
+    names = ", ".join(page.name for page in pages[:1])
+    raise ValueError(
+        f"the settings do not fit {names}: {problem}; expected settings that fit some artefact, got "
+        f"{' '.join(overrides)}."
+    )
+
+
+_write_page: Callable[[str], ArtefactPage] | None = None
 """What forked processes call: they share its snapshot of the store, which is too large to be sent."""
 
 
-def _each(write: Callable[[str], ArtefactPage], names: Sequence[str], n_jobs: int) -> list[ArtefactPage]:
+def _write_each(write: Callable[[str], ArtefactPage], names: Sequence[str], n_jobs: int) -> list[ArtefactPage]:
     """Return the page of each artefact; most of the time goes into their figures, so some processes share it."""
-    global _call
+    global _write_page
     if n_jobs == 1 or "fork" not in get_all_start_methods():
         return [write(name) for name in names]
-    _call = write
+    _write_page = write
     try:
         with ProcessPoolExecutor(n_jobs, get_context("fork")) as pool:
-            return list(pool.map(_call_write, names))
+            return list(pool.map(_write_in_process, names))
     finally:
-        _call = None
+        _write_page = None
 
 
-def _call_write(name: str) -> ArtefactPage:
-    assert _call is not None
-    return _call(name)
+def _write_in_process(name: str) -> ArtefactPage:
+    assert _write_page is not None
+    return _write_page(name)
 
 
 def _write_overview(
@@ -157,12 +182,12 @@ def _write_overview(
     }
     pages = sorted(pages, key=lambda page: not page.n_found)  # what is stored comes first
     for name in dict.fromkeys(page.paper for page in pages):
-        own = [page for page in pages if page.paper == name]
-        claims = [verdict for verdict in verdicts if verdict.claim.paper == name]
         titles[name], notes = papers()[name].read_notes()
         site.write(
-            f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=own,
-            verdicts=claims, notes=Markup(render_notes(notes)), **shared,
+            f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name,
+            pages=[page for page in pages if page.paper == name],
+            verdicts=[verdict for verdict in verdicts if verdict.claim.paper == name],
+            notes=Markup(render_notes(notes)), **shared,
         )  # fmt: skip
     site.write(
         "index.html", "index.html", "Overview", "index", pages=pages, titles=titles, verdicts=verdicts,
@@ -180,25 +205,33 @@ def tally(readings: Mapping[str, ClaimReadings], verdicts: Iterable[Verdict]) ->
 
     The others stand beside, in the lists.
     """
-    asked = {claim: found.robustness for claim, found in readings.items()}
-    own = [made for made in verdicts if made.claim.kind == "paper"]
-    return tallied(counted_verdict(made.claim.id, made.verdict, asked) for made in own)
+    robustness = {claim: page.robustness for claim, page in readings.items()}
+    own = [verdict for verdict in verdicts if verdict.claim.kind == "paper"]
+    return tallied(counted_verdict(verdict.claim.id, verdict.verdict, robustness) for verdict in own)
 
 
 def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]) -> None:
     """Write the page about machines, versions, the store and audits."""
-    checks = examine(site.results)
-    stored = [check for check in checks if check.group == STORE and check.name not in ("folder", "writable")]
-    problems = [f"{check.name}: {check.value}" for check in stored if check.state != OK]
+    machine, stored, problems = [], [], []
+    for check in examine(site.results):
+        if check.group == INSTALLATION:
+            machine.append((check.name, check.value))
+        elif check.group == STORE and check.name not in ("folder", "writable"):
+            if check.state == OK:
+                stored.append((check.name, check.value))
+            else:
+                problems.append(f"{check.name}: {check.value}")
     if store.n_nameless:
-        without = "without a key or a cell, or a repeat, fold or draw,"
-        problems.append(f"{store.n_nameless:,} records {without} belong to no number and are left out")
-    environments, revisions = (value_counts(store.column(name).to_pandas()) for name in ("environment", "git_revision"))
-    different = [(run.when, where, each) for run in audits for where, each in run.different]
+        problems.append(
+            f"{store.n_nameless:,} records without a key or a cell, or a repeat, fold or draw, belong to no number and "
+            f"are left out"
+        )
+    environments = value_counts(store.column("environment").to_pandas())
+    different = [(run.when, *trial) for run in audits for trial in run.different]
     site.write(
-        "environment.html", "environment.html", "Environment", "environment", "Environment", problems=problems,
-        store=[(check.name, check.value) for check in stored if check.state == OK], audits=audits, versions=versions,
-        machine=[(check.name, check.value) for check in checks if check.group == INSTALLATION],
+        "environment.html", "environment.html", "Environment", "environment", "Environment",
+        problems=problems, store=stored, machine=machine, audits=audits, versions=versions,
         different=different[:MAX_DIFFERENT], n_different=len(different),
-        environments=[(versions(text), n) for text, n in environments], revisions=revisions,
+        environments=[(versions(text), n) for text, n in environments],
+        revisions=value_counts(store.column("git_revision").to_pandas()),
     )  # fmt: skip
