@@ -131,7 +131,7 @@ def test_an_export_cites_the_registered_data_sets():
     configs = ['{"dataset":{"name":"orl"}}', None, '{"dataset":{"name":"file"}}']
     _, _, *lines = data_set_table(pa.table({"data": ["a", "b", "c"], "config": configs}))
     assert [line.split()[1] for line in lines] == ["orl"]
-    assert read_source("orl").licence in lines[0]
+    assert read_source("orl").citation in lines[0]
 
 
 def test_values_in_csv(tmp_path):

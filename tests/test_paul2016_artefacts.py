@@ -12,9 +12,8 @@ import pytest
 from provlab.core.artefact import compose_artefact
 from provlab.core.recipe import Rendering, load_recipe
 from provlab.core.store import TrialStore
-from provlab.project.papers import papers
-from provlab.verdicts.readings.schema import paper_readings
-from small_runs import REPO, artefact_command, run_quietly
+from provlab.project import papers
+from small_runs import artefact_command, run_quietly
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
 TOPICS = {"Exp_1_2": ("opera", "submarine"), "Exp_3_4": ("sailing", "chemical")}
@@ -58,29 +57,6 @@ def run(made, monkeypatch, capsys):
         return printed, frame
 
     return on_small_data
-
-
-def test_the_nearest_table_has_readings_that_the_reference_found_nearest():
-    """Several are equally near: the table has those of one of them."""
-    found = pd.read_csv(REPO / "results/reference/readings/paul2016/print-table1.csv", dtype=str)
-    nearest = found[(found["rank"] == "1") & (found["C"] == "1")].to_dict("records")
-    near, default = (compose_artefact(f"paul2016/{name}") for name in ("table1_nearest", "table1"))
-    rows = {row: [*overrides] for row, overrides in near.config.artefact.rows.items()}
-    assert {*rows} == PRINTED - {"Random", "Full"}
-    assert near.config.artefact.columns == default.config.artefact.columns
-    places = [place for place in paper_readings("paul2016").places if "paul2016/table1" in place.touches]
-
-    def chosen(universe, row):
-        options = [
-            option
-            for place in places
-            if place.touches_row("paul2016/table1", row)
-            for option in place.options
-            if option.name == universe.get(place.id, place.options[0].name)
-        ]
-        return [*default.config.artefact.rows[row], *(each for option in options for each in option.overrides)]
-
-    assert rows in [{row: chosen(universe, row) for row in rows} for universe in nearest]
 
 
 @pytest.mark.parametrize(("name", "setting"), [("figure1", "supervised"), ("figure2", "unsupervised")])

@@ -11,13 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from provlab.cli import main
-from provlab.core.cell import ID_DIGITS
 from provlab.core.recipe import load_recipe
 from provlab.core.store import TrialStore
 from provlab.core.tables import write_frame
 from provlab.verdicts.claims.provenance import Provenance
+from provlab.verdicts.claims.rules import DEPENDS_ON_READING
+from provlab.verdicts.readings.packed import read_packed
 from provlab.verdicts.readings.prints import printed_rows
-from provlab.verdicts.readings.schema import Part
+from provlab.verdicts.readings.schema import Part, paper_readings
 from provlab.verdicts.readings.study import asked, columns_to_read, readings_changes, stored_outcome, write_outcome
 from provsel.selectors import SVMRFESelector
 from studies import READINGS, made_study
@@ -90,13 +91,12 @@ def test_packed_trials_are_audited_and_the_reference_tells_what_audits_found(stu
     assert re.search(r"identical │ 100 │ the same bits", plain(capsys.readouterr().out))
     changed = tmp_path / "known2000"
     shutil.copytree(study, changed)
-    [path] = (changed / "trials").glob("*.parquet")
+    path = changed / "trials.parquet"
     table = pq.read_table(path)
     place = table.column_names.index("error")
     errors = table["error"].to_pylist()
-    path.unlink()
     table = table.set_column(place, "error", pa.array([errors[0] + 0.01, *errors[1:]]))
-    TrialStore(changed / "trials").write(table)
+    pq.write_table(table, path)
     assert main(["audit", "--readings", str(changed), *options]) == 1
     assert re.search(r"error: stored \S+, now", plain(capsys.readouterr().out))
     assert main(["reference", "--audits", "--results", str(tmp_path)]) == 0
@@ -104,7 +104,7 @@ def test_packed_trials_are_audited_and_the_reference_tells_what_audits_found(stu
     assert [*audits["trials_of"]] == ["known2000"] * 2
     counts = audits[["stored", "drawn", "identical", "different"]].to_numpy().tolist()
     assert counts == [[100, 100, 99, 1], [100, 100, 100, 0]]
-    shutil.rmtree(changed / "trials")
+    path.unlink()
     assert main(["audit", "--readings", str(changed)]) == 2
     assert "expected packed trials that the readings of known2000 ask for, got none" in capsys.readouterr().err
     assert main(["reference", "--audits", "--results", str(changed)]) == 2
@@ -172,15 +172,19 @@ def test_an_interval_without_an_end_comes_back_and_is_written_the_same_again(stu
     assert (folder / "universes.csv").read_bytes() == written
 
 
-def test_the_letter_asks_what_a_place_says_in_the_words_of_its_options(tmp_path, monkeypatch):
-    """A place that the paper states is not asked; one that is always asked stands without a number."""
-    made_study(tmp_path, monkeypatch, READINGS.replace("id: method\n", "id: method\n    in_letter: never\n").replace(
-        "id: strictness\n", "id: strictness\n    in_letter: always\n").replace(
-        "half: []", "half: {words: every second}"))  # fmt: skip
-    assert main([*COMMAND, "--letter", "executor=serial"]) == 0
-    letter = (tmp_path / "results" / "readings" / "known2000" / "letter.md").read_text()
-    asking = letter.partition("What became of your claims.")[0]
-    assert re.findall(r"^\d\. .*$", asking, re.M) == ["1. How many errors are too many? (We took *every second*.)"]
+def test_the_letter_on_many_claims_is_a_page(tmp_path):
+    outcome = stored_outcome("paul2016", REPO / "results" / "reference")
+    letter = write_letter(outcome, tmp_path / "letter.md")
+    assert len(letter.splitlines()) <= 45
+    assert len(letter.split()) <= 450
+    assert re.search(r"\*\*: \d+, such as\n(- .*\n){2}\n", letter)
+    asked_more = [each for each in outcome.robustness if each.n_run and each.n_universes > 1]
+    firm = [each for each in asked_more if each.firm and each.counts_as(each.default) != DEPENDS_ON_READING]
+    assert sum(map(int, re.findall(r"under nearly all readings\*\*: (\d+)", letter))) == len(firm)
+    assert re.search(r"\n- Next: [\w-]+ \(\d+\), [\w-]+ \(\d+\) and others\.\n", letter)
+    assert re.search(r"by equal cells: paul2016/table3 \d+ of \d+ \(our defaults: \d+\)", letter)
+    rest = write_letter(outcome, tmp_path / "letter.md", ["paul2016/table3"])
+    assert "paul2016/table3 " not in rest.partition("equal cells")[2]
 
 
 def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):
@@ -226,9 +230,77 @@ def test_detective_work_finds_the_universe_that_was_printed(project, study, caps
 
 def test_times_are_not_compared_with_the_print():
     """Whose numbers are another machine's."""
-    assert printed_rows("wang2018/ofs-table3") == []
-    assert printed_rows("paul2016/table1_nearest") == printed_rows("paul2016/table1")  # which it stands beside
-    assert printed_rows("paul2016/table4") == ["BSS (t=128)", "BSS (t=256)", "RRQR", "RFE", "LPSVM", "Full"]
+    assert printed_rows("wang2018/ofs-table3", paper_readings("wang2018")) == []
+    assert printed_rows("paul2016/table4", paper_readings("paul2016")) == [
+        "BSS (t=128)",
+        "BSS (t=256)",
+        "RRQR",
+        "RFE",
+        "LPSVM",
+        "Full",
+    ]
+
+
+def test_a_print_that_a_likelihood_compares_is_not_compared_cell_by_cell(project, study):
+    room = project / "experiments" / "known2000"
+    text = (room / "readings.yaml").read_text()
+    publish(room, [("RFE", "r=4", 1.0)])
+    assert asked("known2000").printed == {"known2000/table": ["RFE"]}
+    try:
+        (room / "readings.yaml").write_text(f"{text}likelihood: [known2000/table]\n")
+        assert asked("known2000").printed == {}
+        (room / "readings.yaml").write_text(f"{text}likelihood: [known2000/nosuch]\n")
+        with pytest.raises(ValueError, match=r"likelihood: .*expected one of"):
+            asked("known2000")
+    finally:
+        (room / "readings.yaml").write_text(text)
+        (room / "published.csv").unlink()
+
+
+def test_packed_errors_are_joined_by_selection_and_model(study):
+    """Of RFE with two C the models differ, and the selections as well; a random selection has both models."""
+    trials = pd.read_parquet(study / "trials.parquet")
+    assert {*trials["model"].map(lambda text: json.loads(text)["arguments"]["C"])} == {1, 2}
+    errors = trials.pivot(index=["selector", "selection", "repeat", "fold", "draw"], columns="model", values="error")
+    n_models = errors.notna().sum(axis=1).groupby("selector").unique().map(list)
+    assert {json.loads(selector)["name"]: n for selector, n in n_models.items()} == {
+        "SVMRFESelector": [1], "UniformSelector": [2], "FullDataSelector": [2]
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: pa.table({"cell": ["a"]}), "got none"),
+        (lambda table: table.set_column(*column(table, "error"), pa.array([-5.0] * 100)), "error: expected .*got -5"),
+        (lambda table: table.set_column(*column(table, "fold"), pa.array(["x"] * 100)), "a Parquet file that provsel"),
+        (lambda table: None, "a Parquet file that provsel readings wrote, got .*; run provsel readings again"),
+    ],
+)
+def test_packed_trials_that_nobody_can_have_written(study, tmp_path, change, message):
+    folder = tmp_path / "known2000"
+    folder.mkdir()
+    table = change(pq.read_table(study / "trials.parquet"))
+    if table is None:
+        (folder / "trials.parquet").write_text("no Parquet")
+    else:
+        pq.write_table(table, folder / "trials.parquet")
+    universes = asked("known2000")
+    if message == "got none":
+        assert len(read_packed(folder, universes.cells, columns_to_read(universes))) == 0
+        return
+    with pytest.raises(ValueError, match=message):
+        read_packed(folder, universes.cells)
+
+
+def column(table, name):
+    return table.column_names.index(name), name
+
+
+def test_the_reference_has_packed_trials_of_the_readings_as_they_are():
+    universes = asked("giesen2013")
+    trials = read_packed(REPO / "results/reference/readings/giesen2013", universes.cells, columns_to_read(universes))
+    assert len(trials) == sum(cell.n_trials for cell in universes.cells)
 
 
 def test_the_print_is_compared_with_the_columns_that_a_reading_takes(tmp_path, monkeypatch):
@@ -305,19 +377,14 @@ def test_packed_trials_take_the_place_of_the_store(study, tmp_path, capsys, monk
     assert main([*COMMAND, "--render"]) == 0
     capsys.readouterr()
     found, elsewhere = tmp_path / "readings" / "known2000", [*COMMAND, "--results", str(tmp_path)]
+    written = []
     for _ in range(2):  # another time adds nothing
         assert main([*elsewhere, "--packed", "results", "executor=serial"]) == 0
         said = capsys.readouterr().err
         assert "100 trials, 100 stored, 0 to compute" in said
         assert "100 trials: 100 were stored, 0 computed" in said
-        assert len(list((found / "trials").iterdir())) == 1
-    [file] = (found / "trials").iterdir()
-    assert {len(cell) for cell in pq.read_table(file)["cell"].to_pylist()} == {ID_DIGITS}
-    # and is written in the place of what stood there, of other versions with whole ids
-    TrialStore(found / "trials").add(TrialStore("results/store").query().slice(0, 60))
-    assert main([*elsewhere, "executor=serial"]) == 0
-    assert "100 were stored" in capsys.readouterr().err
-    assert [*(found / "trials").iterdir()] == [file]
+        written.append((found / "trials.parquet").read_bytes())
+    assert written[0] == written[1] == (study / "trials.parquet").read_bytes()
     assert not (tmp_path / "store").exists()
     assert [(found / name).read_bytes() for name in names] == [(study / name).read_bytes() for name in names]
     made, was = (json.loads((here / "made.json").read_text())["known2000/table"] for here in (found, study))

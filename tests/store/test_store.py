@@ -313,9 +313,8 @@ def test_a_column_of_ours_with_another_type_is_refused_by_name(name, fitting, ki
             store.query()
 
 
-@pytest.mark.parametrize("folder", ["sample", "readings/giesen2013/trials", "readings/wang2018/trials"])
-def test_stored_trials_of_the_reference_have_numbers_and_keys_that_trials_can_have(folder):
-    store = TrialStore(REPO / "results" / "reference" / folder, read_only=True)
+def test_stored_trials_of_the_reference_have_numbers_and_keys_that_trials_can_have():
+    store = TrialStore(REPO / "results" / "reference" / "sample", read_only=True)
     assert len(store.read()) > 80
     assert not store.passed_over
 

@@ -27,7 +27,8 @@ the file of claims assigns roles to its columns, or --column does. Exit status: 
 contradicted, or shows no difference; 2 wrong arguments or files; 3 none is contradicted, but one is open (any other
 verdict, such as not contradicted). Without --claims the status is 0 for any verdict."""
 
-FAILED, OPEN = 1, 3
+EXIT_FAILED = 1
+EXIT_UNDECIDED = 3
 
 COLOURS = {
     "replicated": "green", "contradicted": "red", "no difference": "blue", "depends on r": "blue",
@@ -63,50 +64,62 @@ def call_verify(options: argparse.Namespace) -> int:
     from provlab.verdicts.readings.robustness import counted, stored_robustness
 
     on_table = options.claims is not None or Path(options.results).is_file()
-    verdicts, rankings = _judge_table(options) if on_table else _judge_store(options)
-    asked = {} if on_table else stored_robustness(Path(options.results))
+    if on_table:
+        verdicts, rankings = _judge_table(options)
+        robustness = {}
+    else:
+        verdicts, rankings = _judge_store(options)
+        robustness = stored_robustness(Path(options.results))
+    status = exit_status(verdicts) if on_table else 0
     if options.json:
         judged = verdict_frame(verdicts)
-        judged["under_readings"] = [counted(made.claim.id, made.verdict, asked) for made in verdicts]
-        frames = {"claims": judged, "rankings": ranked(rankings)}
-        print_json({name: frame.to_dict("records") for name, frame in frames.items()})
-        return exit_status(verdicts) if on_table else 0
+        judged["under_readings"] = [counted(verdict.claim.id, verdict.verdict, robustness) for verdict in verdicts]
+        print_json({"claims": judged.to_dict("records"), "rankings": ranked(rankings).to_dict("records")})
+        return status
     console = PlainConsole()
     shown = verdicts if on_table or options.detail else _with_trials(verdicts)
     if shown:
-        console.print(table([_line(made, asked) for made in shown]))
-    if len(shown) < len(verdicts):
-        n = len(verdicts) - len(shown)
-        subject, them = ("1 claim", "it") if n == 1 else (f"{n} claims", "them")
-        console.print(f"{subject} not run, as nothing is stored for {them}; --detail lists {them}.")
+        console.print(table([_verdict_line(verdict, robustness) for verdict in shown]))
+    n_hidden = len(verdicts) - len(shown)
+    if n_hidden == 1:
+        console.print("1 claim not run, as nothing is stored for it; --detail lists it.")
+    elif n_hidden:
+        console.print(f"{n_hidden} claims not run, as nothing is stored for them; --detail lists them.")
     if options.detail:
-        for made in verdicts:
-            console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]")
-            for line in made.lines:
+        for verdict in verdicts:
+            console.print(f"{verdict.claim.id}: {verdict.claim.text} [{verdict.claim.where}]")
+            for line in verdict.lines:
                 console.print(f"    {line}")
     if len(rankings):
         groups = rankings.groupby(["artefact", "column"], sort=False)
-        console.print(table([_ranking_line(f"{name}, {column}", found) for (name, column), found in groups]))
-    settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
-    console.print(_totals(verdicts, None if on_table else asked) + settings)
-    return exit_status(verdicts) if on_table else 0
+        console.print(table([_ranking_line(f"{name}, {column}", lines) for (name, column), lines in groups]))
+    text = _totals(verdicts, robustness)
+    if not on_table:
+        text += _untested(verdicts, robustness)
+    text += _beside(verdicts)
+    if options.overrides:
+        text += f" (with {' '.join(options.overrides)})"
+    console.print(text)
+    return status
 
 
 def _with_trials(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the verdicts on claims that something is stored for."""
     from provlab.verdicts.claims.rules import NOT_RUN
 
-    return [made for made in verdicts if made.verdict != NOT_RUN]
+    return [verdict for verdict in verdicts if verdict.verdict != NOT_RUN]
 
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:
-    """Return what a check of a table ends with: see `TABLE_HELP`."""
+    """Return the exit status of a check of a table: see `TABLE_HELP`."""
     from provlab.verdicts.claims.rules import CONTRADICTED, NO_DIFFERENCE, REPLICATED
 
-    found = {made.verdict for made in verdicts}
-    if found & {CONTRADICTED, NO_DIFFERENCE}:
-        return FAILED
-    return OPEN if found - {REPLICATED} else 0
+    names = {verdict.verdict for verdict in verdicts}
+    if names & {CONTRADICTED, NO_DIFFERENCE}:
+        return EXIT_FAILED
+    if names - {REPLICATED}:
+        return EXIT_UNDECIDED
+    return 0
 
 
 def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
@@ -141,84 +154,117 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     from provlab.verdicts.claims.verdicts import verdict_frame
 
     results = Path(options.results)
-    if options.claims is None or not results.is_file():
-        asked = {"--claims": options.claims, "--results": results}
-        missing = [f"no file {path} of {name}" for name, path in asked.items() if path and not Path(path).is_file()]
-        got = f"no --claims, and the file --results {results}" if options.claims is None else ", ".join(missing)
-        raise ValueError(
-            f"verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file, got {got}; "
-            f"{'leave out --claims for the store of a project' if results == Path(DEFAULT_RESULTS) else 'name both'}."
-        )
-    beside = ["--paper"] * bool(options.paper) + ["--figures"] * options.figures + options.overrides
-    if beside:
-        raise ValueError(
-            f"verify: expected no option of a project with --claims, got {', '.join(beside)}; leave it out."
-        )
+    _check_table_options(options)
     roles: dict[str, int | str] = {}
     for text in options.column:
-        role, equals, name = text.partition("=")
-        if not (role and equals and name):
+        role, _, name = text.partition("=")
+        if not (role and name):
             raise ValueError(f"--column: expected ROLE=NAME such as row=classifier, got {text!r:.80}.")
-        roles[role] = int(name) if role in ("n_train", "n_test") and name.isdecimal() else name
+        is_number = role in ("n_train", "n_test") and name.isdecimal()
+        roles[role] = int(name) if is_number else name
     verdicts, rankings = judge_table(results, Path(options.claims), roles)
     if options.output:
         write_frame(verdict_frame(verdicts), Path(options.output))
     return verdicts, rankings
 
 
-def _line(made: Verdict, asked: Mapping[str, Robustness]) -> dict[str, object]:
-    """Return what is printed of a claim; n needed is that of a power of 0.9 at the observed effect."""
+def _check_table_options(options: argparse.Namespace) -> None:
+    """Refuse --claims without a table, a table without --claims, and options of a project beside them."""
+    results = Path(options.results)
+    expected = "verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file"
+    if options.claims is None:
+        raise ValueError(f"{expected}, got no --claims, and the file --results {results}; name both.")
+    paths = {"--claims": Path(options.claims), "--results": results}
+    missing = [f"no file {path} of {name}" for name, path in paths.items() if not path.is_file()]
+    if missing:
+        is_default = results == Path(DEFAULT_RESULTS)
+        advice = "leave out --claims for the store of a project" if is_default else "name both"
+        raise ValueError(f"{expected}, got {', '.join(missing)}; {advice}.")
+    beside = list(options.overrides)
+    if options.figures:
+        beside.insert(0, "--figures")
+    if options.paper:
+        beside.insert(0, "--paper")
+    if beside:
+        raise ValueError(
+            f"verify: expected no option of a project with --claims, got {', '.join(beside)}; leave it out."
+        )
+
+
+def _verdict_line(verdict: Verdict, robustness: Mapping[str, Robustness]) -> dict[str, object]:
+    """Return the printed line about a claim; n needed is that of a power of 0.9 at the observed effect."""
     from provlab.verdicts.claims.rules import NOT_RUN
     from provlab.verdicts.readings.robustness import counted, under_readings
 
-    verdict = counted(made.claim.id, made.verdict, asked)
-    own = f"{made.verdict} by default; " if verdict != made.verdict else ""
-    finding = made.finding
-    shown = not math.isnan(finding.effect)
-    needed = "" if math.isnan(made.needed) else "no n" if math.isinf(made.needed) else f"{made.needed:.0f}"
-    return {
-        "verdict": Text(verdict, style=COLOURS[verdict]),
-        "claim": made.claim.id,
-        "effect [interval]": f"{finding.effect:.4g}{finding.interval}" if shown else "",
-        "unit": finding.unit,
-        "p": "" if math.isnan(finding.p_value) else f"{finding.p_value:.2g}",
-        "n": finding.n if shown else "",
-        "n needed": needed,
-        "trials": made.lines[0] if made.state == NOT_RUN and made.lines else made.state,
-        **({"under all readings": own + under_readings(made.claim.id, asked)} if asked else {}),
-    }
+    claim, finding = verdict.claim.id, verdict.finding
+    name = counted(claim, verdict.verdict, robustness)
+    line = {
+        "verdict": Text(name, style=COLOURS[name]),
+        "claim": claim,
+        "effect [interval]": "", "unit": finding.unit, "p": "", "n": "", "n needed": "", "trials": verdict.state,
+    }  # fmt: skip
+    if not math.isnan(finding.effect):
+        line["effect [interval]"] = f"{finding.effect:.4g}{finding.interval}"
+        line["n"] = finding.n
+    if not math.isnan(finding.p_value):
+        line["p"] = f"{finding.p_value:.2g}"
+    if math.isinf(verdict.needed):
+        line["n needed"] = "no n"
+    elif not math.isnan(verdict.needed):
+        line["n needed"] = f"{verdict.needed:.0f}"
+    if verdict.state == NOT_RUN and verdict.lines:
+        line["trials"] = verdict.lines[0]
+    if robustness:
+        text = under_readings(claim, robustness)
+        if name != verdict.verdict:
+            text = f"{verdict.verdict} by default; {text}"
+        line["under all readings"] = text
+    return line
 
 
-def _ranking_line(name: str, found: pd.DataFrame) -> dict[str, object]:
+def _ranking_line(name: str, lines: pd.DataFrame) -> dict[str, object]:
     """Return Friedman's p-value, the critical difference, and the methods by average rank."""
-    first, note = found.iloc[0], found["note"].iloc[0]
-    ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in zip(found["method"], found["rank"], strict=True))
-    is_tested = bool(first["method"])
+    first = lines.iloc[0]
+    line = {"ranking": name, "Friedman p": "", "critical difference": "", "n": ""}
+    if not first["method"]:
+        return {**line, "methods by average rank": first["note"]}
+    text = ", ".join(f"{method} {rank:.2f}" for method, rank in zip(lines["method"], lines["rank"], strict=True))
+    if first["note"]:
+        text += f" ({first['note']})"
     return {
         "ranking": name,
-        "Friedman p": f"{first['friedman_p']:.2g}" if is_tested else "",
-        "critical difference": f"{first['critical_difference']:.2f}" if is_tested else "",
-        "n": first["n"] if is_tested else "",
-        "methods by average rank": (f"{ranks} ({note})" if note else ranks) if is_tested else note,
+        "Friedman p": f"{first['friedman_p']:.2g}",
+        "critical difference": f"{first['critical_difference']:.2f}",
+        "n": first["n"],
+        "methods by average rank": text,
     }
 
 
-def _totals(verdicts: Sequence[Verdict], asked: Mapping[str, Robustness] | None) -> str:
-    """Return how many of the papers' own claims have each verdict, and how many other ones stand beside.
-
-    `asked` is what became of claims under readings; None where there are none, as of a table of results.
-    """
-    from provlab.verdicts.claims.rules import DECIDED, VERDICTS
+def _totals(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -> str:
+    """Return how many of the papers' own claims have each verdict."""
+    from provlab.verdicts.claims.rules import VERDICTS
     from provlab.verdicts.readings.robustness import counted
 
-    papers = [made for made in verdicts if made.claim.kind == "paper"]
-    own = Counter(counted(made.claim.id, made.verdict, asked or {}) for made in papers)
-    beside = Counter(made.claim.kind for made in verdicts if made.claim.kind != "paper")
-    text = f"{own.total()} claim{'' if own.total() == 1 else 's'}: "
-    text += ", ".join(f"{own[verdict]} {verdict}" for verdict in VERDICTS if own[verdict])
-    alone = sum(made.verdict in DECIDED and made.claim.id not in asked for made in papers) if asked is not None else 0
-    text += f"; of these {alone} decided and not tested under readings" if alone else ""
-    return text + ("; beside: " if beside else "") + ", ".join(f"{n} {kind}" for kind, n in sorted(beside.items()))
+    own = [verdict for verdict in verdicts if verdict.claim.kind == "paper"]
+    counts = Counter(counted(verdict.claim.id, verdict.verdict, robustness) for verdict in own)
+    subject = "1 claim" if len(own) == 1 else f"{len(own)} claims"
+    return f"{subject}: " + ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])
+
+
+def _untested(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -> str:
+    """Return how many of the papers' own claims have a verdict and were not asked under readings."""
+    from provlab.verdicts.claims.rules import DECIDED
+
+    own = [verdict for verdict in verdicts if verdict.claim.kind == "paper" and verdict.verdict in DECIDED]
+    n_untested = sum(verdict.claim.id not in robustness for verdict in own)
+    return f"; of these {n_untested} decided and not tested under readings" if n_untested else ""
+
+
+def _beside(verdicts: Sequence[Verdict]) -> str:
+    """Return how many claims there are beside the papers' own, of each kind."""
+    counts = Counter(verdict.claim.kind for verdict in verdicts if verdict.claim.kind != "paper")
+    texts = [f"{n} {kind}" for kind, n in sorted(counts.items())]
+    return f"; beside: {', '.join(texts)}" if texts else ""
 
 
 def readings_arguments(parser: argparse.ArgumentParser) -> None:
@@ -258,24 +304,27 @@ def call_readings(options: argparse.Namespace) -> int:
         stored_outcome,
         write_outcome,
     )
-    from provlab.verdicts.readings.universes import cost_text, whole_cells
+    from provlab.verdicts.readings.universes import complete_cells, cost_text
 
-    results, paper = Path(options.results), options.paper
-    store, folder = TrialStore(results / "store"), results / "readings" / paper
+    paper = options.paper
+    results = Path(options.results)
+    folder = results / "readings" / paper
+    store = TrialStore(results / "store")
     universes = asked(paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole)
     print(plan_text(universes), file=sys.stderr)
-    packed = [folder, *(_packed_in(other, paper) for other in options.packed)]
+    packed = [folder, *(_packed_in(path, paper) for path in options.packed)]
     snapshot = read_store(universes, store, packed)
     print(cost_text(universes, snapshot), file=sys.stderr)
     if options.plan:
         return 0
-    failures = 0
+    failures = []
     if not options.render:
         [config, *_] = (artefact.parts for artefact in universes.composed.values())
-        known = whole_cells(universes, snapshot)
-        report = run_cells(universes.cells, store, executor_settings(config), label=f"readings of {paper}", known=known)
+        complete = complete_cells(universes, snapshot)
+        settings = executor_settings(config)
+        report = run_cells(universes.cells, store, settings, label=f"readings of {paper}", known=complete)
         print(report.summary(), file=sys.stderr)
-        failures = len(report.failures)
+        failures = report.failures
         snapshot = read_store(universes, store, packed)
     pack_trials(snapshot, universes, folder)
     outcome = Outcome.of(universes, snapshot)
@@ -289,20 +338,20 @@ def call_readings(options: argparse.Namespace) -> int:
     console.print(robustness_table(outcome))
     for line in print_lines(outcome):
         console.print(line, markup=False)
-    if options.letter and (whole := stored_outcome(paper, results)):
-        text = letter(whole)
-        write_text(folder / "letter.md", text)
-        print(text)
+    if options.letter and (stored := stored_outcome(paper, results)):
+        print(write_letter(stored, folder / "letter.md"))
     console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
     return 1 if failures else 0
 
 
 def _packed_in(results: Path, paper: str) -> Path:
     """Return the folder of a paper's readings in another one of results, which has packed trials."""
+    from provlab.verdicts.readings.packed import PACKED
+
     folder = results / "readings" / paper
-    if not any((folder / "trials").glob("*.parquet")):
+    if not (folder / PACKED).is_file():
         raise ValueError(
-            f"--packed {results}: expected packed trials of {paper}, found no {folder / 'trials' / '*.parquet'}; "
+            f"--packed {results}: expected packed trials of {paper}, found no {folder / PACKED}; "
             f"name a folder of results that provsel readings {paper} wrote to, or results/reference."
         )
     return folder

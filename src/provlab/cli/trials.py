@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from provlab.custody.audit_runs import AuditRun
 
-LINES = 50
+MAX_LINES = 50
 """Differences or conflicts that are printed; a file has all."""
 
 
@@ -52,55 +52,57 @@ def call_audit(options: argparse.Namespace) -> int:
     from provlab.custody.agreement import IDENTICAL
     from provlab.custody.audit import run_audit, run_panel_audit, run_readings_audit
 
-    how = {name: getattr(options, name) for name in ("fraction", "cell", "limit", "seed")}
     why = "stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit"
-    how["executor"] = only_executor("audit", options, "executor=dask executor.n_jobs=2", why)
+    settings = {name: getattr(options, name) for name in ("fraction", "cell", "limit", "seed")}
+    settings["executor"] = only_executor("audit", options, "executor=dask executor.n_jobs=2", why)
     results = Path(options.results)
     if options.method and options.panel is None:
         raise ValueError(f"audit: --method expected --panel beside it, got {options.method[0]!r} alone; add --panel.")
     if options.panel is not None:
-        found, path = run_panel_audit(options.panel, results, methods=options.method, **how)
+        run, path = run_panel_audit(options.panel, results, methods=options.method, **settings)
     elif options.readings:
-        found, path = run_readings_audit(options.readings, results, **how)
+        run, path = run_readings_audit(options.readings, results, **settings)
     else:
-        found, path = run_audit(results, **how)
+        run, path = run_audit(results, **settings)
     console = PlainConsole()
-    here, partly = found.trials["same_environment"].sum(), found.trials["not_compared"].astype(bool).sum()
-    caption = f"{here} of {len(found.trials)} were stored by these versions on this kind of machine"
-    caption += f"; {partly} have no value in columns that are newer than they are" if partly else ""
-    console.print(table(list(_outcomes(found)), caption=caption))
-    for environment, columns in found.agreement.groupby("environment", sort=False):
-        kind = f"of another kind, {columns['n_trials'].iloc[0]}: {_changes(environment, found.environment)}"
+    n_same = run.trials["same_environment"].sum()
+    caption = f"{n_same} of {len(run.trials)} were stored by these versions on this kind of machine"
+    n_partly = run.trials["not_compared"].astype(bool).sum()
+    if n_partly:
+        caption += f"; {n_partly} have no value in columns that are newer than they are"
+    console.print(table(list(_outcomes(run)), caption=caption))
+    for environment, columns in run.agreement.groupby("environment", sort=False):
+        title = f"of another kind, {columns['n_trials'].iloc[0]}: {_changes(environment, run.environment)}"
         is_same = columns["n_same"] == columns["n_compared"]
-        same = f"the same bits wherever compared: {', '.join(columns['column'][is_same]) or 'no column'}"
-        console.print(table(list(_agreement(columns[~is_same])), visible_line(kind), same))
-    lines = [
-        f"{where}: {column}: stored {stored}, now {now}"
-        for where, each in found.different
-        for column, stored, now in each
-    ]
-    for line in lines[:LINES]:
+        caption = f"the same bits wherever compared: {', '.join(columns['column'][is_same]) or 'no column'}"
+        console.print(table(list(_agreement(columns[~is_same])), visible_line(title), caption))
+    lines = []
+    for place, differences in run.different:
+        for column, stored, now in differences:
+            lines.append(f"{place}: {column}: stored {stored}, now {now}")
+    for line in lines[:MAX_LINES]:
         console.print(visible_line(line), soft_wrap=True)
-    if len(lines) > LINES:
-        console.print(f"and {len(lines) - LINES} more differences, see the file")
+    if len(lines) > MAX_LINES:
+        console.print(f"and {len(lines) - MAX_LINES} more differences, see the file")
     console.print(f"written: {path}", soft_wrap=True)
-    everything = found.count(IDENTICAL) == found.n_drawn
-    return 1 if lines or (options.strict and not everything) else 0
+    is_complete = run.count(IDENTICAL) == run.n_drawn
+    return 1 if lines or (options.strict and not is_complete) else 0
 
 
-def _outcomes(found: AuditRun) -> Iterator[dict[str, object]]:
-    """Yield what became of the drawn trials."""
+def _outcomes(run: AuditRun) -> Iterator[dict[str, object]]:
+    """Yield how many of the drawn trials had each outcome."""
     from provlab.custody.agreement import CLOSE, DIFFERENT, DIGITS, IDENTICAL
 
-    differing = found.count(DIFFERENT)
-    for outcome, number, meaning in [
-        ("drawn", found.n_drawn, f"of {found.n_stored} stored, with seed {found.seed}"),
-        (IDENTICAL, found.count(IDENTICAL), "the same bits"),
-        (CLOSE, found.count(CLOSE), f"computed on other versions or another kind of machine, equal to {DIGITS} digits"),
-        (DIFFERENT, differing, "neither; listed below" if differing else "neither"),
-        *(("skipped", number, reason) for reason, number in found.skipped.items()),
-    ]:
-        yield {"outcome": outcome, "trials": number, "meaning": visible_line(meaning)}
+    meanings = {
+        IDENTICAL: "the same bits",
+        CLOSE: f"computed on other versions or another kind of machine, equal to {DIGITS} digits",
+        DIFFERENT: "neither; listed below" if run.count(DIFFERENT) else "neither",
+    }
+    yield {"outcome": "drawn", "trials": run.n_drawn, "meaning": f"of {run.n_stored} stored, with seed {run.seed}"}
+    for outcome, meaning in meanings.items():
+        yield {"outcome": outcome, "trials": run.count(outcome), "meaning": meaning}
+    for reason, number in run.skipped.items():
+        yield {"outcome": "skipped", "trials": number, "meaning": visible_line(reason)}
 
 
 def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
@@ -108,25 +110,32 @@ def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
     from provlab.custody.agreement import REPORTED, digits
 
     for line in columns.itertuples():
-        found = [f"{digits(line.worst)} digits, worst relative difference {line.worst:.1e}"] if line.worst else []
-        found += [f"{line.n_beyond} different"] if line.n_beyond else []
-        reported = "reported only: generated data and solvers may differ in last digits"
-        text = reported if line.column in REPORTED else "; ".join(found)
-        yield {"column": line.column, "trials": line.n_compared, "same bits": line.n_same, "agreement": text}
+        texts = []
+        if line.column in REPORTED:
+            texts.append("reported only: generated data and solvers may differ in last digits")
+        else:
+            if line.worst:
+                texts.append(f"{digits(line.worst)} digits, worst relative difference {line.worst:.1e}")
+            if line.n_beyond:
+                texts.append(f"{line.n_beyond} different")
+        counts = {"column": line.column, "trials": line.n_compared, "same bits": line.n_same}
+        yield {**counts, "agreement": "; ".join(texts)}
 
 
-def _changes(stored: str, here: str) -> str:
+def _changes(stored: str, now: str) -> str:
     """Return in words where two environments differ."""
     try:
-        there, now = (dict(parse_json(text)) for text in (stored, here))
+        before, after = dict(parse_json(stored)), dict(parse_json(now))
     except (ValueError, TypeError):
         return "the records do not say which"
-    names = [name for name in [*now, *(set(there) - set(now))] if there.get(name) != now.get(name)]
-    return "; ".join(f"{name} {_words(there.get(name))}, here {_words(now.get(name))}" for name in names)
+    names = [name for name in [*after, *(before.keys() - after.keys())] if before.get(name) != after.get(name)]
+    return "; ".join(f"{name} {_words(before.get(name))}, here {_words(after.get(name))}" for name in names)
 
 
 def _words(value: Any) -> str:
-    return " + ".join(map(str, value)) if isinstance(value, list) else "not known" if value is None else str(value)
+    if isinstance(value, list):
+        return " + ".join(map(str, value))
+    return "not known" if value is None else str(value)
 
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
@@ -183,7 +192,8 @@ def call_merge(options: argparse.Namespace) -> int:
     if options.panel:
         if len(sources) != 1:
             raise ValueError(f"merge: expected one folder with --panel, got {len(sources)}; merge one after the other.")
-        [source], target = sources.values(), Path(options.results) / FOLDER / PANEL
+        [source] = sources.values()
+        target = Path(options.results) / FOLDER / PANEL
         conflicts = merge_panel(source, target, keep_first=options.keep_first)
     else:
         conflicts = merge(sources, Path(options.results), keep_first=options.keep_first)
@@ -191,10 +201,11 @@ def call_merge(options: argparse.Namespace) -> int:
         write_frame(conflicts, Path(options.output))
     if conflicts.empty:
         return 0
-    n, console = conflicts["key"].nunique(), PlainConsole()
-    console.print(table(conflicts.head(LINES).drop(columns="key").to_dict("records")))
-    if len(conflicts) > LINES:
-        console.print(f"and {len(conflicts) - LINES} more lines: --output FILE")
+    n = conflicts["key"].nunique()
+    console = PlainConsole()
+    console.print(table(conflicts.head(MAX_LINES).drop(columns="key").to_dict("records")))
+    if len(conflicts) > MAX_LINES:
+        console.print(f"and {len(conflicts) - MAX_LINES} more lines: --output FILE")
     if options.keep_first:
         print(f"Kept the first of {n} trials that are different.", file=sys.stderr)
         return 0

@@ -25,12 +25,15 @@ from numpy.typing import NDArray
 
 from provlab.core.store import SCHEMA, VOLATILE
 
-IDENTICAL, CLOSE, DIFFERENT = OUTCOMES = ("identical", "close", "different")
+IDENTICAL = "identical"
+CLOSE = "close"
+DIFFERENT = "different"
+OUTCOMES = (IDENTICAL, CLOSE, DIFFERENT)
 
-PLACE = ("environment", "git_revision")
+COMPUTED_BY = ("environment", "git_revision")
 """Columns that say where a record was computed, not what came out."""
 
-COMPARED = tuple(name for name in SCHEMA.names if name not in {*VOLATILE, *PLACE})
+COMPARED = tuple(name for name in SCHEMA.names if name not in {*VOLATILE, *COMPUTED_BY})
 """Columns of every record that are compared; so are those of the project's own measures, see `compared_columns`."""
 
 LATER = ("feature_names", "coefficients")
@@ -69,50 +72,64 @@ def differences(stored: pa.Table, now: pa.Table, names: Sequence[str]) -> pd.Dat
     """
     lines: list[tuple[Any, ...]] = []
     for name in names:
-        first = stored[name] if name in stored.column_names else pa.chunked_array([pa.nulls(len(now), now[name].type)])
-        rows = np.flatnonzero(~_same_bits(first, now[name]) & (first.is_valid().to_numpy() | (name not in LATER)))
-        pairs = zip(first.take(pa.array(rows)).to_pylist(), now[name].take(pa.array(rows)).to_pylist(), strict=True)
-        lines += [(row, name, *pair, _relative(*pair)) for row, pair in zip(rows.tolist(), pairs, strict=True)]
-    found = pd.DataFrame(lines, columns=["row", "column", "stored", "now", "relative"], dtype=object)
-    found = found.astype({"row": int, "column": str, "relative": float})
-    return found.assign(beyond=(found["relative"] > 10**-DIGITS) & ~found["column"].isin(REPORTED))
+        before, after = pa.chunked_array([pa.nulls(len(now), now[name].type)]), now[name]
+        if name in stored.column_names:
+            before = stored[name]
+        differs = ~_same_bits(before, after)
+        if name in LATER:
+            differs &= before.is_valid().to_numpy()
+        rows = np.flatnonzero(differs)
+        pairs = zip(before.take(pa.array(rows)).to_pylist(), after.take(pa.array(rows)).to_pylist(), strict=True)
+        for row, (first, second) in zip(rows.tolist(), pairs, strict=True):
+            lines.append((row, name, first, second, _relative(first, second)))
+    frame = pd.DataFrame(lines, columns=["row", "column", "stored", "now", "relative"], dtype=object)
+    frame = frame.astype({"row": int, "column": str, "relative": float})
+    return frame.assign(beyond=(frame["relative"] > 10**-DIGITS) & ~frame["column"].isin(REPORTED))
 
 
 def outcomes(stored: pa.Table, now: pa.Table, lines: pd.DataFrame) -> NDArray[np.object_]:
-    """Return one of `OUTCOMES` for each row, from what `differences` found."""
-    found = np.full(len(now), IDENTICAL, dtype=object)
-    found[lines["row"]] = CLOSE
+    """Return one of `OUTCOMES` for each row, from the lines of `differences`."""
+    result = np.full(len(now), IDENTICAL, dtype=object)
+    result[lines["row"]] = CLOSE
     same = is_same_environment(stored, now)
-    found[lines["row"][lines["beyond"] | same[lines["row"]]]] = DIFFERENT
-    return found
+    result[lines["row"][lines["beyond"] | same[lines["row"]]]] = DIFFERENT
+    return result
 
 
-def short_texts(stored: Any, now: Any) -> tuple[str, ...]:
-    """Return two values as short texts: of a thousand features, how many, and where the lists part."""
+def short_texts(stored: Any, now: Any) -> tuple[str, str]:
+    """Return two values as short texts: of long lists their lengths, and the first place where they differ."""
     if not (isinstance(stored, list) and isinstance(now, list)):
-        return tuple(text if len(text := repr(value)) <= 80 else f"{text[:77]}..." for value in (stored, now))
-    place = next((k for k, (a, b) in enumerate(zip(stored, now, strict=False)) if a != b), None)
-    at = ["" if place is None else f", at {place}: {values[place]!r}" for values in (stored, now)]
-    return tuple(f"{len(values)} values{text}" for values, text in zip((stored, now), at, strict=True))
+        return _shortened(stored), _shortened(now)
+    texts = [f"{len(stored)} values", f"{len(now)} values"]
+    for k, pair in enumerate(zip(stored, now, strict=False)):
+        if pair[0] != pair[1]:
+            return f"{texts[0]}, at {k}: {pair[0]!r}", f"{texts[1]}, at {k}: {pair[1]!r}"
+    return texts[0], texts[1]
 
 
-def _same_bits(first: pa.ChunkedArray, second: pa.ChunkedArray) -> NDArray[np.bool_]:
-    if first.type != second.type:
-        return np.zeros(len(first), dtype=bool)
-    if pa.types.is_list(first.type):
-        first, second = (pc.binary_join(pc.cast(each, pa.list_(pa.string())), " ") for each in (first, second))
-    known = [pc.is_valid(column).to_numpy() for column in (first, second)]
-    if pa.types.is_floating(first.type):
-        values = [column.to_numpy() for column in (first, second)]  # null as NaN
-        equal = (values[0].view(np.int64) == values[1].view(np.int64)) | (np.isnan(values[0]) & np.isnan(values[1]))
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _same_bits(before: pa.ChunkedArray, after: pa.ChunkedArray) -> NDArray[np.bool_]:
+    if before.type != after.type:
+        return np.zeros(len(before), dtype=bool)
+    if pa.types.is_list(before.type):
+        before = pc.binary_join(pc.cast(before, pa.list_(pa.string())), " ")
+        after = pc.binary_join(pc.cast(after, pa.list_(pa.string())), " ")
+    if pa.types.is_floating(before.type):
+        first, second = before.to_numpy(), after.to_numpy()  # null as NaN
+        equal = (first.view(np.int64) == second.view(np.int64)) | (np.isnan(first) & np.isnan(second))
     else:
-        equal = pc.fill_null(pc.equal(first, second), True).to_numpy()
-    return (known[0] == known[1]) & (~known[0] | equal)
+        equal = pc.fill_null(pc.equal(before, after), True).to_numpy()
+    is_valid = pc.is_valid(before).to_numpy()
+    return (is_valid == pc.is_valid(after).to_numpy()) & (~is_valid | equal)
 
 
 def _relative(stored: Any, now: Any) -> float:
     if isinstance(stored, list) and isinstance(now, list) and len(stored) == len(now):
-        return max((_relative(*pair) for pair in zip(stored, now, strict=True)), default=0.0)
+        return max(map(_relative, stored, now), default=0.0)
     if not (isinstance(stored, float) and isinstance(now, float) and math.isfinite(stored) and math.isfinite(now)):
         return math.inf
     return abs(stored - now) / max(abs(stored), abs(now), SMALLEST)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import some, stored_folder
 from provlab.bench.stored_panel import cells_of_table, read_table, unpacked
-from provlab.core.cell import ID_DIGITS, cell_of
+from provlab.core.cell import ID_DIGITS, Cell, cell_of
 from provlab.core.keys import trial_key
 from provlab.core.plan import Task, files_missing, identity_of, make_tasks, trials_of
 from provlab.core.records import NUMBERS
@@ -113,10 +113,22 @@ def run_readings_audit(
     folder: Path | str, results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any
 ) -> tuple[AuditRun, Path]:
     """Do the same with the packed trials of a folder of a paper's readings, of those that the readings ask for now."""
-    from provlab.verdicts.readings.study import asked, packed_trials  # claims and their statistics: slow to import
+    from provlab.verdicts.readings.packed import read_packed, repeated  # claims and their statistics: slow to import
+    from provlab.verdicts.readings.study import asked
 
     path = Path(folder).resolve()
-    drawn, settings = _draw(packed_trials(asked(path.name), path), **draw)
+    cells = {cell.id: cell for cell in asked(path.name).cells}
+    trials = read_packed(path, cells.values())
+    if not len(trials):
+        raise ValueError(
+            f"{path}: expected packed trials that the readings of {path.name} ask for, got none; name the folder of a "
+            f"paper's readings, such as results/reference/readings/{path.name}."
+        )
+    in_cells = trials["cell"].combine_chunks()
+    planned = [cells[name] for name in in_cells.dictionary.to_pylist()]
+    trials = trials.append_column("config", repeated([cell.json for cell in planned], in_cells.indices))
+    trials = trials.append_column("data", repeated([cell.data for cell in planned], in_cells.indices))
+    drawn, settings = _draw(trials, **draw)
     places = zip(*(drawn[name].to_pylist() for name in ("config", *NUMBERS)), strict=True)
     drawn = drawn.append_column("key", pa.array([trial_key(*place) for place in places], pa.string()))
     return _audit(None, drawn, settings, results, executor, packed=path.name)
@@ -137,7 +149,8 @@ def _audit(
     Packed trials have some of the columns only: what is null in one is not compared. `names` are other ones of data
     sets and selectors, by the short ids of cells.
     """
-    console, when = PlainConsole(stderr=True), datetime.now(UTC).isoformat()
+    console = PlainConsole(stderr=True)
+    when = datetime.now(UTC).isoformat()
     run = AuditRun(when, __version__, git_revision(), environment(), **settings, packed=packed)
     console.print(f"audit: {run.n_drawn} of {run.n_stored} stored trials, drawn with seed {run.seed}")
     skipped: Counter[str] = Counter()
@@ -145,21 +158,22 @@ def _audit(
     records: list[dict[str, Any]] = []
     stopped: BaseException | None = None
     stored = _stored(store, drawn)
-    if lost := len(drawn) - len(stored):
-        skipped["the record was removed when the audit began"] = lost
+    if len(stored) < len(drawn):
+        skipped["the record was removed when the audit began"] = len(drawn) - len(stored)
     tasks = _tasks(stored, skipped, noted)
     try:
         with ticker(console, "audit", len(_keys_of(tasks))) as advance:
             for result in execute(tasks, executor or {"name": "loky", "n_jobs": -1}):
                 records += result.records
-                noted |= {key: ("fails now", "a record", _line(reason)) for key, _, reason in result.failures}
+                for key, _, reason in result.failures:
+                    noted[key] = ("fails now", "a record", _line(reason))
                 advance(len(result.records) + len(result.failures))
     except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
         stopped = error
     frames = _compare(store, stored, records, noted)
     if names is not None:
-        called = names.loc[frames["trials"]["cell"].str[:ID_DIGITS], ["dataset", "selector"]]
-        frames["trials"][["dataset", "selector"]] = called.to_numpy()
+        panel_names = names.loc[frames["trials"]["cell"].str[:ID_DIGITS], ["dataset", "selector"]]
+        frames["trials"][["dataset", "selector"]] = panel_names.to_numpy()
     run = replace(run, interrupted=stopped is not None, skipped=dict(sorted(skipped.items())), **frames)
     path = run.write(results)
     if stopped is not None:
@@ -181,84 +195,115 @@ def _draw(
     seed: int | None = None,
 ) -> tuple[pa.Table, dict[str, Any]]:
     """Return trials drawn at random, whole folds, and what repeats the draw on the same trials."""
-    fraction = fraction if fraction is not None else 1.0 if cell else 0.01
+    if fraction is None:
+        fraction = 1.0 if cell else 0.01
+    _check_draw(fraction, limit, seed)
+    n_stored = len(trials)
+    if cell:
+        trials, cell = _of_cell(trials, cell)
+    size = max(1, round(fraction * len(trials)))
+    if limit is not None:
+        size = min(size, limit)
+    if seed is None:
+        seed = secrets.randbits(32)
+    place = trials.select(["data", "repeat", "fold"]).to_pandas(strings_to_categorical=True)
+    folds = place.groupby([*place], observed=True, sort=True, dropna=False).ngroup().to_numpy()
+    rng = np.random.default_rng(seed)
+    turn = rng.permutation(folds.max() + 1)[folds]
+    chosen = np.lexsort((rng.random(len(trials)), turn))[:size]
+    draw = {"seed": seed, "fraction": float(fraction), "limit": limit, "cell": cell}
+    return trials.take(pa.array(np.sort(chosen))), {**draw, "n_stored": n_stored, "n_drawn": size}
+
+
+def _check_draw(fraction: float, limit: int | None, seed: int | None) -> None:
     if not 0 < fraction <= 1:
         raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
     if limit is not None and limit < 1:
         raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; leave --limit out for none.")
     if seed is not None and seed < 0:
         raise ValueError(f"audit: expected a seed of at least 0, got {seed}; leave --seed out for a fresh one.")
-    n_stored = len(trials)
-    if cell:
-        if not re.fullmatch(r"[0-9a-fA-F]{8,64}", cell):
-            raise ValueError(
-                f"audit: expected the first 8 or more hex digits of a cell, got {cell!r}; "
-                f"copy them from the trace of a number."
-            )
-        trials = trials.filter(pc.starts_with(trials["cell"].cast(pa.string()), pattern=cell.lower()))
-        found = sorted(trials["cell"].unique().to_pylist())
-        if len(found) != 1:
-            got = f"{len(found)}, such as {found[0]} and {found[1]}; add digits" if found else "none that is stored"
-            raise ValueError(f"audit: expected one cell that begins with {cell}, got {got}.")
-        [cell] = found
-    size = max(1, round(fraction * len(trials)))
-    size = size if limit is None else min(size, limit)
-    seed = secrets.randbits(32) if seed is None else seed
-    settings = {"seed": seed, "fraction": float(fraction), "limit": limit, "cell": cell}
-    place = trials.select(["data", "repeat", "fold"]).to_pandas(strings_to_categorical=True)
-    folds = place.groupby([*place], observed=True, sort=True, dropna=False).ngroup().to_numpy()
-    rng = np.random.default_rng(seed)
-    turn = rng.permutation(folds.max() + 1)[folds]
-    chosen = np.lexsort((rng.random(len(trials)), turn))[:size]
-    return trials.take(pa.array(np.sort(chosen))), {**settings, "n_stored": n_stored, "n_drawn": size}
+
+
+def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
+    """Return the trials of the only cell whose id begins with some digits, and that id."""
+    if not re.fullmatch(r"[0-9a-fA-F]{8,64}", prefix):
+        raise ValueError(
+            f"audit: expected the first 8 or more hex digits of a cell, got {prefix!r}; "
+            f"copy them from the trace of a number."
+        )
+    trials = trials.filter(pc.starts_with(trials["cell"].cast(pa.string()), pattern=prefix.lower()))
+    cells = sorted(trials["cell"].unique().to_pylist())
+    if not cells:
+        raise ValueError(f"audit: expected one cell that begins with {prefix}, got none that is stored.")
+    if len(cells) > 1:
+        raise ValueError(
+            f"audit: expected one cell that begins with {prefix}, got {len(cells)}, such as {cells[0]} and {cells[1]}; "
+            f"add digits."
+        )
+    return trials, cells[0]
 
 
 def _stored(store: TrialStore | None, drawn: pa.Table) -> pa.Table:
     """Return the records of drawn trials, sorted by key; of packed ones with nulls in the columns that they lack."""
     if store is None:
         once = drawn.filter(pa.array(~drawn["key"].to_pandas().duplicated()))
-        texts = [each.cast(pa.string()) if pa.types.is_dictionary(each.type) else each for each in once.columns]
-        whole = [SCHEMA.empty_table(), pa.table(texts, once.column_names)]
-        return pa.concat_tables(whole, promote_options="permissive").sort_by("key")
-    keys, cells = drawn["key"].combine_chunks(), drawn["cell"].unique().to_pylist()
-    parts = [store.query(cells[first : first + CELLS_AT_ONCE]) for first in range(0, len(cells), CELLS_AT_ONCE)]
-    found = [part.filter(pc.is_in(part["key"], keys)) for part in parts]
-    return pa.concat_tables(found, promote_options="permissive").sort_by("key")  # a part may lack a project's measure
+        plain = pa.schema([(field.name, _plain(field.type)) for field in once.schema])
+        return pa.concat_tables([SCHEMA.empty_table(), once.cast(plain)], promote_options="permissive").sort_by("key")
+    keys = drawn["key"].combine_chunks()
+    cells = drawn["cell"].unique().to_pylist()
+    parts = []
+    for first in range(0, len(cells), CELLS_AT_ONCE):
+        part = store.query(cells[first : first + CELLS_AT_ONCE])
+        parts.append(part.filter(pc.is_in(part["key"], keys)))
+    return pa.concat_tables(parts, promote_options="permissive").sort_by("key")  # a part may lack a project's measure
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, str, str]]) -> list[Task]:
     """Return tasks with exactly the trials that can be computed, grouped as in a run; count and note the others."""
-    members: dict[str, list[dict[str, Any]]] = {}
-    for record in stored.select(["key", "config", "source", "repeat", "fold", "draw"]).to_pylist():
-        config, *place = (record[name] for name in ("config", "repeat", "fold", "draw"))
-        if not config or None in place:
+    by_config: dict[str, list[dict[str, Any]]] = {}
+    for record in stored.select(["key", "config", "source", *NUMBERS]).to_pylist():
+        config = record["config"]
+        numbers = [record[name] for name in NUMBERS]
+        if not config or None in numbers:
             skipped["the record has no config, repeat, fold or draw (older schema)"] += 1
-        elif (key := trial_key(config, *place)) != record["key"]:
-            found = f"{key}, from the record's config, repeat, fold and draw"
-            noted[record["key"]] = ("key", record["key"], found)
+        elif (key := trial_key(config, *numbers)) != record["key"]:
+            noted[record["key"]] = ("key", record["key"], f"{key}, from the record's config, repeat, fold and draw")
         else:
-            members.setdefault(config, []).append(record)
-    cells, wanted = [], set[str]()
-    for config, records in members.items():
-        counts = {f"{name}s": 1 + max(each[name] for each in records) for name in ("repeat", "draw")}
+            by_config.setdefault(config, []).append(record)
+    cells = []
+    wanted: set[str] = set()
+    for config, records in by_config.items():
         try:
-            cell = cell_of(config, source=records[0]["source"] or "", **counts)
-            if identity_of(cell.dataset) != cell.data:
-                raise ValueError(f"the data set {cell.dataset['name']} has another identity now")
-            if files_missing(cell.dataset):
-                skipped[f"the data are missing: provsel fetch {cell.dataset['name']}"] += len(records)
-                continue
+            cell = _cell_now(config, records)
         except MissingDataError as error:
             skipped[f"the data are missing: provsel fetch {error.dataset}"] += len(records)
         except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
             skipped[_line(f"not accepted now: {type(error).__name__}: {error}")] += len(records)
         else:
             cells.append(cell)
-            wanted |= {record["key"] for record in records}
-    tasks = make_tasks(cells, done={key for cell in cells for *_, key in trials_of(cell)} - wanted)
-    if lost := len(wanted) - len(_keys_of(tasks)):
-        skipped["the config does not have such a trial: its fold or draw is beyond its numbers"] += lost
+            wanted.update(record["key"] for record in records)
+    unwanted = {key for cell in cells for *_, key in trials_of(cell)} - wanted
+    tasks = make_tasks(cells, done=unwanted)
+    n_lost = len(wanted) - len(_keys_of(tasks))
+    if n_lost:
+        skipped["the config does not have such a trial: its fold or draw is beyond its numbers"] += n_lost
     return tasks
+
+
+def _cell_now(config: str, records: list[dict[str, Any]]) -> Cell:
+    """Return the cell of a config with the repeats and draws of some records; an error where it is another one now."""
+    n_repeats = 1 + max(record["repeat"] for record in records)
+    n_draws = 1 + max(record["draw"] for record in records)
+    cell = cell_of(config, source=records[0]["source"] or "", repeats=n_repeats, draws=n_draws)
+    if identity_of(cell.dataset) != cell.data:
+        raise ValueError(f"the data set {cell.dataset['name']} has another identity now")
+    if files_missing(cell.dataset):
+        raise MissingDataError("files are missing", cell.dataset["name"])
+    return cell
 
 
 def _compare(
@@ -271,20 +316,21 @@ def _compare(
     is_unknown = _is_unknown(store, before, lines)
     unknown, lines = lines[is_unknown], lines[~is_unknown]
     keys = now["key"].to_pylist()
-    texts = {key: [each] for key, each in noted.items()}
+    texts: dict[str, list[tuple[str, str, str]]] = {key: [difference] for key, difference in noted.items()}
     for line in lines.itertuples():
         texts.setdefault(keys[line.row], []).append((line.column, *agreement.short_texts(line.stored, line.now)))
-    lacking = {keys[row]: [*found] for row, found in unknown.groupby("row")["column"]}
+    lacking = {keys[row]: [*columns] for row, columns in unknown.groupby("row")["column"]}
     trials = stored.filter(pc.is_in(stored["key"], pa.array([*keys, *noted], pa.string())))
     frame = trials.select([name for name in TRIALS if name in trials.column_names]).to_pandas()
-    frame = frame.fillna({name: -1 if kind is int else "" for name, kind in TRIALS.items() if name in frame})
-    for name in ("dataset", "selector"):  # which packed trials do not have
-        said = dict(zip(keys, now[name].to_pylist(), strict=True))
-        frame[name] = [each or said.get(key, "") for key, each in zip(frame["key"], frame[name], strict=True)]
-    frame["outcome"] = DIFFERENT
-    frame["same_environment"] = [kind == environment() for kind in trials["environment"].to_pylist()]
+    for name in ("dataset", "selector"):  # packed trials do not have them
+        frame[name] = frame[name].fillna(frame["key"].map(dict(zip(keys, now[name].to_pylist(), strict=True))))
+    for name, kind in TRIALS.items():
+        if name in frame:
+            frame[name] = frame[name].fillna(-1 if kind is int else "")
     is_now = frame["key"].isin(keys)  # the others have no record now
+    frame["outcome"] = DIFFERENT
     frame.loc[is_now, "outcome"] = agreement.outcomes(before, now, lines)
+    frame["same_environment"] = [kind == environment() for kind in trials["environment"].to_pylist()]
     frame.loc[is_now, "same_environment"] = agreement.is_same_environment(before, now)
     frame["differences"] = [texts.get(key, []) for key in frame["key"]]
     frame["not_compared"] = [lacking.get(key, []) for key in frame["key"]]
@@ -292,35 +338,38 @@ def _compare(
 
 
 def _is_unknown(store: TrialStore | None, stored: pa.Table, lines: pd.DataFrame) -> NDArray[np.bool_]:
-    """Tell of which differences the writer of the record did not know the column: its git revision wrote no value."""
-    found = np.array([value is None for value in lines["stored"]], bool)
+    """Return whether the writer of a record did not know the column that differs: its git revision wrote no value."""
+    is_unknown = np.array([value is None for value in lines["stored"]], bool)
     if store is None:  # packed trials: whatever is null was not packed
-        return found
-    names = lines["column"][found].unique().tolist()
+        return is_unknown
+    names = lines["column"][is_unknown].unique().tolist()
     written = store.query(columns=[*names, "git_revision"])
     for name in names:
         writers = written.filter(pc.is_valid(written[name]))["git_revision"].unique()
         knew = pc.is_in(stored["git_revision"], value_set=writers).to_numpy()
-        found &= ~(knew[lines["row"]] & (lines["column"] == name).to_numpy())
-    return found
+        is_unknown &= ~(knew[lines["row"]] & (lines["column"] == name).to_numpy())
+    return is_unknown
 
 
 def _agreement(stored: pa.Table, now: pa.Table, lines: pd.DataFrame, unknown: pd.DataFrame) -> pd.DataFrame:
     """Return how far trials of other environments agree, that with most trials first; columns that have values."""
     kinds = np.array(pc.fill_null(stored["environment"], "").to_pylist(), dtype=object)
-    is_other = ~agreement.is_same_environment(stored, now)
-    others = Counter(kinds[is_other])
-    found = []
-    for kind in sorted(others, key=lambda kind: (-others[kind], kind)):
+    is_foreign = ~agreement.is_same_environment(stored, now)
+    counts = Counter(kinds[is_foreign])
+    agreements = []
+    for kind in sorted(counts, key=lambda kind: (-counts[kind], kind)):
         for name in agreement.COMPARED:
-            rows = np.flatnonzero(is_other & (kinds == kind) & (_is_measured(stored[name]) | _is_measured(now[name])))
+            is_measured = _is_measured(stored[name]) | _is_measured(now[name])
+            rows = np.flatnonzero(is_foreign & (kinds == kind) & is_measured)
             rows = np.setdiff1d(rows, unknown["row"][unknown["column"] == name])
-            if rows.size:
-                part = lines[(lines["column"] == name) & lines["row"].isin(rows)]
-                worst = part["relative"][np.isfinite(part["relative"])].max() if len(part) else 0.0
-                counts = (rows.size, rows.size - len(part), part["beyond"].sum())
-                found.append((kind, others[kind], name, *counts, 0.0 if np.isnan(worst) else worst))
-    return frame_of(found, AGREEMENT)
+            if not rows.size:
+                continue
+            different = lines[(lines["column"] == name) & lines["row"].isin(rows)]
+            finite = different["relative"][np.isfinite(different["relative"])]
+            worst = max(finite, default=0.0)
+            n_same = rows.size - len(different)
+            agreements.append((kind, counts[kind], name, rows.size, n_same, different["beyond"].sum(), worst))
+    return frame_of(agreements, AGREEMENT)
 
 
 def _is_measured(column: pa.ChunkedArray) -> NDArray[np.bool_]:

@@ -90,16 +90,19 @@ class AuditRun:
     def different(self) -> list[tuple[str, list[Sequence[str]]]]:
         """Where trials differ in a few words, with (column, stored, now) of each difference."""
         trials = self.trials[self.trials["outcome"] == DIFFERENT]
-        return [
-            (f"{t.dataset} {t.selector}, repeat {t.repeat}, fold {t.fold}, draw {t.draw} [{t.key[:12]}]", t.differences)
-            for t in trials.itertuples()
-        ]
+        lines = []
+        for trial in trials.itertuples():
+            place = f"repeat {trial.repeat}, fold {trial.fold}, draw {trial.draw}"
+            lines.append((f"{trial.dataset} {trial.selector}, {place} [{trial.key[:12]}]", trial.differences))
+        return lines
 
     @property
     def digits(self) -> int | None:
         """Fewest digits to which other environments agree; None with the same bits, or where a trial is different."""
-        worst = self.agreement["worst"].max() if len(self.agreement) and not self.count(DIFFERENT) else 0.0
-        return agreement.digits(worst) if worst else None
+        worst = self.agreement["worst"].max()
+        if self.count(DIFFERENT) or not worst > 0:
+            return None
+        return agreement.digits(worst)
 
     def write(self, results: Path) -> Path:
         """Write the run below `results`/audits and return the file: whole, or not at all."""
@@ -118,35 +121,50 @@ def read_audits(results: Path) -> list[AuditRun]:
     runs = []
     for path in sorted((Path(results) / "audits").glob("*.json")):
         try:
-            data = parse_json(path.read_text(encoding="utf-8"))
-            if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-                raise ValueError(f"a file without the format {FORMAT!r}")
-            frames = {"trials": frame_of(data["trials"], TRIALS), "agreement": frame_of(data["agreement"], AGREEMENT)}
-            lists = [[(str(a), str(b), str(c)) for a, b, c in each] for each in frames["trials"]["differences"]]
-            frames["trials"] = frames["trials"].assign(differences=lists)
-            run: AuditRun = read_as(AuditRun, {**data, **frames}, FORMAT)
-            if datetime.fromisoformat(run.when).utcoffset() is None or not {*run.trials["outcome"]} <= {*OUTCOMES}:
-                raise ValueError("a time without its zone, or an outcome of another name")
-            runs.append(run)
+            runs.append(_read_run(path))
         except (ValueError, TypeError, KeyError, OSError, OverflowError) as error:
             log.warning("audit %s: expected a file that this provsel audit wrote, got %s; left out.", path, error)
     return sorted(runs, key=lambda run: datetime.fromisoformat(run.when), reverse=True)
+
+
+def _read_run(path: Path) -> AuditRun:
+    """Return the run that a file holds; an error where `AuditRun.write` did not write it."""
+    data = parse_json(path.read_text(encoding="utf-8"))
+    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+        raise ValueError(f"a file without the format {FORMAT!r}")
+    trials = frame_of(data["trials"], TRIALS)
+    data["trials"] = trials.assign(differences=trials["differences"].map(_triples))
+    data["agreement"] = frame_of(data["agreement"], AGREEMENT)
+    run: AuditRun = read_as(AuditRun, data, FORMAT)
+    if datetime.fromisoformat(run.when).utcoffset() is None or not {*run.trials["outcome"]} <= {*OUTCOMES}:
+        raise ValueError("a time without its zone, or an outcome of another name")
+    return run
+
+
+def _triples(differences: Sequence[Sequence[Any]]) -> list[tuple[str, str, str]]:
+    return [(str(column), str(stored), str(now)) for column, stored, now in differences]
 
 
 def audits_frame(runs: Sequence[AuditRun]) -> pd.DataFrame:
     """Return a line for each run that came to its end: what it drew, on which processor, and what it found."""
     lines = []
     for run in runs:
-        if not run.interrupted:
-            kind, same = json.loads(run.environment), int(run.trials["same_environment"].sum())
-            counts = {outcome: run.count(outcome) for outcome in OUTCOMES} | {"skipped": sum(run.skipped.values())}
-            about = {"trials_of": run.packed or "store", "date": run.when[:10], "git_revision": run.git_revision}
-            about |= {"blas": kind["blas"][0], "cpu": kind["cpu"][-1]}
-            drawn = {"seed": run.seed, "stored": run.n_stored, "drawn": run.n_drawn, "same_environment": same}
-            lines.append({**about, **drawn, **counts, "digits": run.digits})
-    return pd.DataFrame(lines).astype({"digits": "Int64"} if lines else {})
+        if run.interrupted:
+            continue
+        machine = json.loads(run.environment)
+        line = {
+            "trials_of": run.packed or "store", "date": run.when[:10], "git_revision": run.git_revision,
+            "blas": machine["blas"][0], "cpu": machine["cpu"][-1],
+            "seed": run.seed, "stored": run.n_stored, "drawn": run.n_drawn,
+            "same_environment": int(run.trials["same_environment"].sum()),
+        }  # fmt: skip
+        for outcome in OUTCOMES:
+            line[outcome] = run.count(outcome)
+        lines.append({**line, "skipped": sum(run.skipped.values()), "digits": run.digits})
+    frame = pd.DataFrame(lines)
+    return frame.astype({"digits": "Int64"}) if lines else frame
 
 
 def frame_of(rows: Sequence[Any], types: Mapping[str, type]) -> pd.DataFrame:
-    """Return rows as a frame with some columns of these types, also where there are none."""
+    """Return rows as a frame with columns of some types, also where there are no rows."""
     return pd.DataFrame(rows, columns=[*types]).astype(types)

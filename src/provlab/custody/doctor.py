@@ -17,10 +17,16 @@ from provlab.data.files import DATA_VARIABLE, MIRROR_VARIABLE, found, mirror_dir
 from provlab.run.environment import environment, git_revision
 from provlab.run.executors import usable_cores
 
-OK, WARNING, PROBLEM, MISSING = "ok", "warning", "problem", "missing"
+OK = "ok"
+WARNING = "warning"
+PROBLEM = "problem"
+MISSING = "missing"
 
-INSTALLATION, DATA, STORE = "Installation", "Data sets", "Store"
-"""Groups of checks. The first one says nothing of folders, and stands in reports, which are passed on."""
+INSTALLATION = "Installation"
+"""Group of checks that names no folder: it stands in reports, which are passed on."""
+
+DATA = "Data sets"
+STORE = "Store"
 
 Findings = Iterator[tuple[str, ...]]
 """Name, state, value, and advice where there is any, as in `Check`."""
@@ -37,9 +43,11 @@ class Check(NamedTuple):
 
 
 def examine(results: Path) -> list[Check]:
-    """Return what was found of all that a run needs; the store is `results/store`, and none of it needs to exist."""
-    groups = {INSTALLATION: _installation(), DATA: _data(), STORE: _store(results / "store")}
-    return [Check(group, *finding) for group, findings in groups.items() for finding in findings]
+    """Return the state of all that a run needs; the store is `results/store`, and none of it needs to exist."""
+    checks = [Check(INSTALLATION, *finding) for finding in _installation()]
+    checks += [Check(DATA, *finding) for finding in _data()]
+    checks += [Check(STORE, *finding) for finding in _store(results / "store")]
+    return checks
 
 
 def _installation() -> Findings:
@@ -47,23 +55,34 @@ def _installation() -> Findings:
     for name, value in json.loads(environment()).items():
         if str(value).startswith("none"):
             yield name, WARNING, value, f"its trials have other keys; with a C++ compiler: pip install {name}"
+        elif isinstance(value, list):
+            yield name, OK, ", ".join(value)
         else:
-            yield name, OK, ", ".join(value) if isinstance(value, list) else str(value)
+            yield name, OK, str(value)
     revision = git_revision()
-    advice = "files differ from it, and new records say so; commit first" if revision.endswith("+") else ""
-    yield "git revision", WARNING if advice else OK, revision[:12] or "none: not a checkout", advice
+    if revision.endswith("+"):
+        yield "git revision", WARNING, revision[:12], "files differ from it, and new records say so; commit first"
+    else:
+        yield "git revision", OK, revision[:12] or "none: not a checkout"
     yield "cores", OK, f"{usable_cores()} usable of {os.cpu_count()}", "a run starts a worker on each usable core"
 
 
 def _data() -> Findings:
     mirror, folder = mirror_dir(), data_dir()
-    if mirror is not None:
-        bad = not mirror.is_dir()
-        yield MIRROR_VARIABLE, WARNING if bad else OK, str(mirror), "no such folder: unset it" if bad else ""
-    is_file = folder.exists() and not folder.is_dir()
-    yield DATA_VARIABLE, PROBLEM if is_file else OK, str(folder), "no folder: name one" if is_file else ""
+    if mirror is not None and mirror.is_dir():
+        yield MIRROR_VARIABLE, OK, str(mirror)
+    elif mirror is not None:
+        yield MIRROR_VARIABLE, WARNING, str(mirror), "no such folder: unset it"
+    if folder.exists() and not folder.is_dir():
+        yield DATA_VARIABLE, PROBLEM, str(folder), "no folder: name one"
+    else:
+        yield DATA_VARIABLE, OK, str(folder)
+    registered = source_names()
     for name in dataset_names():
-        yield (name, *_files(name)) if name in source_names() else (name, OK, "needs no files")
+        if name in registered:
+            yield name, *_files(name)
+        else:
+            yield name, OK, "needs no files"
 
 
 def _files(name: str) -> tuple[str, ...]:
@@ -72,14 +91,21 @@ def _files(name: str) -> tuple[str, ...]:
     paths = {file.path: found(file.path) for file in source.published()}
     for file in source.published():
         path = paths[file.path]
-        if path is not None and file.size not in (None, path.stat().st_size) and not file.content_sha256:
-            value = f"{path}: expected {file.size} bytes, got {path.stat().st_size}"
+        if path is None or file.size is None or file.content_sha256:
+            continue
+        size = path.stat().st_size
+        if size != file.size:
+            value = f"{path}: expected {file.size} bytes, got {size}"
             return PROBLEM, value, f"delete it, then: provsel fetch {name}"
-    absent = {form: [file.path for file in files if paths[file.path] is None] for form, files in source.forms.items()}
+    absent = {}
+    for form, files in source.forms.items():
+        absent[form] = [file.path for file in files if paths[file.path] is None]
     form = min(absent, key=lambda form: len(absent[form]) / len(source.forms[form]))
-    n, lacks = len(source.forms[form]), len(absent[form])
-    value = f"{n - lacks} of {n} files{form and f' of the form {form}'}"
-    if not lacks or (dataset_members(name) and lacks < n):  # a part of a collection can be used
+    n_files, n_absent = len(source.forms[form]), len(absent[form])
+    value = f"{n_files - n_absent} of {n_files} files"
+    if form:
+        value += f" of the form {form}"
+    if not n_absent or (dataset_members(name) and n_absent < n_files):  # a part of a collection can be used
         return OK, value
     return MISSING, f"{value}, lacks {absent[form][0]}", f"provsel fetch {name}"
 

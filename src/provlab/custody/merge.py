@@ -39,8 +39,11 @@ def source_trials(folder: Path) -> pa.Table:
     ValueError
         When it is none of these, or a trial does not say which one it is.
     """
-    found = [path for path in (folder / "store", folder) if any(path.glob("*.parquet"))]
-    trials = TrialStore((found or [folder])[0], read_only=True).read().sort_by("key")
+    inside = folder / "store"
+    if any(inside.glob("*.parquet")):
+        trials = TrialStore(inside, read_only=True).read().sort_by("key")
+    else:
+        trials = TrialStore(folder, read_only=True).read().sort_by("key")
     if not len(trials):
         raise ValueError(
             f"merge: expected a results folder or an export with trials, got {folder}, in which no store has any; "
@@ -79,17 +82,23 @@ def compare_known(known: pa.Table, trials: pa.Table, source: str) -> tuple[dict[
         A line a column of a trial that is different, see `CONFLICT_COLUMNS`.
     """
     # a column that one side never wrote is that of another version, and no disagreement
-    written = [{name for name in each.column_names if each[name].null_count < len(each)} for each in (known, trials)]
-    names = [name for name in agreement.compared_columns(trials.column_names) if name in set.intersection(*written)]
-    found = agreement.differences(known, trials, names)
-    outcome = agreement.outcomes(known, trials, found)
-    wrong = found[outcome[found["row"]] == DIFFERENT].sort_values("row", kind="stable")
-    lines = trials.select(PLACE).take(pa.array(wrong["row"], pa.int64())).to_pandas()
-    firsts = known[FIRST].take(pa.array(wrong["row"], pa.int64())).to_pandas()
-    lines = lines.assign(source=firsts, other=source, column=wrong["column"].to_numpy())
-    pairs = [agreement.short_texts(*pair) for pair in zip(wrong["stored"], wrong["now"], strict=True)]
+    written = _written(known) & _written(trials)
+    names = [name for name in agreement.compared_columns(trials.column_names) if name in written]
+    differences = agreement.differences(known, trials, names)
+    outcomes = agreement.outcomes(known, trials, differences)
+    wrong = differences[outcomes[differences["row"]] == DIFFERENT].sort_values("row", kind="stable")
+    rows = pa.array(wrong["row"], pa.int64())
+    lines = trials.select(PLACE).take(rows).to_pandas()
+    lines = lines.assign(source=known[FIRST].take(rows).to_pandas(), other=source, column=wrong["column"].to_numpy())
+    pairs = list(map(agreement.short_texts, wrong["stored"], wrong["now"]))
     lines[["first", "second"]] = pd.DataFrame(pairs, columns=["first", "second"])
-    return {each: int((outcome == each).sum()) for each in OUTCOMES}, lines[CONFLICT_COLUMNS]
+    counts = {outcome: int((outcomes == outcome).sum()) for outcome in OUTCOMES}
+    return counts, lines[CONFLICT_COLUMNS]
+
+
+def _written(trials: pa.Table) -> set[str]:
+    """Return the columns in which some trial has a value."""
+    return {name for name in trials.column_names if trials[name].null_count < len(trials)}
 
 
 def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.DataFrame:
@@ -118,16 +127,17 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
     store = TrialStore(target / "store")
     ours = store.query()
     _check_whole(target, ours)
-    known, conflicts, fresh = with_source(ours, str(target)), [pd.DataFrame(columns=CONFLICT_COLUMNS)], []
+    known = with_source(ours, str(target))
+    conflicts = []
+    fresh = []
     for name, folder in sources.items():
         trials, repeated = split_repeated(source_trials(folder))
         firsts = with_source(trials, name).take(pc.index_in(repeated["key"], value_set=trials["key"].combine_chunks()))
-        repeats, wrong = compare_known(firsts, repeated, name)
-        conflicts += [wrong] * (len(wrong) > 0)
+        repeat_counts, repeat_conflicts = compare_known(firsts, repeated, name)
         places = pc.index_in(trials["key"], value_set=known["key"].combine_chunks())
+        counts, new_conflicts = compare_known(known.take(places.drop_null()), trials.filter(pc.is_valid(places)), name)
+        conflicts += [repeat_conflicts, new_conflicts]
         fresh.append(trials.filter(pc.is_null(places)))
-        found, wrong = compare_known(known.take(places.drop_null()), trials.filter(pc.is_valid(places)), name)
-        conflicts += [wrong] * (len(wrong) > 0)
         try:
             known = pa.concat_tables([known, with_source(fresh[-1], name)], promote_options="permissive")
         except pa.ArrowTypeError as error:
@@ -135,37 +145,39 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
                 f"merge: expected columns of {name} with the types that they have in the sources before it, got "
                 f"another: {error}; rename the measure's field in one of the projects, or leave out one of the sources."
             ) from error
-        print(f"{name}: {len(fresh[-1])} new trials; known: {_counts(found)}")
+        print(f"{name}: {len(fresh[-1])} new trials; known: {_counts_text(counts)}")
         if len(repeated):
-            print(f"{name}: {len(repeated)} rows have the key of a row before them: {_counts(repeats)}")
-    if keep_first or len(conflicts) == 1:
+            print(f"{name}: {len(repeated)} rows have the key of a row before them: {_counts_text(repeat_counts)}")
+    lines = pd.concat([frame for frame in conflicts if len(frame)] or conflicts[:1], ignore_index=True)
+    if keep_first or lines.empty:
         store.prepare()
         for table in fresh:
             store.add(table)
-    return pd.concat(conflicts, ignore_index=True)
+    return lines
 
 
 def merge_panel(source: Path, target: Path, *, keep_first: bool) -> pd.DataFrame:
     """Add what a folder of a benchmark's panel has to another one, as `merge` does; errors as `check_table`."""
     new, old = read_table(source), read_table(target)
     cells = check_table(new, str(source))
-    both = new.merge(old[["cell", *NUMBERS]], on=["cell", *NUMBERS])
-    known = old.merge(both[["cell", *NUMBERS]], on=["cell", *NUMBERS]).sort_values(["cell", *NUMBERS])
-    pair = [unpacked(each, cells) for each in (known, both.sort_values(["cell", *NUMBERS]))]
-    found, conflicts = compare_known(with_source(pair[0], str(target)), pair[1], str(source))
+    key = ["cell", *NUMBERS]
+    theirs = new.merge(old[key], on=key).sort_values(key)
+    ours = old.merge(theirs[key], on=key).sort_values(key)
+    known = with_source(unpacked(ours, cells), str(target))
+    counts, conflicts = compare_known(known, unpacked(theirs, cells), str(source))
     fresh = new[~new["cell"].isin({*old["cell"]})]
     if keep_first or conflicts.empty:
-        ours = pd.MultiIndex.from_frame(old[[*NAMES]])
-        replaced = ours.isin(pd.MultiIndex.from_frame(fresh[[*NAMES]]))  # by trials of another version
-        write_table(pd.concat([old[~replaced], fresh]), target)
+        names = pd.MultiIndex.from_frame(old[[*NAMES]])
+        is_replaced = names.isin(pd.MultiIndex.from_frame(fresh[[*NAMES]]))  # by trials of another version
+        write_table(pd.concat([old[~is_replaced], fresh]), target)
     methods = ", ".join(fresh["method"].unique()) or "no method"
-    print(f"{source}: {len(fresh)} new trials of {methods}; known: {_counts(found)}")
+    print(f"{source}: {len(fresh)} new trials of {methods}; known: {_counts_text(counts)}")
     return conflicts
 
 
-def _counts(found: dict[str, int]) -> str:
-    same = f"{found[IDENTICAL]} identical, {found[CLOSE]} the same to the promised digits"
-    return f"{same}, {found[DIFFERENT]} different"
+def _counts_text(counts: dict[str, int]) -> str:
+    same = f"{counts[IDENTICAL]} identical, {counts[CLOSE]} the same to the promised digits"
+    return f"{same}, {counts[DIFFERENT]} different"
 
 
 def with_source(trials: pa.Table, source: str) -> pa.Table:

@@ -52,20 +52,26 @@ from provsel.files import replacing_folder
 
 log = logging.getLogger(__name__)
 
-README, BENCHMARKS = "README.md", "benchmarks.json"
-SAMPLE, LETTER, AUDITS = "sample", "letter.md", "audits.csv"
+README = "README.md"
+BENCHMARKS = "benchmarks.json"
+SAMPLE = "sample"
+LETTER = "letter.md"
+AUDITS = "audits.csv"
 
-OPEN = (INCONCLUSIVE, NOT_CONTRADICTED)
+UNDECIDED = (INCONCLUSIVE, NOT_CONTRADICTED)
 """Verdicts that more observations would decide."""
 
 MAX_BYTES = 16_000_000
 """A repository is cloned with all its history."""
 
-KEPT = {".csv", ".md", ".svg"}
+SUFFIXES = {".csv", ".md", ".svg"}
 """Of what an artefact writes: what can be read, compared, and shown in a browser."""
 
-MAX_TRIALS, MAX_SECONDS = 12, 3.0
-"""Of an artefact in the sample, and their CPU time: a check of every change has to be quick."""
+MAX_TRIALS = 12
+"""Of an artefact in the sample."""
+
+MAX_SECONDS = 3.0
+"""CPU time of these: a check of every change has to be quick."""
 
 
 def write_parts(reference: Reference) -> None:
@@ -81,51 +87,36 @@ def write_parts(reference: Reference) -> None:
 
 def readme(reference: Reference) -> str:
     """Return the README, which compares what the parts state with the code as it is now."""
-    known, totals = {*reference.verdicts["id"]}, reference.totals()
+    judged = {*reference.verdicts["id"]}
+    totals = reference.totals()
     for file in all_claim_files():  # those without a line have not been run
         of_paper = totals.setdefault(file.paper, dict.fromkeys(VERDICTS, 0))
-        of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in known for claim in file.claims)
+        of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in judged for claim in file.claims)
     path = reference.folder / BENCHMARKS  # `results/benchmarks/latest.json` as `make bench` stored it
-    benchmarks, claims = read_json(path) if path.is_file() else {}, reference.claims()
+    benchmarks = read_json(path) if path.is_file() else {}
+    claims = reference.claims()
     own = claims[claims["kind"] == "paper"]
     one_reading = own["counted"] == ONE_READING
-    depending = own[(own["counted"] != own["verdict"]) & ~one_reading]
+    depending = (own["counted"] != own["verdict"]) & ~one_reading
+    undecided = reference.verdicts["verdict"].isin(UNDECIDED)
     return render(
         Path(__file__).with_suffix(".md.j2"),
         reference=reference, totals=totals, verdicts=VERDICTS, benchmarks=benchmarks,
-        depending=depending.to_dict("records"), one_reading=own[one_reading].to_dict("records"),
+        depending=own[depending].to_dict("records"), one_reading=own[one_reading].to_dict("records"),
         why_one_reading=lambda line: paper_readings(line["paper"]).why_one_reading(line["id"]),
-        open_claims=reference.verdicts[reference.verdicts["verdict"].isin(OPEN)].to_dict("records"),
+        open_claims=reference.verdicts[undecided].to_dict("records"),
         goals=[case for case in benchmarks.get("cases", []) if case["met"] is not None],
     )  # fmt: skip
 
 
-def letters(reference: Reference) -> dict[Path, str]:
-    """Return the letter to the authors of each paper whose readings are here, by its path."""
-    own_claims = reference.own_claims()
-    outdated = [name for name, changes in reference.changed_readings.items() if changes]
-    text_of = {}
-    for name, paper in papers().items():
-        path = reference.folder / READINGS / name / LETTER
-        own = paper.folder / OWN
-        try:
-            outcome = stored_outcome(name, reference.folder)
-            if outcome is None or name not in own_claims:
-                continue
-            paragraph = fill(own, reference.folder) if own.is_file() else ""
-        except ValueError as error:  # lines of other readings than now, which the README says as well
-            log.warning("reference: no letter on %s: %s", name, error)
-            path.unlink(missing_ok=True)
-            continue
-        counts = dict(zip(own_claims[name]["id"], own_claims[name]["counted"], strict=True))
-        text_of[path] = letter(outcome, counts, outdated=outdated, own=paragraph)
-    return text_of
-
-
-def write_pages(folder: Path) -> list[Path]:
-    """Write README.md and the letters of a folder of reference results, as by the code now; return what changed."""
-    reference = Reference.read(folder)
-    return write_changed({folder / README: readme(reference), **letters(reference)})
+def write_readme(folder: Path) -> bool:
+    """Write README.md of a folder of reference results, up to date with the code, and return whether it changed."""
+    path = folder / README
+    text = readme(Reference.read(folder))
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    write_text(path, text)
+    return True
 
 
 def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Sequence[str] = ()) -> Path:
@@ -151,31 +142,33 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
     OSError
         When the folder cannot be written; the old one stays.
     """
-    store, target = StoreSnapshot(TrialStore(results / "store")), results / FOLDER
+    target = results / FOLDER
+    store = StoreSnapshot(TrialStore(results / "store"))
     if not len(store):
         raise ValueError(
             f"reference: expected stored trials in {store.store.folder}, found none; run provsel reproduce all first."
         )
-    names, files = [full_name(name) for name in artefacts], claim_files()
+    names = [full_name(name) for name in artefacts]
+    files = claim_files()
     complete = _complete(names, store, overrides, files)
     evidence = Evidence(store, overrides, {name: artefact for name, (artefact, _) in complete.items()})
     verdicts, rankings = judge_files(files, evidence, complete)
     with replacing_folder(target) as folder:
         reference = _copy(target, folder)
-        parts = reference.artefacts
-        for name in {*complete} | ({*parts} - {*artefact_names()}):
-            for file in parts.pop(name, {"files": []})["files"]:
-                (folder / file).unlink()
+        _remove_files(reference, {*complete} | ({*reference.artefacts} - {*artefact_names()}))
         sample = {record["key"]: record for record in whole_records(TrialStore(folder / SAMPLE))}
         for name, (artefact, trials) in complete.items():
             records = {record["key"]: record for record in sample_records(artefact, store)}
+            sample.update(records)
             made = Provenance.of(Versions.of_artefact(artefact, claims_about([name], files)), trials, overrides)
-            written = _write_files(folder, artefact, store, rankings)
-            counts = certificate_counts(trials)
-            parts[name] = asdict(made) | {"certificates": counts, "files": written, "sample": sorted(records)}
-            sample |= records
+            reference.artefacts[name] = {
+                **asdict(made),
+                "certificates": certificate_counts(trials),
+                "files": _write_files(folder, artefact, store, rankings),
+                "sample": sorted(records),
+            }
         shutil.rmtree(folder / SAMPLE, ignore_errors=True)
-        keys = sorted({key for part in parts.values() for key in part["sample"]})
+        keys = sorted({key for part in reference.artefacts.values() for key in part["sample"]})
         TrialStore(folder / SAMPLE).append([sample[key] for key in keys])
         ids = [claim.id for file in files for claim in file.claims]
         order = [ranking.artefact for file in files for ranking in file.rankings]
@@ -183,6 +176,14 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
         lines_of_rankings = joined(reference.rankings, ranked(rankings), "artefact", order)
         _finish(replace(reference, verdicts=lines, rankings=lines_of_rankings), results, names)
     return target
+
+
+def _remove_files(reference: Reference, artefacts: Collection[str]) -> None:
+    """Remove the parts of artefacts, and their tables and figures."""
+    for name in artefacts:
+        part = reference.artefacts.pop(name, {"files": []})
+        for file in part["files"]:
+            (reference.folder / file).unlink()
 
 
 def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
@@ -201,13 +202,14 @@ def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
     OSError
         When the folder cannot be written; the old one stays.
     """
-    target, names = results / FOLDER, [full_name(name) for name in artefacts]
-    found = {name for path in (results / READINGS).glob("*/made.json") for name in stored_made(path.parent)}
-    missing = sorted({*names} - found)
-    if missing or not found:
+    target = results / FOLDER
+    names = [full_name(name) for name in artefacts]
+    asked = {name for path in (results / READINGS).glob("*/made.json") for name in stored_made(path.parent)}
+    missing = sorted({*names} - asked)
+    if missing or not asked:
         raise ValueError(
-            f"reference: expected readings of {', '.join(missing) if names else 'a paper'} in {results / READINGS}, "
-            f"got {', '.join(sorted(found)) or 'none'}; run provsel readings first."
+            f"reference: expected readings of {', '.join(missing) or 'a paper'} in {results / READINGS}, "
+            f"got {', '.join(sorted(asked)) or 'none'}; run provsel readings first."
         )
     with replacing_folder(target) as folder:
         _finish(_copy(target, folder), results, names)
@@ -222,10 +224,10 @@ def write_audits(results: Path) -> Path:
     ValueError
         When there was no run.
     """
-    found = audits_frame(read_audits(results))
-    if found.empty:
+    audits = audits_frame(read_audits(results))
+    if audits.empty:
         raise ValueError(f"reference: expected runs of provsel audit in {results / 'audits'}, got none; run it first.")
-    write_frame(found, results / FOLDER / AUDITS)
+    write_frame(audits, results / FOLDER / AUDITS)
     return results / FOLDER
 
 
@@ -238,16 +240,37 @@ def _copy(target: Path, folder: Path) -> Reference:
 
 def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
     """Add the readings about some artefacts, or all; write the statement of all that is there, and the README."""
-    folder, files = reference.folder, {file.paper: file for file in all_claim_files()}
+    folder = reference.folder
+    files = {file.paper: file for file in all_claim_files()}
     for path in sorted((results / READINGS).glob("*/made.json")):
-        new = {name: each for name, each in stored_made(path.parent).items() if not names or name in names}
-        if new and path.parent.name in files:
-            reference.readings.update({name: asdict(made) for name, made in new.items()})
-            copy_readings(path.parent, folder / READINGS / path.parent.name, new, files[path.parent.name])
+        made = {name: part for name, part in stored_made(path.parent).items() if not names or name in names}
+        if made and path.parent.name in files:
+            reference.readings.update({name: asdict(provenance) for name, provenance in made.items()})
+            _add_readings(reference, path.parent, made, files[path.parent.name])
     write_parts(reference)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if size > MAX_BYTES:
         raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
+
+
+def _add_readings(reference: Reference, source: Path, new: Collection[str], claims: ClaimFile) -> None:
+    """Copy the readings of a paper about some artefacts, and write the letter on these and on what is not older."""
+    paper = claims.paper
+    folder = reference.folder / READINGS / paper
+    copy_readings(source, folder, new, claims)
+    left_out = []
+    for name, part in sorted(reference.readings.items()):
+        is_old = name.startswith(f"{paper}/") and name not in new
+        if is_old and readings_changes(name, Provenance.from_json(part, name)):
+            left_out.append(name)
+    (folder / LETTER).unlink(missing_ok=True)
+    try:
+        outcome = stored_outcome(paper, reference.folder)
+    except ValueError as error:  # lines of other readings than now, which the README says as well
+        log.warning("reference: no letter on %s: %s", paper, error)
+        return
+    if outcome is not None:
+        write_letter(outcome, folder / LETTER, left_out)
 
 
 def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any]]:
@@ -255,8 +278,9 @@ def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any
 
     What was measured in a process of its own is left out, as its memory is no result that could be compared.
     """
-    made = [cell for cell in unique_cells(artefact.cells) if cell.dataset["name"] not in source_names()]
-    cells = [cell for cell in made if cell.protocol["split"] != "streamed"]
+    registered = {*source_names()}
+    synthetic = [cell for cell in unique_cells(artefact.cells) if cell.dataset["name"] not in registered]
+    cells = [cell for cell in synthetic if cell.protocol["split"] != "streamed"]
     costs = planned_trials(store, cells, ["key", "task_cpu"]).dropna(subset=["task_cpu"])
     lowest = costs.sort_values("key").groupby("cell", sort=False).head(1).sort_values(["task_cpu", "key"])
     chosen = lowest[lowest["task_cpu"].cumsum() <= MAX_SECONDS].head(MAX_TRIALS)
@@ -266,67 +290,75 @@ def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any
 
 def whole_records(store: TrialReader, cells: Iterable[str] | None = None) -> list[dict[str, Any]]:
     """Return records with what own measures gave; one whose cell does not have a measure does not have its columns."""
-    return [
-        {name: value for name, value in record.items() if value is not None or name in SCHEMA.names}
-        for record in store.query(cells).to_pylist()
-    ]
+    records = store.query(cells).to_pylist()
+    for record in records:
+        for name in record.keys() - {*SCHEMA.names}:
+            if record[name] is None:
+                del record[name]
+    return records
 
 
 def certificate_counts(trials: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Return how many trials are in each state, by certificate; what was not measured is left out."""
-    states = {name: trials[column].value_counts().sort_index() for name, column in STATES.items()}
-    left_out = {"not measured", "no bound"}
-    counts = {name: {str(k): int(n) for k, n in found.items() if k not in left_out} for name, found in states.items()}
-    return {name: found for name, found in counts.items() if found}
+    counts = {}
+    for name, column in STATES.items():
+        states = trials[column].value_counts().sort_index().drop(["not measured", "no bound"], errors="ignore")
+        if len(states):
+            counts[name] = {str(state): int(n) for state, n in states.items()}
+    return counts
 
 
 def _complete(
     names: Sequence[str], store: StoreSnapshot, overrides: Sequence[str], files: Sequence[ClaimFile]
 ) -> dict[str, tuple[Artefact, pd.DataFrame]]:
     """Return the named artefacts with their trials, or else all that are complete with those that share claims."""
-    found: dict[str, tuple[Artefact, pd.DataFrame]] = {}
-    left: dict[str, str] = {}
+    complete: dict[str, tuple[Artefact, pd.DataFrame]] = {}
+    reasons: dict[str, str] = {}
     for name in names or artefact_names():
         try:
             artefact = compose_artefact(name, overrides)
             trials, n_planned = stored_trials(artefact.cells, store, (*COLUMNS, *STATES.values()))
             artefact.check_data(len(trials))
         except MissingDataError as error:
-            left[name] = f"data missing: provsel fetch {error.dataset}"
+            reasons[name] = f"data missing: provsel fetch {error.dataset}"
             continue
         if len(trials) == n_planned:
-            found[name] = artefact, trials
+            complete[name] = artefact, trials
         else:  # a part of a table is no reference
-            left[name] = counted_state(len(trials), n_planned)
-    resting = [claim.artefacts for file in files for claim in file.claims]
-    while short := [each for each in resting if each & found.keys() and each - found.keys()]:
-        for artefacts in short:  # verdicts on all of them must be on the same trials
-            missing = ", ".join(sorted(artefacts - found.keys()))
-            for name in artefacts & found.keys():
-                left[name] = f"claims rest on it and {missing}"
-                del found[name]
-    said = "; ".join(f"{name}: {why}" for name, why in left.items())
-    if not found or (names and left):
+            reasons[name] = counted_state(len(trials), n_planned)
+    shared = [claim.artefacts for file in files for claim in file.claims]
+    while partly := [artefacts for artefacts in shared if artefacts & complete.keys() and artefacts - complete.keys()]:
+        for artefacts in partly:  # verdicts on all of them must be on the same trials
+            missing = ", ".join(sorted(artefacts - complete.keys()))
+            for name in artefacts & complete.keys():
+                reasons[name] = f"claims rest on it and {missing}"
+                del complete[name]
+    text = "; ".join(f"{name}: {why}" for name, why in reasons.items())
+    if not complete or (names and reasons):
         raise ValueError(
             f"reference: expected artefacts with all their trials stored, and with them those that share claims with "
-            f"them, got {said}; run provsel reproduce, or name both."
+            f"them, got {text}; run provsel reproduce, or name both."
         )
-    if left:
-        log.warning("reference: as they were, if they were there: %s", said)
-    return found
+    if reasons:
+        log.warning("reference: as they were, if they were there: %s", text)
+    return complete
 
 
 def _write_files(folder: Path, artefact: Artefact, store: TrialReader, rankings: pd.DataFrame) -> list[str]:
     """Write tables and figures of an artefact and of its rankings, and return their paths below the folder."""
-    recipe, name = load_recipe(artefact.name), artefact.name
+    name = artefact.name
+    recipe = load_recipe(name)
+    files = []
     with TemporaryDirectory(prefix=".part-", dir=folder) as temporary:
-        here = Path(temporary)
+        part = Path(temporary)
         with only_formats("svg"):
             frame = recipe.frame(artefact, store)
-            recipe.write(artefact, store, frame, here / "tables" / name, here / "figures" / name)
-        draw_rankings(rankings[rankings["artefact"] == name], here / "figures")
-        written = [path.relative_to(here) for path in sorted(here.rglob("*")) if path.suffix in KEPT and path.is_file()]
-        for path in written:
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(here / path, folder / path)
-    return [path.as_posix() for path in written]
+            recipe.write(artefact, store, frame, part / "tables" / name, part / "figures" / name)
+        draw_rankings(rankings[rankings["artefact"] == name], part / "figures")
+        for path in sorted(part.rglob("*")):
+            if path.suffix in SUFFIXES and path.is_file():
+                target = folder / path.relative_to(part)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+                files.append(path.relative_to(part).as_posix())
+    return files

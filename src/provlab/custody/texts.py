@@ -37,6 +37,7 @@ from provlab.project.documents import read_json
 from provlab.project.papers import papers
 from provlab.project.project import current_project
 from provlab.verdicts.claims.rules import VERDICTS
+from provlab.verdicts.readings.robustness import read_shares
 
 STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
     "value": lambda cells: cells["value"].item(),
@@ -73,38 +74,69 @@ def fill_texts(folder: Path) -> list[Path]:
     ValueError
         As `fill`; no text is changed then.
     """
-    return write_changed({path.with_suffix(""): fill(path, folder) for path in templates()})
+    texts = {path.with_suffix(""): fill(path, folder) for path in templates()}
+    changed = []
+    for path, text in texts.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            write_text(path, text)
+            changed.append(path)
+    return changed
 
 
 def fill(template: Path, folder: Path) -> str:
     """Return what a template gives with a folder of reference results; errors as `render`."""
-    verdicts = {line["id"]: line for line in _lines(folder / "verdicts.csv")}
-    robustness, nearest = {}, {}
+    return render(
+        template,
+        number=partial(_number, folder),
+        table=partial(_markdown, folder),
+        verdicts={line["id"]: line for line in _lines(folder / "verdicts.csv")},
+        robustness=_robustness(folder),
+        nearest=_nearest(folder),
+        likelihood=likelihoods(),
+        summary=read_json(folder / "summary.json"),
+        lines=lambda name: _lines(_file(folder, "**/*.csv", name, "lines")),
+        first=first_in_words,
+    )
+
+
+def _robustness(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the lines of robustness.csv by claim, with the share of each verdict as a column."""
+    robustness: dict[str, dict[str, Any]] = {}
     for path in folder.glob("readings/*/robustness.csv"):
         for line in _lines(path):
-            shares = dict(share.rsplit(" ", 1) for share in line["shares"].split("; ") if share)
-            robustness[line["claim"]] = line | dict.fromkeys(VERDICTS, "0") | shares
+            shares: dict[str, Any] = dict.fromkeys(VERDICTS, "0")
+            if line["shares"]:
+                shares.update(read_shares(line["shares"]))
+            robustness[line["claim"]] = line | shares
+    return robustness
+
+
+def _nearest(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return how many universes stand beside the print of each artefact, and the nearest one and the default's."""
+    nearest = {}
     for path in folder.glob("readings/*/print-*.csv"):
         lines = _lines(path)
-        by_default = next((line for line in lines if line["by_default"] == "True"), {})
-        counts = {"universes": len(lines), "nearest": sum(line["rank"] == "1" for line in lines)}
         name = f"{path.parent.name}/{path.stem.removeprefix('print-')}"
-        nearest[name] = counts | {"best": lines[0], "by_default": by_default}
-    return render(
-        template, number=partial(_number, folder), table=partial(_markdown, folder), verdicts=verdicts,
-        robustness=robustness, nearest=nearest, likelihood=likelihoods(), summary=read_json(folder / "summary.json"),
-        lines=lambda name: _lines(_file(folder, "**/*.csv", name, "lines")), first=first_in_words,
-    )  # fmt: skip
+        nearest[name] = {
+            "universes": len(lines),
+            "nearest": sum(line["rank"] == "1" for line in lines),
+            "best": lines[0],
+            "by_default": next((line for line in lines if line["by_default"] == "True"), {}),
+        }
+    return nearest
 
 
 def likelihoods() -> dict[str, dict[tuple[str, ...], dict[str, str]]]:
-    """Return of each paper with a likelihood.csv its lines by method, reading, rule for ties and printed list.
+    """Return the lines of likelihood.csv of each paper that has one, by method, reading and printed list.
 
     `exactly` is the share of drawn data sets with the list, `exactly_low` and `exactly_high` its interval.
     """
-    paths = {name: path for name, found in papers().items() if (path := found.folder / "likelihood.csv").is_file()}
-    key = ("method", "reading", "ties", "list")
-    return {name: {tuple(line[each] for each in key): line for line in _lines(path)} for name, path in paths.items()}
+    tables = {}
+    for name, paper in papers().items():
+        path = paper.folder / "likelihood.csv"
+        if path.is_file():
+            tables[name] = {(line["method"], line["reading"], line["list"]): line for line in _lines(path)}
+    return tables
 
 
 def render(template: Path, **names: Any) -> str:
@@ -121,13 +153,15 @@ def render(template: Path, **names: Any) -> str:
     environment = SandboxedEnvironment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    percent = lambda share, form=".0f": _format(100 * float(share), form)  # noqa: E731
-    environment.filters.update(form=_format, percent=percent, share=_share, median=_median, text=escape_markdown)
+    environment.filters.update(form=_format, percent=_percent, share=_share, median=_median, text=escape_markdown)
     try:
         return environment.from_string(template.read_text(encoding="utf-8"), names).render()
     except (TemplateError, ValueError, TypeError) as error:
-        places = [part.lineno for part in traceback.extract_tb(error.__traceback__) if part.filename == "<template>"]
-        line = getattr(error, "lineno", None) or next(reversed(places), 1)
+        line = 1
+        for part in traceback.extract_tb(error.__traceback__):
+            if part.filename == "<template>":
+                line = part.lineno or line
+        line = getattr(error, "lineno", None) or line
         raise ValueError(f"{template}: line {line}: {error}") from None
 
 
@@ -144,23 +178,27 @@ def _number(
     name, _, form = query.rpartition(" ")
     cells = _cells(frame, row, column, data)
     if less or over:
-        others = _cells(frame, less or over, column, data)["value"]
-        if not cells.index.equals(others.index):
+        second = _cells(frame, less or over, column, data)["value"]
+        if not cells.index.equals(second.index):
             raise ValueError(f"{table}: expected two rows with the same columns and data sets, got others.")
-        cells = cells.assign(value=cells["value"] - others if less else cells["value"] / others)
+        first = cells["value"]
+        cells = cells.assign(value=first - second if less else first / second)
     if name == "value" and len(cells) != 1:
         raise ValueError(f"{table}: expected one number, got {len(cells)}; name a data set, or a statistic.")
     return _format(STATISTICS[_one_of(STATISTICS, name, "statistic")](cells), form)
 
 
 def _cells(frame: pd.DataFrame, row: str, column: str, data: str) -> pd.DataFrame:
-    found = frame[frame["row"] == _one_of(frame["row"], row, "row")]
-    names = set(found["column"])
-    kept = [column] if column in names else [name for name in names if fnmatchcase(name, column)]
-    found = found[found["column"].isin(kept or [_one_of(found["column"], column, "column")])]
-    found = found[found["dataset"] == _one_of(found["dataset"], data, "data set")] if data else found
-    numbers = {name: pd.to_numeric(found[name]) for name in ("value", "sd", "printed_value")}
-    return found.fillna({"dataset": ""}).assign(**numbers).set_index(["column", "dataset"]).sort_index()
+    """Return the numbers of a row, in a column or those that match a pattern, of a data set or all."""
+    cells = frame[frame["row"] == _one_of(frame["row"], row, "row")]
+    names = [column]
+    if column not in set(cells["column"]):
+        names = [name for name in set(cells["column"]) if fnmatchcase(name, column)]
+    cells = cells[cells["column"].isin(names or [_one_of(cells["column"], column, "column")])]
+    if data:
+        cells = cells[cells["dataset"] == _one_of(cells["dataset"], data, "data set")]
+    numbers = {name: pd.to_numeric(cells[name]) for name in ("value", "sd", "printed_value")}
+    return cells.fillna({"dataset": ""}).assign(**numbers).set_index(["column", "dataset"]).sort_index()
 
 
 def _markdown(
@@ -168,20 +206,32 @@ def _markdown(
 ) -> str:
     """Return the first Markdown table of a file: some of its columns, and the rows that have some cells."""
     blocks = _file(folder / "tables", "*/*.md", table, "table").read_text(encoding="utf-8").split("\n\n")
-    block = next(part for part in blocks if part.startswith("|")).splitlines()
-    header, _, *cells = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block)
+    block = next(part for part in blocks if part.startswith("|"))
+    header, _, *cells = map(_cells_of_line, block.splitlines())
     for column, values in (rows or {}).items():
-        at = header.index(_one_of(header, column, f"{table}: column"))
-        chosen = [_one_of([line[at] for line in cells], value, f"{table}: {column}") for value in values]
-        cells = [line for line in cells if line[at] in chosen]
-    places = [header.index(_one_of(header, column, f"{table}: column")) for column in keep] or range(len(header))
-    return "\n".join(table_lines([[line[at] for at in places] for line in [header, *cells]]))
+        k = header.index(_one_of(header, column, f"{table}: column"))
+        column_cells = [line[k] for line in cells]
+        chosen = {_one_of(column_cells, value, f"{table}: {column}") for value in values}
+        cells = [line for line in cells if line[k] in chosen]
+    lines = [header, *cells]
+    if keep:
+        places = [header.index(_one_of(header, column, f"{table}: column")) for column in keep]
+        lines = [_at(line, places) for line in lines]
+    return "\n".join(table_lines(lines))
 
 
-def _file(folder: Path, pattern: str, name: str, what: str) -> Path:
+def _at(cells: Sequence[str], places: Sequence[int]) -> list[str]:
+    return [cells[k] for k in places]
+
+
+def _cells_of_line(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def _file(folder: Path, pattern: str, name: str, subject: str) -> Path:
     """Return a file below a folder, of which the name is given without its ending."""
-    known = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.glob(pattern))}
-    return known[_one_of(known, name, what)]
+    files = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.glob(pattern))}
+    return files[_one_of(files, name, subject)]
 
 
 def _format(value: float | str, form: str) -> str:
@@ -191,6 +241,10 @@ def _format(value: float | str, form: str) -> str:
         raise ValueError(f"expected a number that {form!r} can show, got {value}.")
     text = format(int(value) if form.endswith("d") else value, form)
     return text if float(text.replace(",", "")) else text.replace("-", "")
+
+
+def _percent(share: float | str, form: str = ".0f") -> str:
+    return _format(100 * float(share), form)
 
 
 def _median(values: Iterable[str], form: str) -> str:
@@ -208,14 +262,14 @@ def first_in_words(board: Sequence[Mapping[str, Any]]) -> str:
     return f"No method has the best mean rank in {100 * SURELY_FIRST:.0f} % of resamples: {often}"
 
 
-def _share(line: Mapping[str, str], name: str = "exactly") -> str:
-    """Return a share of a line of a likelihood.csv, such as how often a reading gives a list, with its interval."""
-    share, low, high = (_format(100 * float(line[f"{name}{end}"]), ".1f") for end in ("", "_low", "_high"))
-    return f"{share} % [{low}, {high}]"
+def _share(line: Mapping[str, str]) -> str:
+    """Return how often a reading gives a printed list, with its interval."""
+    low, high = _percent(line["exactly_low"], ".1f"), _percent(line["exactly_high"], ".1f")
+    return f"{_percent(line['exactly'], '.1f')} % [{low}, {high}]"
 
 
-def _one_of(known: Iterable[str], name: str, what: str) -> str:
-    known = list(dict.fromkeys(map(str, known)))
-    if name not in known:
-        raise ValueError(f"{what}: expected one of {', '.join(known)[:600] or 'none'}, got {name!r}.")
+def _one_of(names: Iterable[str], name: str, subject: str) -> str:
+    names = list(dict.fromkeys(map(str, names)))
+    if name not in names:
+        raise ValueError(f"{subject}: expected one of {', '.join(names)[:600] or 'none'}, got {name!r}.")
     return name

@@ -30,8 +30,10 @@ from provlab.verdicts.readings.robustness import (
 )
 from provlab.verdicts.readings.study import readings_changes, texts, universes_file
 
-FOLDER, SUMMARY = "reference", "summary.json"
-VERDICT_LINES, RANKING_LINES = "verdicts.csv", "rankings.csv"
+FOLDER = "reference"
+SUMMARY = "summary.json"
+VERDICT_LINES = "verdicts.csv"
+RANKING_LINES = "rankings.csv"
 READINGS = "readings"
 
 STATES = {name: f"certificate_{name}" for name in ALL_CERTIFICATES}
@@ -70,13 +72,13 @@ class Reference:
         """
         path = folder / SUMMARY
         if not path.is_file():
-            empty = [["id", "paper", "kind", "verdict"], ["artefact", "column"]]
-            return cls(folder, {}, {}, *(pd.DataFrame(columns=names) for names in empty))
+            no_verdicts = pd.DataFrame(columns=["id", "paper", "kind", "verdict"])
+            return cls(folder, {}, {}, no_verdicts, pd.DataFrame(columns=["artefact", "column"]))
         summary = read_json(path)
         for name, part in [*summary["artefacts"].items(), *summary["readings"].items()]:
             Provenance.from_json(part, f"{path}: {name}")
-        lines = texts(folder / VERDICT_LINES), texts(folder / RANKING_LINES)
-        return cls(folder, summary["artefacts"], summary["readings"], *lines)
+        verdicts = texts(folder / VERDICT_LINES)
+        return cls(folder, summary["artefacts"], summary["readings"], verdicts, texts(folder / RANKING_LINES))
 
     def cost(self) -> dict[str, float]:
         """Return the number of trials and the CPU hours of all parts."""
@@ -85,12 +87,14 @@ class Reference:
 
     def claims(self) -> pd.DataFrame:
         """Return the verdicts, what each is `counted` as, and in words those under `readings` and of `subsamples`."""
-        asked, ids = stored_robustness(self.folder), self.verdicts["id"]
-        of_subsamples = stored_subsamples(self.folder)
-        counts = [counted(*claim, asked) for claim in zip(ids, self.verdicts["verdict"], strict=True)]
-        readings = [under_readings(claim, asked) for claim in ids]
-        subsamples = [of_subsamples.get(claim, "") for claim in ids]
-        return self.verdicts.assign(counted=counts, readings=readings, subsamples=subsamples)
+        robustness = stored_robustness(self.folder)
+        ids = self.verdicts["id"]
+        pairs = zip(ids, self.verdicts["verdict"], strict=True)
+        return self.verdicts.assign(
+            counted=[counted(claim, verdict, robustness) for claim, verdict in pairs],
+            readings=[under_readings(claim, robustness) for claim in ids],
+            subsamples=ids.map(stored_subsamples(self.folder)).fillna(""),
+        )
 
     def own_claims(self) -> dict[str, pd.DataFrame]:
         """Return the verdicts on each paper's own claims, which are those that are counted."""
@@ -111,18 +115,21 @@ class Reference:
         return {name: readings_changes(name, Provenance.from_json(part, name)) for name, part in self.readings.items()}
 
     def changes_of_readings(self) -> dict[str, list[str]]:
-        """Return the changes of readings, and how many verdicts are missing."""
-        said = dict(self.changed_readings)
-        about = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
+        """Return the same for the readings of the claims about each artefact, and how many verdicts are missing."""
+        changes = {}
+        for name, part in self.readings.items():
+            changes[name] = readings_changes(name, Provenance.from_json(part, name))
+        artefacts = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
         for path in sorted((self.folder / READINGS).glob("*")):
             lines = texts(universes_file(path))
             # a claim on data that the part of the data has not has no verdict, and nothing to wait for
             lines = lines[(lines["verdict"] != NOT_RUN) | (lines["state"] == NOT_RUN)]
-            for name, verdicts in lines["verdict"].groupby(lines["claim"].map(about)):
-                if name in said and (n_judged := int((verdicts != NOT_RUN).sum())) < len(verdicts):
-                    more = f"so far {n_judged:,} verdicts of {len(verdicts):,}"
-                    said[str(name)] = [*(said[str(name)] or ["up to date"]), more]
-        return said
+            for name, verdicts in lines["verdict"].groupby(lines["claim"].map(artefacts)):
+                n_judged = int((verdicts != NOT_RUN).sum())
+                if name in changes and n_judged < len(verdicts):
+                    progress = f"so far {n_judged:,} verdicts of {len(verdicts):,}"
+                    changes[str(name)] = [*(changes[str(name)] or ["up to date"]), progress]
+        return changes
 
     def absent(self) -> list[str]:
         """Return the project's artefacts of which there is nothing."""
@@ -131,8 +138,8 @@ class Reference:
     def without_verdict(self) -> list[str]:
         """Return the ids of the claims without a verdict that rest on no absent artefact."""
         files = all_claim_files()
-        known = {*self.verdicts["id"], *(claim.id for claim in claims_about(self.absent(), files))}
-        return [claim.id for file in files for claim in file.claims if claim.id not in known]
+        excused = {claim.id for claim in claims_about(self.absent(), files)}.union(self.verdicts["id"])
+        return [claim.id for file in files for claim in file.claims if claim.id not in excused]
 
 
 def changes_since(name: str, made: Provenance, artefact: Artefact | None = None) -> list[str]:
@@ -152,7 +159,8 @@ def changes_since(name: str, made: Provenance, artefact: Artefact | None = None)
     """
     if name not in artefact_names():
         return ["no artefact of the project any more"]
-    artefact = compose_artefact(name, made.settings) if artefact is None else artefact
+    if artefact is None:
+        artefact = compose_artefact(name, made.settings)
     return made.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))
 
 

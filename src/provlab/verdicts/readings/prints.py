@@ -1,14 +1,15 @@
-"""Detective work: the universes of an artefact by their distance to the numbers that the paper prints.
+"""The universes of an artefact by their distance to the numbers that the paper prints.
 
-Nearest is the universe with the most cells exactly as printed; then, of cells that list several things, the most of
-them shared; then the smallest mean difference in standard deviations.
-Ties are shown as ties: the print cannot separate them.
+Nearest is the universe with the most cells exactly as printed; then, of cells that list several items, the largest
+share of printed items; then the smallest mean difference in standard deviations. Ties are shown as ties: the print
+cannot separate them. An artefact whose print is compared by a likelihood is left out.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,24 +21,41 @@ from provlab.core.store import TrialReader
 from provlab.verdicts.claims.comparison import AbstractComparison
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.claims.stored import artefact_layout
-from provlab.verdicts.readings.schema import DISTANCE
+from provlab.verdicts.readings.schema import DISTANCE, Readings
 from provlab.verdicts.readings.universes import Multiverse, Universe
 
-Likeness = tuple[bool, float, float, float, float]
-"""Of one number or text: whether it is as printed, the share of the listed things that are there, the difference in
-standard deviations, and both numbers; NaN where that cannot be said."""
 
+class Likeness(NamedTuple):
+    """How a number or a list of a table is like the printed one; NaN where that cannot be said.
 
-def printed_rows(artefact: str) -> list[str]:
-    """Return the rows of an artefact of which a number is printed that a reading can give.
-
-    Times are none: those of another machine and program, which differ from run to run. Claims are about their ratios.
+    Attributes
+    ----------
+    exact : bool
+        Whether it is as printed.
+    shared : float
+        Share of the printed items of a list that our list has.
+    difference : float
+        In standard deviations, the printed one or else ours.
+    ours, theirs : float
     """
-    recipe = load_recipe(artefact)
-    if {*TIMES} & {*recipe.columns}:
+
+    exact: bool
+    shared: float = math.nan
+    difference: float = math.nan
+    ours: float = math.nan
+    theirs: float = math.nan
+
+
+def printed_rows(artefact: str, readings: Readings) -> list[str]:
+    """Return the rows of an artefact that are compared with the print.
+
+    Times of another machine and program are not compared: claims are about their ratios.
+    """
+    recipe = _recipe(artefact)
+    if recipe is None or artefact in readings.likelihood or {*TIMES} & {*recipe.columns}:
         return []
-    named = {*recipe.printed()["row"]}
-    return [row for row in artefact_layout(artefact).rows if row in named]
+    printed = {*recipe.printed()["row"]}
+    return [row for row in artefact_layout(artefact).rows if row in printed]
 
 
 def printed_effect(claim: Claim) -> float | None:
@@ -45,9 +63,12 @@ def printed_effect(claim: Claim) -> float | None:
     test = claim.rule
     if not isinstance(test, AbstractComparison) or test.than_artefact:
         return None
+    recipe = _recipe(test.artefact)
+    if recipe is None:
+        return None
     printed = load_recipe(test.artefact).printed()
     printed = printed[printed["dataset"].fillna("") == test.dataset]
-    values = {(line["row"], line["column"]): line["printed_value"] for line in printed.to_dict("records")}
+    values = printed.drop_duplicates(["row", "column"], keep="last").set_index(["row", "column"])["printed_value"]
     try:
         differences = [float(values[test.row, column]) - float(values[test.than, column]) for column in test.columns]
     except (KeyError, ValueError):
@@ -65,69 +86,98 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
     """
     recipe = load_recipe(artefact)
 
-    @cache
-    def likenesses(row: str, universe: Universe) -> list[tuple[str, Likeness | None]]:
+    @cache  # universes share rows
+    def row_likenesses(row: str, universe: Universe) -> dict[str, Likeness | None]:
         frame = recipe.frame(multiverse.artefact(artefact, universe, [row]), store)
         frame = frame[frame["printed_value"].notna()]
-        lines = zip(*(frame[name] for name in ("value", "sd", "printed_value", "printed_sd")), strict=True)
-        found = [likeness(value, float(sd), str(printed), float(spread)) for value, sd, printed, spread in lines]
-        return list(zip(frame["column"], found, strict=True))
+        return {str(line["column"]): _line_likeness(line) for line in frame.to_dict("records")}
 
-    universes, lines = list(multiverse.universes_of_print(artefact)), []
-    varied = [k for k in range(len(multiverse.readings.places)) if any(universe[k] for universe in universes)]
+    universes = list(multiverse.universes_of_print(artefact))
+    places = multiverse.readings.places
+    varied = [k for k in range(len(places)) if any(universe[k] for universe in universes)]
+    lines = []
     for universe in universes:
-        found = []
+        likenesses = []
         for row in multiverse.printed[artefact]:
-            aside = {
-                column
-                for place, k in zip(multiverse.readings.places, universe, strict=True)
-                if place.touches_row(artefact, row)
-                for column in place.columns_aside(k)
-            }
-            of_row = likenesses(row, multiverse.restricted(universe, artefact, row, summary=True))
-            found += [each for column, each in of_row if column not in aside]
-        known = [each for each in found if each is not None]
-        if len(known) == len(found):
+            aside = _columns_aside(multiverse, artefact, row, universe)
+            by_column = row_likenesses(row, multiverse.restricted(universe, artefact, row, summary=True))
+            likenesses += [likeness for column, likeness in by_column.items() if column not in aside]
+        if None not in likenesses:
             options = [option.name for option in multiverse.chosen(universe, varied)]
-            lines.append((*options, not any(universe), *_numbers(known)))
-    places = [multiverse.readings.places[k].id for k in varied]
-    frame = pd.DataFrame(lines, columns=[*places, *DISTANCE[1:]])
-    keys = ["exact", "shared", "difference"]
-    compared = frame[keys].astype(float).fillna(0).round(12).sort_values(keys, ascending=[False, False, True])
-    ranks = pd.Series(range(1, len(frame) + 1), compared.index).groupby([compared[key] for key in keys])
-    frame.insert(len(places), "rank", ranks.transform("min"))
-    return frame.loc[compared.index].reset_index(drop=True)
+            lines.append((*options, not any(universe), *_summary(likenesses)))
+    return _ranked(pd.DataFrame(lines, columns=[*(places[k].id for k in varied), *DISTANCE[1:]]))
 
 
 def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Likeness | None:
-    """Compare one number or text with the printed one; None where it is not there."""
+    """Compare a number or list of ours with the printed one; None where there is no value."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     try:
         ours, theirs = float(str(value)), float(printed)
     except ValueError:
-        listed, found = ([item.strip() for item in text.split(",")] for text in (printed, str(value)))
-        return found == listed, len({*found} & {*listed}) / len({*listed}), math.nan, math.nan, math.nan
+        return _list_likeness(str(value), printed)
+    n_decimals = len(printed.partition(".")[2])
     spread = printed_sd if printed_sd > 0 else sd
-    exact = round(ours, len(printed.partition(".")[2])) == theirs
-    return exact, math.nan, abs(ours - theirs) / spread if spread > 0 else math.nan, ours, theirs
+    difference = abs(ours - theirs) / spread if spread > 0 else math.nan
+    return Likeness(round(ours, n_decimals) == theirs, math.nan, difference, ours, theirs)
 
 
 def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return of each place the options that some nearest universe has: one where the print separates them.
+    """Return the options that the nearest universes have at each place: a single one where the print separates them.
 
     Places that no universe of the frame varies are left out.
     """
     best = frame[frame["rank"] == 1]
-    places = [name for name in frame.columns[: frame.columns.get_loc("rank")] if frame[name].nunique() > 1]
-    return {str(name): sorted({*best[name]}) for name in places}
+    options = {}
+    for name in frame.columns[: frame.columns.get_loc("rank")]:
+        if frame[name].nunique() > 1:
+            options[str(name)] = sorted({*best[name]})
+    return options
 
 
-def _numbers(found: list[Likeness]) -> tuple[float, ...]:
-    """Return `DISTANCE` from the third on."""
-    exact, shared, difference, *both = np.array(found, float).reshape(-1, 5).T
-    ours, theirs = np.array(both)[:, ~np.isnan(both[0])]
-    varies = np.unique(ours).size > 1 and np.unique(theirs).size > 1
-    tau = float(kendalltau(ours, theirs).statistic) if varies else math.nan
-    known = (each[~np.isnan(each)] for each in (shared, difference))
-    return int(exact.sum()), len(found), *(float(each.mean()) if each.size else math.nan for each in known), tau
+def _line_likeness(line: dict[Any, Any]) -> Likeness | None:
+    return likeness(line["value"], float(line["sd"]), str(line["printed_value"]), float(line["printed_sd"]))
+
+
+def _list_likeness(text: str, printed: str) -> Likeness:
+    ours = [item.strip() for item in text.split(",")]
+    theirs = [item.strip() for item in printed.split(",")]
+    shared = {*ours} & {*theirs}
+    return Likeness(ours == theirs, len(shared) / len({*theirs}))
+
+
+def _columns_aside(multiverse: Multiverse, artefact: str, row: str, universe: Universe) -> set[str]:
+    """Return the columns of a row that a universe does not compare, see `Place.columns_aside`."""
+    columns: set[str] = set()
+    for place, chosen in zip(multiverse.readings.places, universe, strict=True):
+        if place.touches_row(artefact, row):
+            columns |= place.columns_aside(chosen)
+    return columns
+
+
+def _summary(likenesses: list[Likeness]) -> tuple[float, ...]:
+    """Return the columns of `DISTANCE` from the third on."""
+    frame = pd.DataFrame(likenesses, columns=Likeness._fields)
+    numbers = frame[["ours", "theirs"]].dropna()
+    tau = math.nan
+    if (numbers.nunique() > 1).all():
+        tau = float(kendalltau(numbers["ours"], numbers["theirs"]).statistic)
+    shared, difference = frame["shared"].dropna().mean(), frame["difference"].dropna().mean()
+    return int(frame["exact"].sum()), len(frame), shared, difference, tau
+
+
+def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return universes with their rank, equal ones alike, the nearest first."""
+    keys = ["exact", "shared", "difference"]
+    compared = frame[keys].astype(float).fillna(0).round(12).sort_values(keys, ascending=[False, False, True])
+    places = pd.Series(range(1, len(frame) + 1), compared.index)
+    ranks = places.groupby([compared[key] for key in keys]).transform("min")
+    frame.insert(frame.columns.get_loc("by_default"), "rank", ranks)
+    return frame.loc[compared.index].reset_index(drop=True)
+
+
+def _recipe(artefact: str) -> Recipe | None:
+    """Return the recipe of an artefact, None where it has no script, as one that claims alone are about."""
+    if artefact_file(artefact).with_suffix(".py").is_file():
+        return load_recipe(artefact)
+    return None

@@ -36,7 +36,7 @@ COLUMNS = [
 FIRM = 0.8
 """Share of the universes that decide, with one verdict, that makes it firm."""
 
-MOST = 0.5
+MIN_DECIDED = 0.5
 """Share of all universes that must decide; of fewer nothing is said."""
 
 ROUNDING = 1e-4
@@ -44,9 +44,6 @@ ROUNDING = 1e-4
 
 SIDE = {NOT_CONTRADICTED: REPLICATED}
 """Verdicts that agree with another one."""
-
-LARGEST = {"turned_by": "turns", "varied_by": "variance"}
-"""Columns that name a place, and those that say how much it turns or varies."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,9 @@ class Robustness:
     @property
     def same(self) -> float:
         """Share of the universes with the verdict of the defaults; NaN where that was not run."""
-        return self.shares.get(self.default, np.nan) if self.default != NOT_RUN else np.nan
+        if self.default == NOT_RUN:
+            return np.nan
+        return self.shares.get(self.default, np.nan)
 
     @property
     def decided(self) -> float:
@@ -95,23 +94,25 @@ class Robustness:
     @property
     def decides(self) -> bool:
         """Whether at least half of the universes take a side."""
-        return self.decided >= MOST - ROUNDING
+        return self.decided >= MIN_DECIDED - ROUNDING
 
     def agrees(self, verdict: str) -> bool:
-        """Whether at least `FIRM` of the universes that decide are on the side of a verdict.
+        """Return whether at least `FIRM` of the universes that decide are on the side of a verdict.
 
         Not contradicted is on the side of replicated: a part of the data can be too small to show what all show.
         """
         side = SIDE.get(verdict, verdict)
-        same = sum(share for other, share in self.shares.items() if SIDE.get(other, other) == side)
+        same = sum(share for name, share in self.shares.items() if SIDE.get(name, name) == side)
         return same >= FIRM * self.decided - ROUNDING
 
     @property
     def firm(self) -> str:
         """The most frequent verdict that takes a side, where it is firm; else ""."""
-        if not self.decides:
-            return ""
-        return next((verdict for verdict in self.shares if verdict in DECIDED and self.agrees(verdict)), "")
+        if self.decides:
+            for verdict in self.shares:
+                if verdict in DECIDED and self.agrees(verdict):
+                    return verdict
+        return ""
 
     @property
     def turned_by(self) -> str:
@@ -126,72 +127,92 @@ class Robustness:
             return ONE_READING
         if not self.decides:
             return OPEN_UNDER_READINGS
-        return verdict if self.agrees(verdict) else DEPENDS_ON_READING
+        if not self.agrees(verdict):
+            return DEPENDS_ON_READING
+        return verdict
 
 
 def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustness]:
-    """Return the robustness of each claim of a frame that `judge_universes` made."""
-    found = []
+    """Return the robustness of each claim in a frame of `judge_universes`."""
+    claims = []
     for claim, lines in universes.groupby("claim", sort=False):
-        defaults = {place.id: place.options[0].name for place in readings.places if (lines[place.id] != "").all()}
-        default, run = str(lines["verdict"].iloc[0]), lines[lines["verdict"] != NOT_RUN]
+        defaults = {}
+        for place in readings.places:
+            if (lines[place.id] != "").all():
+                defaults[place.id] = place.options[0].name
+        default = str(lines["verdict"].iloc[0])
+        run = lines[lines["verdict"] != NOT_RUN]
+        flips = []
+        if default != NOT_RUN:
+            flips = _smallest_flips(run[run["verdict"] != default], defaults)
         shares = {verdict: n / len(run) for verdict, n in Counter(run["verdict"]).most_common()}
-        turns = {name: _turning(run, ["claim", *(other for other in defaults if other != name)]) for name in defaults}
-        flips = _smallest_flips(run[run["verdict"] != default], defaults) if default != NOT_RUN else []
-        numbers = str(claim), len(lines), len(run), default, shares
-        found.append(Robustness(*numbers, _largest_first(turns), _variance(run, [*defaults]), flips))
-    return found
+        turns = {name: _share_of_turns(run, [place for place in defaults if place != name]) for name in defaults}
+        variance = _variance(run, [*defaults])
+        counts = str(claim), len(lines), len(run), default
+        claims.append(Robustness(*counts, shares, _largest_first(turns), variance, flips))
+    return claims
 
 
-def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
+def robustness_frame(claims: Sequence[Robustness]) -> pd.DataFrame:
     """Return one line a claim, with `COLUMNS`."""
     lines = []
-    for each in found:
-        # no place is named where none turns the verdict
-        turned = each.turned_by, each.turns.get(each.turned_by, 0.0 if each.turns else np.nan)
-        varied, flip = next(iter(each.variance.items()), ("", np.nan)), next(iter(each.flips), ("", ""))
-        shares = "; ".join(f"{verdict} {share:.4f}" for verdict, share in each.shares.items())
-        numbers = (each.claim, each.n_universes, each.n_run, each.default, each.same, shares)
-        lines.append((*numbers, *turned, *varied, *flip, len(each.flips)))
+    for claim in claims:
+        turns = claim.turns.get(claim.turned_by, np.nan)
+        if claim.turns and not claim.turned_by:  # no place is named where none turns the verdict
+            turns = 0.0
+        varied_by, variance = next(iter(claim.variance.items()), ("", np.nan))
+        flip, flip_verdict = next(iter(claim.flips), ("", ""))
+        lines.append((
+            claim.claim, claim.n_universes, claim.n_run, claim.default, claim.same, shares_text(claim.shares),
+            claim.turned_by, turns, varied_by, variance, flip, flip_verdict, len(claim.flips),
+        ))  # fmt: skip
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
 def count_text(n_run: int, n_universes: int) -> str:
     """Return how many universes have evidence, of how many where some have none."""
-    return f"{n_run}" if n_run == n_universes else f"{n_run} of {n_universes}"
+    if n_run == n_universes:
+        return f"{n_run}"
+    return f"{n_run} of {n_universes}"
 
 
 def stored_robustness(results: Path) -> dict[str, Robustness]:
-    """Return what became of each claim that was asked under readings, by its id, as `robustness_frame` wrote it.
+    """Return the robustness of each claim, by its id, from the files that `robustness_frame` describes.
 
-    Of the places the one is there that turns or varies most, and no flips are.
+    Only the places that turn or vary most are in these files, and no flips are read.
     """
-    found = {}
+    claims = {}
     for path in sorted(results.glob("readings/*/robustness.csv")):
         frame = pd.read_csv(path, keep_default_na=False, na_values={name: [""] for name in ("turns", "variance")})
         for line in frame[frame["run"] > 0].to_dict("records"):
-            turns, variance = ({line[name]: line[n]} if line[name] else {} for name, n in LARGEST.items())
-            numbers = line["claim"], line["universes"], line["run"], line["default"]
-            found[str(line["claim"])] = Robustness(*numbers, _read_shares(line["shares"]), turns, variance, [])
-    return found
+            turns, variance = {}, {}
+            if line["turned_by"]:
+                turns[line["turned_by"]] = line["turns"]
+            if line["varied_by"]:
+                variance[line["varied_by"]] = line["variance"]
+            claim = str(line["claim"])
+            counts = claim, line["universes"], line["run"], line["default"]
+            claims[claim] = Robustness(*counts, read_shares(line["shares"]), turns, variance, [])
+    return claims
 
 
 def stored_subsamples(results: Path) -> dict[str, str]:
     """Return, where a paper has it, the verdicts of each claim on subsamples of the default as large as a universe."""
-    found = {}
+    texts = {}
     for path in sorted(results.glob("readings/*/subsamples.csv")):
         for line in pd.read_csv(path, dtype=str).to_dict("records"):
-            found[line["claim"]] = _percentages(_read_shares(line["shares"]))
-    return found
+            texts[line["claim"]] = percentages(read_shares(line["shares"]))
+    return texts
 
 
-def counted(claim: str, verdict: str, asked: Mapping[str, Robustness]) -> str:
-    """Return what a verdict on a claim counts as, see the module; itself where no claim of its paper was asked."""
-    if claim in asked:
-        return asked[claim].counts_as(verdict)
-    paper = claim.partition(".")[0]
-    has_readings = any(name.startswith(f"{paper}.") for name in asked)
-    return ONE_READING if has_readings and verdict in DECIDED else verdict
+def counted(claim: str, verdict: str, robustness: Mapping[str, Robustness]) -> str:
+    """Return what a verdict on a claim counts as, see the module; itself where no claim of its paper has readings."""
+    if claim in robustness:
+        return robustness[claim].counts_as(verdict)
+    prefix = claim.partition(".")[0] + "."
+    if verdict in DECIDED and any(name.startswith(prefix) for name in robustness):
+        return ONE_READING
+    return verdict
 
 
 def tallied(verdicts: Iterable[str]) -> list[tuple[str, int]]:
@@ -200,58 +221,78 @@ def tallied(verdicts: Iterable[str]) -> list[tuple[str, int]]:
     return [(verdict, counts[verdict]) for verdict in VERDICTS]
 
 
-def under_readings(claim: str, asked: Mapping[str, Robustness]) -> str:
-    """Return what became of a claim under readings, in a few words."""
-    found = asked.get(claim)
-    if found is None:
+def under_readings(claim: str, robustness: Mapping[str, Robustness]) -> str:
+    """Return the verdicts on a claim under readings, in a few words."""
+    if claim not in robustness:
         return "not asked"
-    if found.n_universes == 1:
+    result = robustness[claim]
+    if result.n_universes == 1:
         return "one reading"
-    turned = f"; turned by {found.turned_by}" if found.turned_by else ""
-    return f"{_percentages(found.shares)} of {count_text(found.n_run, found.n_universes)}{turned}"
+    text = f"{percentages(result.shares)} of {count_text(result.n_run, result.n_universes)}"
+    if result.turned_by:
+        text += f"; turned by {result.turned_by}"
+    return text
 
 
-def _read_shares(text: str) -> dict[str, float]:
+def shares_text(shares: Mapping[str, float]) -> str:
     """Return the share of each verdict, as robustness.csv and subsamples.csv have it."""
-    parts = (part.rpartition(" ") for part in text.split("; "))
-    return {verdict: float(share) for verdict, _, share in parts}
+    return "; ".join(f"{verdict} {share:.4f}" for verdict, share in shares.items())
 
 
-def _percentages(shares: Mapping[str, float]) -> str:
+def read_shares(text: str) -> dict[str, float]:
+    """Return the share of each verdict from a text of `shares_text`."""
+    shares = {}
+    for part in text.split("; "):
+        verdict, _, share = part.rpartition(" ")
+        shares[verdict] = float(share)
+    return shares
+
+
+def percentages(shares: Mapping[str, float]) -> str:
+    """Return shares of verdicts for people."""
     return ", ".join(f"{share:.0%} {verdict}" for verdict, share in shares.items())
 
 
-def _turning(run: pd.DataFrame, others: list[str]) -> float:
-    """Return of all pairs of universes that differ in one place alone the share whose verdicts differ."""
-    pairs, alike = (_n_pairs(run.groupby(names, sort=False).size()) for names in (others, [*others, "verdict"]))
-    return (pairs - alike) / pairs if pairs else 0.0
+def _share_of_turns(run: pd.DataFrame, places: list[str]) -> float:
+    """Return the share of pairs of universes with other verdicts, of all pairs that agree in some places."""
+    n_pairs = _count_pairs(run, ["claim", *places])
+    if not n_pairs:
+        return 0.0
+    return (n_pairs - _count_pairs(run, ["claim", *places, "verdict"])) / n_pairs
 
 
-def _n_pairs(sizes: pd.Series) -> int:
+def _count_pairs(run: pd.DataFrame, columns: list[str]) -> int:
+    """Return the number of pairs of lines that agree in some columns."""
+    sizes = run.groupby(columns, sort=False).size()
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-def _variance(run: pd.DataFrame, names: list[str]) -> dict[str, float]:
+def _variance(run: pd.DataFrame, places: list[str]) -> dict[str, float]:
+    """Return the share of the variance of the mean effect that each place explains; see `Robustness`."""
     effects = run["mean_effect"].to_numpy(float)
     if not effects.size or np.isnan(effects).any():
         return {}
-    total = float(((effects - effects.mean()) ** 2).sum())
+    mean = effects.mean()
+    total = float(((effects - mean) ** 2).sum())
     if total <= 1e-20 * float((effects**2).sum()):
         return {}
-    means = {name: run.groupby(name)["mean_effect"].transform("mean").to_numpy(float) for name in names}
-    return _largest_first({name: float(((each - effects.mean()) ** 2).sum()) / total for name, each in means.items()})
+    shares = {}
+    for place in places:
+        means = run.groupby(place)["mean_effect"].transform("mean").to_numpy(float)
+        shares[place] = float(((means - mean) ** 2).sum()) / total
+    return _largest_first(shares)
 
 
-def _largest_first(found: dict[str, float]) -> dict[str, float]:
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+def _largest_first(shares: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
-def _smallest_flips(others: pd.DataFrame, defaults: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the smallest changes, and the verdicts that they give, of the universes that have another verdict."""
-    options = others[[*defaults]]
-    n_changes = options.ne(pd.Series(defaults, dtype=object)).sum(axis=1)
-    nearest = others[n_changes == n_changes.min()].to_dict("records")
-    return [
-        (", ".join(f"{name}={line[name]}" for name in defaults if line[name] != defaults[name]), line["verdict"])
-        for line in nearest
-    ]
+def _smallest_flips(flipped: pd.DataFrame, defaults: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the smallest changes of the defaults with another verdict, and these verdicts."""
+    is_changed = flipped[[*defaults]].ne(pd.Series(defaults, dtype=object))
+    n_changes = is_changed.sum(axis=1)
+    flips = []
+    for line in flipped[n_changes == n_changes.min()].to_dict("records"):
+        changes = [f"{place}={line[place]}" for place, default in defaults.items() if line[place] != default]
+        flips.append((", ".join(changes), line["verdict"]))
+    return flips

@@ -25,6 +25,7 @@ part:                                             # of the data, stated beforeha
     overrides: ["dataset.set=[Exp_1_2,Exp_3_4]", protocol.repeats=1]
 one_reading:                                      # claims, or patterns of ids, of which no reading was asked
   smith2020.lemma1: Nothing is open there.
+likelihood: [smith2020/table2]                    # artefacts whose print likelihood.csv compares with readings
 ```
 As in an artefact's columns, a setting of the selector or the model is left out for rows that do not have it.
 """
@@ -44,24 +45,24 @@ from provlab.project.papers import papers
 from provlab.verdicts.claims.stored import artefact_layout
 
 MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
-"""What is said of a claim in a universe: of the part that decided, and the mean effect over all parts."""
+"""Columns about a claim in a universe: of the part that decided, and the mean effect over all parts."""
 
 DISTANCE = ["rank", "by_default", "exact", "printed", "shared", "difference", "tau"]
-"""Of a universe: its place, equal ones alike; whether it is that of the defaults; cells as printed, of how many; mean
-share of the listed things that are there; mean |ours - printed| in standard deviations (the printed one, else ours);
-Kendall's tau over all numbers."""
+"""Columns about a universe beside the print: its rank, equal ones alike; whether it is that of the defaults; cells as
+printed, of how many; mean share of the printed list items that occur; mean |ours - printed| in standard deviations (the
+printed one, else ours); Kendall's tau over all numbers."""
 
 RESERVED = ("claim", *MEASURED, *DISTANCE)
 """Columns that stand beside those of the places."""
 
-LONG = 100
-"""Characters of an override that is shown whole."""
+SHOWN_CHARACTERS = 100
+"""Longer overrides are abbreviated."""
 
 
-def _overrides(found: tuple[str, ...]) -> tuple[str, ...]:
-    if not all("=" in text for text in found):
-        raise ValueError(f"expected overrides such as selector.step=0.5, got {found!r:.80}.")
-    return found
+def _overrides(texts: tuple[str, ...]) -> tuple[str, ...]:
+    if not all("=" in text for text in texts):
+        raise ValueError(f"expected overrides such as selector.step=0.5, got {texts!r:.80}.")
+    return texts
 
 
 Overrides = Annotated[tuple[str, ...], _overrides]
@@ -76,9 +77,7 @@ class Option:
     name : str
     overrides : tuple of str
     parameters : mapping
-        Of the tests of claims that have a parameter of that name.
-    words : str
-        The option for people who do not know its name; "" where the name says it.
+        Changes the tests of claims that have a parameter of that name.
     """
 
     name: str
@@ -100,14 +99,18 @@ class Option:
 def _options(stated: Mapping[str, Any]) -> tuple[Option, ...]:
     options = []
     for name, content in stated.items():
-        named = {"overrides": content} if isinstance(content, list) else content
-        options.append(read_as(Option, {**named, "name": name} if isinstance(named, Mapping) else named, name))
+        if isinstance(content, list):
+            content = {"overrides": content}
+        if isinstance(content, Mapping):
+            content = {**content, "name": name}
+        options.append(read_as(Option, content, name))
     if len(options) < 2:
         raise ValueError(f"expected two or more, the default first, got {', '.join(stated) or 'none'}.")
-    if options[0].overrides or options[0].parameters:
+    default = options[0]
+    if default.overrides or default.parameters:
         raise ValueError(
-            f"{options[0].name}: expected a default that changes nothing, [], as the artefact says it, got "
-            f"{stated[options[0].name]!r:.80}; put it after the default, or change the artefact."
+            f"{default.name}: expected a default that changes nothing, [], as the artefact says it, got "
+            f"{stated[default.name]!r:.80}; put it after the default, or change the artefact."
         )
     return tuple(options)
 
@@ -115,10 +118,12 @@ def _options(stated: Mapping[str, Any]) -> tuple[Option, ...]:
 def _rows(touched: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
     rows = {}
     for artefact, chosen in touched.items():
-        known = artefact_layout(artefact).rows
-        if chosen != "all" and (not isinstance(chosen, list) or not chosen or any(row not in known for row in chosen)):
-            raise ValueError(f"expected all or a list of rows of {artefact} ({'; '.join(known)}), got {chosen}.")
-        rows[artefact] = known if chosen == "all" else tuple(chosen)
+        names = artefact_layout(artefact).rows
+        if chosen == "all":
+            chosen = names
+        elif not isinstance(chosen, list) or not chosen or not {*chosen} <= {*names}:
+            raise ValueError(f"expected all or a list of rows of {artefact} ({'; '.join(names)}), got {chosen}.")
+        rows[artefact] = tuple(chosen)
     return rows
 
 
@@ -130,14 +135,12 @@ class Place:
     ----------
     id, asks, where : str
     touches : mapping
-        Artefact and those of its rows whose numbers depend on the choice.
+        Artefacts, and the rows of each whose numbers depend on the choice.
     options : tuple of Option
         The default first.
     alone : bool, default=False
-        Ask the others only with the defaults of all places that touch the same rows. Use it where a full crossing is
-        too dear, or would count one reading many times.
-    in_letter : {"", "always", "never"}
-        Whether the letter to the authors asks it; "" where that depends on how many verdicts it turns.
+        Combine the other options only with the defaults of all places that touch the same rows. Use it where a full
+        crossing is too dear, or would count one reading many times.
     """
 
     id: str
@@ -152,11 +155,11 @@ class Place:
         """Return whether the numbers of a row depend on the choice."""
         return row in self.touches.get(artefact, ())
 
-    def meets(self, other: Place) -> bool:
-        """Return whether some row's numbers depend on both choices."""
-        return any(self.touches_row(artefact, row) for artefact, rows in other.touches.items() for row in rows)
+    def meets(self, place: Place) -> bool:
+        """Return whether some row's numbers depend on the choices at both places."""
+        return any({*rows} & {*place.touches.get(artefact, ())} for artefact, rows in self.touches.items())
 
-    @property
+    @cached_property
     def of_tests(self) -> frozenset[str]:
         """Parameters of tests that some option changes."""
         return frozenset(name for option in self.options for name in option.parameters)
@@ -166,9 +169,12 @@ class Place:
 
         An option without columns of its own, such as the default, stands for those that the others read beside theirs.
         """
-        beside = {column for option in self.options for column in option.parameters.get("also", ())}
-        named = {column for option in self.options for column in option.parameters.get("columns", ())} | beside
-        return frozenset(named - {*self.options[chosen].parameters.get("columns", beside)})
+        columns: set[str] = set()
+        beside: set[str] = set()
+        for option in self.options:
+            columns.update(option.parameters.get("columns", ()))
+            beside.update(option.parameters.get("also", ()))
+        return frozenset((columns | beside).difference(self.options[chosen].parameters.get("columns", beside)))
 
 
 @dataclass(frozen=True)
@@ -181,39 +187,50 @@ class Part:
     @property
     def settings(self) -> str:
         """The overrides for people: of one that lists many values the first, and their number."""
-        return " ".join(
-            text if len(text) <= LONG else f"{text.partition(',')[0]}, ... {text.count(',') + 1} in all]"
-            for text in self.overrides
-        )
+        texts = []
+        for text in self.overrides:
+            if len(text) > SHOWN_CHARACTERS:
+                text = f"{text.partition(',')[0]}, ... {text.count(',') + 1} in all]"
+            texts.append(text)
+        return " ".join(texts)
 
 
-def _places(found: tuple[Place, ...]) -> tuple[Place, ...]:
+def _places(places: tuple[Place, ...]) -> tuple[Place, ...]:
     taken = [*RESERVED]
-    for place in found:
+    for place in places:
         if place.id in taken:
             raise ValueError(f"{place.id}: id: expected another name than {', '.join(taken)}, got {place.id!r}.")
         taken.append(place.id)
-    return found
+    return places
 
 
-def _parts(found: Mapping[str, Part]) -> Mapping[str, Part]:
-    for artefact in found:
-        artefact_layout(artefact)
-    return found
+def _parts(parts: Mapping[str, Part]) -> Mapping[str, Part]:
+    _artefacts(tuple(parts))
+    return parts
+
+
+def _artefacts(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        artefact_layout(name)
+    return names
 
 
 @dataclass(frozen=True)
 class Readings:
-    """What a readings.yaml holds."""
+    """The content of a readings.yaml."""
 
     paper: str
     places: Annotated[tuple[Place, ...], _places]
     part: Annotated[Mapping[str, Part], _parts] = field(default_factory=dict)
     one_reading: Mapping[str, Line] = field(default_factory=dict)
+    likelihood: Annotated[tuple[str, ...], _artefacts] = ()
 
     def why_one_reading(self, claim: str) -> str:
         """Return why no reading of a claim was asked; "" where the file does not say it."""
-        return next((why for pattern, why in self.one_reading.items() if fnmatchcase(claim, pattern)), "")
+        for pattern, why in self.one_reading.items():
+            if fnmatchcase(claim, pattern):
+                return why
+        return ""
 
 
 def paper_readings(paper: str) -> Readings:
@@ -226,7 +243,11 @@ def paper_readings(paper: str) -> Readings:
         or unknown key, a repeated id, an unknown artefact or row, fewer than two options, or a default that changes
         something.
     """
-    paths = {name: path for name, found in papers().items() if (path := found.folder / "readings.yaml").is_file()}
+    paths = {}
+    for name, room in papers().items():
+        path = room.folder / "readings.yaml"
+        if path.is_file():
+            paths[name] = path
     if paper not in paths:
         raise ValueError(
             f"readings: expected a paper with a readings.yaml, of {', '.join(paths) or 'none'}, got {paper!r:.80}; "

@@ -1,8 +1,7 @@
-"""The readings of a paper: what is asked, what came out and what it was made with, and the files that keep it.
+"""The readings of a paper: which universes are asked about, their verdicts, and the files that keep them.
 
-The files are in `results/readings/PAPER`, and in the reference. The trials behind them stand there too, in the folder
-`trials`, a store without keys, configs and features: a trial takes a few bytes. They can be judged again where the
-store is not. A cell's id says what a trial is of, so that what has changed since is not found, and computed anew.
+The files are in `results/readings/PAPER`, and in the reference. See `provlab.verdicts.readings.packed` for the trials
+behind them, which can be judged again where the store is not.
 """
 
 from __future__ import annotations
@@ -11,43 +10,37 @@ import json
 import logging
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from provlab.core.cell import ID_DIGITS
+from provlab.core.artefact import Entry
 from provlab.core.frames import FOLD_SIZES
 from provlab.core.plan import unique_cells
 from provlab.core.recipe import load_recipe
-from provlab.core.records import NUMBERS
 from provlab.core.snapshot import StoreSnapshot
-from provlab.core.store import LARGE, TIMING, TrialStore
+from provlab.core.store import LARGE, TrialStore
 from provlab.core.tables import write_frame, write_text
 from provlab.project.documents import read_json
 from provlab.project.messages import csv_text, did_you_mean, from_cell
 from provlab.project.papers import full_name, paper_of
 from provlab.verdicts.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.verdicts.claims.schema import Claim, ClaimFile, claim_files, columns_read
+from provlab.verdicts.readings.packed import PACKED, merge_packed, read_packed, write_packed
 from provlab.verdicts.readings.prints import distances, printed_rows
 from provlab.verdicts.readings.robustness import Robustness, robustness_frame, robustness_of
-from provlab.verdicts.readings.schema import MEASURED, paper_readings
+from provlab.verdicts.readings.schema import MEASURED, Readings, paper_readings
 from provlab.verdicts.readings.universes import Multiverse, judge_universes
-from provsel.files import replacing_folder
 
 log = logging.getLogger(__name__)
 
-UNIVERSES, ROBUSTNESS, MADE, TRIALS = "universes.csv", "robustness.csv", "made.json", "trials"
-
-NAMES = ("cell", *NUMBERS)
-"""Columns that say which trial a packed one is."""
+UNIVERSES = "universes.csv"
+ROBUSTNESS = "robustness.csv"
+MADE = "made.json"
 
 EFFECTS = ["effect", "low", "high", "p_value", "mean_effect"]
 
@@ -87,17 +80,25 @@ def asked(
     """
     readings = paper_readings(paper)
     [file] = claim_files(paper)
-    about = {full_name(name) for name in artefacts} or {name for place in readings.places for name in place.touches}
-    named = [claim for claim in file.claims if not claims or any(text in claim.id for text in claims)]
-    chosen = [claim for claim in named if claim.rule.artefact in about]
+    about = {full_name(name) for name in artefacts}
+    if not artefacts:
+        about.update(name for place in readings.places for name in place.touches)
+    chosen = []
+    for claim in file.claims:
+        is_named = not claims or any(text in claim.id for text in claims)
+        if is_named and claim.rule.artefact in about:
+            chosen.append(claim)
     if not chosen:
         raise ValueError(
             f"readings of {paper}: expected claims about {', '.join(sorted(about))} with "
             f"{' or '.join(claims) or 'any id'}, got none; provsel verify --paper {paper} lists the ids"
             + (did_you_mean(claims[0] if claims else "", [claim.id for claim in file.claims]) or ".")
         )
-    names = [] if claims else sorted({claim.rule.artefact for claim in chosen})
-    printed = {name: rows for name in names if (rows := printed_rows(name))}
+    printed = {}
+    if not claims:
+        for name in sorted({claim.rule.artefact for claim in chosen}):
+            if rows := printed_rows(name, readings):
+                printed[name] = rows
     return Multiverse(readings, chosen, file.claims, overrides, whole=whole, printed=printed)
 
 
@@ -106,9 +107,9 @@ def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path]
 
     Of the packed trials of these folders only those are taken whose cells are planned.
     """
-    read, ids = columns_to_read(multiverse), {cell.short_id: cell.id for cell in multiverse.cells}
-    tables = [_with_cells(_packed(each, [*NAMES, *read]), ids.get) for each in packed]
-    return StoreSnapshot(store, read, beside=[table.filter(table["cell"].is_valid()) for table in tables])
+    columns = columns_to_read(multiverse)
+    tables = [read_packed(folder, multiverse.cells, columns) for folder in packed]
+    return StoreSnapshot(store, columns, beside=tables)
 
 
 def columns_to_read(multiverse: Multiverse) -> list[str]:
@@ -124,14 +125,14 @@ def with_lists(multiverse: Multiverse) -> set[str]:
 def _columns_by_artefact(multiverse: Multiverse) -> dict[str, set[str]]:
     """Return what is read of each artefact that readings touch: the trials of others are not of this study."""
     touched = {name for place in multiverse.readings.places for name in place.touches}
-    found: dict[str, set[str]] = defaultdict(set)
+    columns: dict[str, set[str]] = defaultdict(set)
     for claim in multiverse.family:
         for name in claim.artefacts & touched:
-            found[name] |= columns_read([claim])
-    for name in sorted(found):
-        if printed_rows(name):
-            found[name] |= {*load_recipe(name).columns, *FOLD_SIZES}
-    return found
+            columns[name] |= columns_read([claim])
+    for name in columns:
+        if printed_rows(name, multiverse.readings):
+            columns[name].update(load_recipe(name).columns, FOLD_SIZES)
+    return columns
 
 
 @dataclass(frozen=True)
@@ -157,21 +158,25 @@ class Outcome:
     @classmethod
     def of(cls, multiverse: Multiverse, store: StoreSnapshot) -> Outcome:
         """Judge each claim in each universe, and compare the universes with the print."""
-        of_lists = with_lists(multiverse)
-        cells = {e.cell.id for (name, *_), entries in multiverse.entries.items() if name in of_lists for e in entries}
-        store = store.with_large(cells) if cells else store  # read once: each is of many universes
-        prints = {name: distances(multiverse, name, store) for name in multiverse.printed}
-        settings = (*multiverse.overrides, *([WHOLE] if multiverse.whole else []))
+        cells_with_lists: set[str] = set()
+        for name in with_lists(multiverse):
+            cells_with_lists.update(entry.cell.id for entry in _entries(multiverse, [name]))
+        if cells_with_lists:
+            store = store.with_large(cells_with_lists)  # read once: each is of many universes
+        settings = multiverse.overrides
+        if multiverse.whole:
+            settings = (*settings, WHOLE)
         made = {}
         for name in dict.fromkeys(claim.rule.artefact for claim in multiverse.claims):
             trials, _ = stored_trials((entry.cell for entry in multiverse.needed_about(name)), store)
             if len(trials):
                 made[name] = Provenance.of(_versions(multiverse, name), trials, settings)
+        prints = {name: distances(multiverse, name, store) for name in multiverse.printed}
         return cls(multiverse, judge_universes(multiverse, store), prints, made)
 
     @cached_property
     def robustness(self) -> list[Robustness]:
-        """What becomes of each claim over its universes."""
+        """The robustness of each claim over its universes."""
         return robustness_of(self.multiverse.readings, self.universes)
 
     @cached_property
@@ -181,8 +186,11 @@ class Outcome:
 
     def places_of(self, claim: str) -> dict[str, list[str]]:
         """Return the places that touch a claim, and the options of each."""
-        places = [self.multiverse.readings.places[k] for k in self.multiverse.touching(self.claims[claim])]
-        return {place.id: [option.name for option in place.options] for place in places}
+        options = {}
+        for k in self.multiverse.touching(self.claims[claim]):
+            place = self.multiverse.readings.places[k]
+            options[place.id] = [option.name for option in place.options]
+        return options
 
 
 def readings_changes(artefact: str, made: Provenance) -> list[str]:
@@ -198,9 +206,18 @@ def readings_changes(artefact: str, made: Provenance) -> list[str]:
 def _versions(multiverse: Multiverse, artefact: str) -> Versions:
     claims = [claim for claim in multiverse.claims if claim.rule.artefact == artefact]
     touching = {k for claim in claims for k in multiverse.touching(claim)}
-    places = [multiverse.readings.places[k] for k in sorted(touching)]
-    how = [[place.id, [[each.name, each.overrides, each.parameters] for each in place.options]] for place in places]
+    how = []
+    for k in sorted(touching):
+        place = multiverse.readings.places[k]
+        how.append([place.id, [[option.name, option.overrides, option.parameters] for option in place.options]])
     return Versions.of(multiverse.needed_about(artefact), how, claims)
+
+
+def _entries(multiverse: Multiverse, artefacts: Collection[str]) -> Iterator[Entry]:
+    """Yield the entries of some artefacts under all choices."""
+    for (name, *_), entries in multiverse.entries.items():
+        if name in artefacts:
+            yield from entries
 
 
 # ---- files
@@ -212,20 +229,25 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
     What the folder has about other claims of the paper stays. Of an artefact that is asked in part now, the old
     statement of what it was made with stays: it is older.
     """
-    family, old, made = outcome.multiverse.family, dict[str, pd.DataFrame](), dict[str, Provenance]()
+    paper = outcome.multiverse.readings.paper
+    new = {UNIVERSES: outcome.universes, ROBUSTNESS: robustness_frame(outcome.robustness)}
+    old = {name: frame.head(0) for name, frame in new.items()}
+    made = dict(outcome.made)
     try:
-        if stored := stored_outcome(outcome.multiverse.readings.paper, folder.parents[1]):
-            old = {name: texts(folder / name) for name in (UNIVERSES, ROBUSTNESS)}
+        if stored := stored_outcome(paper, folder.parents[1]):
+            old = {name: texts(folder / name) for name in new}
             partly = {claim.rule.artefact for name, claim in stored.claims.items() if name not in outcome.claims}
-            made = {name: each for name, each in stored.made.items() if name in partly or name not in outcome.made}
+            for name, provenance in stored.made.items():
+                if name in partly or name not in made:
+                    made[name] = provenance
     except ValueError as error:
-        log.warning("readings of %s about other claims are not kept: %s", outcome.multiverse.readings.paper, error)
-    for name, new in ((UNIVERSES, outcome.universes), (ROBUSTNESS, robustness_frame(outcome.robustness))):
-        lines = joined(old.get(name, new.head(0)), new, "claim", [claim.id for claim in family])
-        write_frame(lines, folder / name, EFFECTS)
-    for name, frame in outcome.prints.items():
-        write_frame(frame, _print_file(folder, name))
-    stated = {name: asdict(each) for name, each in sorted((outcome.made | made).items())}
+        log.warning("readings of %s about other claims are not kept: %s", paper, error)
+    order = [claim.id for claim in outcome.multiverse.family]
+    for name, frame in new.items():
+        write_frame(joined(old[name], frame, "claim", order), folder / name, EFFECTS)
+    for artefact, frame in outcome.prints.items():
+        write_frame(frame, _print_file(folder, artefact))
+    stated = {name: asdict(made[name]) for name in sorted(made)}
     write_text(folder / MADE, json.dumps(stated, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -243,33 +265,49 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     readings = paper_readings(paper)
     [file] = claim_files(paper)
     claims = {claim.id: claim for claim in file.claims}
-    options = {place.id: ["", *(option.name for option in place.options)] for place in readings.places}
-    again, prints = "run provsel readings again.", {}
+    allowed = {"claim": [*claims]}
+    for place in readings.places:
+        allowed[place.id] = ["", *(option.name for option in place.options)]
     try:
-        frame = texts(path)  # places that came later touch nothing that was asked before
-        frame = frame.assign(**{name: "" for name in options if name not in frame})[["claim", *options, *MEASURED]]
-        frame = _with_numbers(frame, [*EFFECTS, "n"])
-        for name in dict.fromkeys(claims[each].rule.artefact for each in frame["claim"] if each in claims):
-            if (beside := _print_file(path.parent, name)).is_file():
-                found = _with_numbers(texts(beside), ["shared", "difference", "tau"])
-                found = found.astype({"rank": int, "exact": int, "printed": int})
-                prints[name] = found.assign(by_default=found["by_default"] == "True")
+        frame = texts(path)
+        for name in allowed:  # a place that came later touches nothing that was asked before
+            if name not in frame:
+                frame[name] = ""
+        frame = _with_numbers(frame[[*allowed, *MEASURED]], [*EFFECTS, "n"])
+        artefacts = [claims[name].rule.artefact for name in frame["claim"].unique() if name in claims]
+        prints = _stored_prints(path.parent, dict.fromkeys(artefacts), readings)
     except (KeyError, ValueError) as error:
-        expected = ", ".join([*options, "claim", *MEASURED])
-        raise ValueError(f"{path}: expected the columns {expected}, got {error}; {again}") from error
-    for column, names in {"claim": [*claims], **options}.items():
-        if unknown := [*{*frame[column]} - {*names}]:
+        expected = ", ".join([*allowed, *MEASURED])
+        raise ValueError(
+            f"{path}: expected the columns {expected}, got {error}; run provsel readings again."
+        ) from error
+    for column, names in allowed.items():
+        unknown = [name for name in frame[column].unique() if name not in names]
+        if unknown:
             expected = f"claims of {paper}" if column == "claim" else f"options of {column} ({', '.join(names[1:])})"
-            raise ValueError(f"{path}: expected {expected}, got {unknown[0]!r:.80}; {again}")
-    chosen = [claims[name] for name in dict.fromkeys(frame["claim"])]
+            raise ValueError(f"{path}: expected {expected}, got {unknown[0]!r:.80}; run provsel readings again.")
+    chosen = [claims[name] for name in frame["claim"].unique()]
     return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
+
+
+def _stored_prints(folder: Path, artefacts: Iterable[str], readings: Readings) -> dict[str, pd.DataFrame]:
+    """Return the universes of artefacts by their distance to the print, as far as files have them."""
+    prints = {}
+    for name in artefacts:
+        path = _print_file(folder, name)
+        if path.is_file() and name not in readings.likelihood:
+            frame = _with_numbers(texts(path), ["shared", "difference", "tau"])
+            frame = frame.astype({"rank": int, "exact": int, "printed": int})
+            prints[name] = frame.assign(by_default=frame["by_default"] == "True")
+    return prints
 
 
 def stored_made(folder: Path) -> dict[str, Provenance]:
     """Return what the readings of a paper were made with, by artefact, as `write_outcome` stated it; empty without."""
     path = folder / MADE
-    stated = read_json(path) if path.is_file() else {}
-    return {name: Provenance.from_json(each, f"{path}: {name}") for name, each in stated.items()}
+    if not path.is_file():
+        return {}
+    return {name: Provenance.from_json(part, f"{path}: {name}") for name, part in read_json(path).items()}
 
 
 def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims: ClaimFile) -> None:
@@ -279,40 +317,44 @@ def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims
     """
     about = {claim.id: claim.rule.artefact for claim in claims.claims}
     folder.mkdir(parents=True, exist_ok=True)
-    for path in (_print_file(source, name) for name in artefacts):
+    for name in artefacts:
+        path = _print_file(source, name)
         if path.is_file():
             shutil.copyfile(path, folder / path.name)
-    others = set[str]()
+    is_empty = True
     for path, new_path in (
         (universes_file(folder), universes_file(source)),
         (folder / ROBUSTNESS, source / ROBUSTNESS),
     ):
         new = texts(new_path)
         old = texts(path) if path.is_file() else new.head(0)
-        is_new, is_old = (frame["claim"].map(about).isin([*artefacts]) for frame in (new, old))
-        others |= {*old.loc[~is_old, "claim"]}
-        lines = joined(old[~is_old], new[is_new], "claim", about)
+        new = new[new["claim"].map(about).isin([*artefacts])]
+        old = old[~old["claim"].map(about).isin([*artefacts])]
+        is_empty &= old.empty
+        lines = joined(old, new, "claim", about)
         for name in lines.columns.intersection(EFFECTS):
-            lines[name] = [f"{float(x):.{DIGITS}g}" if x else x for x in lines[name]]
+            lines[name] = [f"{float(text):.{DIGITS}g}" if text else "" for text in lines[name]]
         write_frame(lines, path, EFFECTS)
-    if len(trials := _packed(source)):
-        there = _packed(folder, trials.column_names)
-        _write_packed(trials, there if others else there[:0], folder)
+    if is_empty:
+        (folder / PACKED).unlink(missing_ok=True)
+    merge_packed(source, folder)
 
 
 def universes_file(folder: Path) -> Path:
     """Return where every verdict of a paper's readings stands: as `write_outcome` has it, or packed (the reference)."""
     plain = folder / UNIVERSES
-    return plain if plain.is_file() else folder / f"{UNIVERSES}.gz"
+    if plain.is_file():
+        return plain
+    return folder / f"{UNIVERSES}.gz"
 
 
 def joined(old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
     """Return the new lines as texts, and the old ones with another text in a column, in an order of all that may be."""
-    made = texts(StringIO(csv_text(new)))
-    place = {name: k for k, name in enumerate(dict.fromkeys(order))}
-    everything = pd.concat([old[~old[column].isin(set(made[column]))], made]).fillna("")
-    everything = everything.loc[everything[column].isin(list(place)), [*made.columns]]
-    return everything.sort_values(column, key=lambda names: names.map(place), kind="stable")
+    new = texts(StringIO(csv_text(new)))
+    places = {name: k for k, name in enumerate(dict.fromkeys(order))}
+    lines = pd.concat([old[~old[column].isin(set(new[column]))], new]).fillna("")
+    lines = lines.loc[lines[column].isin(list(places)), [*new.columns]]
+    return lines.sort_values(column, key=lambda names: names.map(places), kind="stable")
 
 
 def texts(file: Path | StringIO) -> pd.DataFrame:
@@ -323,80 +365,11 @@ def texts(file: Path | StringIO) -> pd.DataFrame:
 def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
     """Write the trials of a multiverse, with what judging reads, into a folder of a paper's readings.
 
-    Trials of artefacts whose lists of features are read are left out. Seconds are kept in single precision, and of a
-    cell's id the first digits. Trials of other cells that stand there stay.
+    Trials of artefacts whose lists of features are read are left out. Trials of other cells that stand there stay.
     """
-    read, of_lists = [name for name in columns_to_read(multiverse) if name not in NAMES], with_lists(multiverse)
-    entries = (entry for (name, *_), found in multiverse.entries.items() if name not in of_lists for entry in found)
-    cells = unique_cells(entry.cell for entry in entries)
-    cells.sort(key=lambda cell: (cell.data, cell.id))  # numbers of one data set are alike, and pack better
-    rows = np.concatenate([np.empty(0, int), *(snapshot.rows(cell) for cell in cells)])
-    table = snapshot.table.select([*NAMES, *read]).take(pa.array(rows))
-    for name in {*TIMING} & {*read}:
-        table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.float32()))
-    _write_packed(_short(table), _packed(folder, [*NAMES, *read]), folder)
-
-
-def packed_trials(multiverse: Multiverse, folder: Path) -> pa.Table:
-    """Return the packed trials of the cells of a multiverse, with ids, configs and data of the cells.
-
-    Raises
-    ------
-    ValueError
-        When there are none.
-    """
-    cells, table = {cell.short_id: cell for cell in multiverse.cells}, _packed(folder)
-    configs = _with_cells(table, {name: cell.json for name, cell in cells.items()}.get)["cell"]
-    data = _with_cells(table, {name: cell.data for name, cell in cells.items()}.get)["cell"]
-    table = _with_cells(table, {name: cell.id for name, cell in cells.items()}.get)
-    table = table.append_column("config", configs).append_column("data", data)
-    table = table.filter(table["cell"].is_valid())
-    if not len(table):
-        paper = multiverse.readings.paper
-        raise ValueError(
-            f"{folder}: expected packed trials that the readings of {paper} ask for, got none; name the folder of a "
-            f"paper's readings, such as results/reference/readings/{paper}."
-        )
-    return table
-
-
-def _packed(folder: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the packed trials of a folder, none where it lacks one of some columns; by default what there is."""
-    store = TrialStore(folder / TRIALS, read_only=True)
-    stated = dict.fromkeys(
-        name for path in sorted(store.folder.glob("*.parquet")) for name in pq.read_schema(path).names
-    )
-    # a column without any value says that it was read
-    found = _short(store.read(columns or [*stated] or NAMES, encoded=True))
-    return found if columns is None or {*columns} <= stated.keys() else found[:0]
-
-
-def _short(table: pa.Table) -> pa.Table:
-    return _with_cells(table, lambda name: name[:ID_DIGITS])
-
-
-def _write_packed(new: pa.Table, there: pa.Table, folder: Path) -> None:
-    """Write packed trials, and of those that stood there the ones of other cells, as the only file of a folder."""
-    if not len(new):
-        return
-    names, known = (table["cell"].cast(pa.string()) for table in (there, new))
-    others = there.filter(pc.invert(pc.is_in(names, pc.unique(known))))
-    table = pa.concat_tables([new, others], promote_options="permissive").unify_dictionaries()
-    for place, field in enumerate(table.schema):  # one that no trial fills: a store would leave it out, as if not read
-        if pa.types.is_null(field.type):
-            table = table.set_column(place, field.name, table[field.name].cast(pa.string()))
-    with replacing_folder(folder / TRIALS) as temporary:
-        TrialStore(temporary).write(table, compression_level=19, row_group_size=1 << 21)
-
-
-def _with_cells(table: pa.Table, new: Callable[[str], str | None]) -> pa.Table:
-    """Return trials with another text, or none, for each distinct cell."""
-    if not len(table):
-        return table
-    cells = table["cell"].unify_dictionaries().combine_chunks()
-    names = pa.array(map(new, cells.dictionary.to_pylist()), pa.string())
-    found = names.take(cells.indices).dictionary_encode()  # a null is no entry of a dictionary, as joining these needs
-    return table.set_column(table.column_names.index("cell"), "cell", found)
+    artefacts = {name for name, *_ in multiverse.entries} - with_lists(multiverse)
+    cells = unique_cells(entry.cell for entry in _entries(multiverse, artefacts))
+    write_packed(snapshot, cells, columns_to_read(multiverse), folder)
 
 
 def _print_file(folder: Path, artefact: str) -> Path:

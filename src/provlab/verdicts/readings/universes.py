@@ -8,7 +8,7 @@ A place that is asked *alone* is not crossed with others of the same rows.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from itertools import combinations, product
@@ -26,7 +26,7 @@ from provlab.core.snapshot import StoreSnapshot
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.claims.stored import Evidence, artefact_layout
 from provlab.verdicts.claims.verdicts import Verdict, judge
-from provlab.verdicts.readings.schema import MEASURED, Option, Part, Readings
+from provlab.verdicts.readings.schema import MEASURED, Option, Part, Place, Readings
 
 Universe = tuple[int, ...]
 """Which option of each place of the readings is chosen; 0 is the default."""
@@ -34,8 +34,8 @@ Universe = tuple[int, ...]
 RowChoice = tuple[str, str, Universe]
 """Artefact, row, and the choices that the row's trials depend on, all else as by default."""
 
-MOST = 20_000
-"""Universes of one claim; more are not listed one by one."""
+MAX_UNIVERSES = 20_000
+"""Of one claim; more are not listed one by one."""
 
 
 class Multiverse:
@@ -66,8 +66,12 @@ class Multiverse:
         whole: bool = False,
         printed: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self.readings, self.claims, self.family = readings, tuple(claims), tuple(family)
-        self.overrides, self.whole, self.printed = tuple(overrides), whole, dict(printed or {})
+        self.readings = readings
+        self.claims = tuple(claims)
+        self.family = tuple(family)
+        self.overrides = tuple(overrides)
+        self.whole = whole
+        self.printed = dict(printed or {})
         self._touching = {claim.id: self._places_of(claim) for claim in self.family}
         self._rows = cache(self._rows_of_family)
         self._depends = cache(self._depending)
@@ -83,12 +87,11 @@ class Multiverse:
 
     def universes_of_print(self, artefact: str) -> Iterator[Universe]:
         """Yield the universes that differ in what is compared with the print: in our numbers, or our columns."""
-        touching = [
-            k
-            for k, place in enumerate(self.readings.places)
-            if any(place.touches_row(artefact, row) for row in self.printed[artefact])
-            and ("columns" in place.of_tests or any(option.overrides for option in place.options))
-        ]
+        touching = []
+        for k, place in enumerate(self.readings.places):
+            changes = "columns" in place.of_tests or any(option.overrides for option in place.options)
+            if changes and any(place.touches_row(artefact, row) for row in self.printed[artefact]):
+                touching.append(k)
         return self._factorial(touching, artefact)
 
     def chosen(self, universe: Universe, places: Iterable[int]) -> list[Option]:
@@ -99,54 +102,67 @@ class Multiverse:
         """Return a claim with the parameters of its test that a universe changes."""
         parameters: dict[str, object] = {}
         for option in self.chosen(universe, self.touching(claim)):
-            parameters |= option.parameters
-        return replace(claim, rule=claim.rule.changed(parameters)) if parameters else claim
+            parameters.update(option.parameters)
+        if not parameters:
+            return claim
+        return replace(claim, rule=claim.rule.changed(parameters))
 
     def rows(self, claim: Claim, universe: Universe) -> frozenset[tuple[str, str]]:
         """Return the rows that a claim reads in a universe, and those of the family that a correction can be about."""
-        # which rows follows from the tests' parameters alone
-        changing = (bool(place.of_tests) for place in self.readings.places)
-        return self._rows(claim.id, tuple(k if named else 0 for k, named in zip(universe, changing, strict=True)))
+        choices = []  # which rows follows from the tests' parameters alone
+        for chosen, place in zip(universe, self.readings.places, strict=True):
+            choices.append(chosen if place.of_tests else 0)
+        return self._rows(claim.id, tuple(choices))
+
+    def row_choices(self, claim: Claim, universe: Universe) -> set[RowChoice]:
+        """Return the same rows with the choices that the trials of each depend on."""
+        return {(*row, self.restricted(universe, *row)) for row in self.rows(claim, universe)}
 
     def part(self, artefact: str) -> Part | None:
         """Return the part of an artefact's data on which universes are computed, None for all of them."""
-        return None if self.whole else self.readings.part.get(artefact)
+        if self.whole:
+            return None
+        return self.readings.part.get(artefact)
 
     def settings(self, artefact: str) -> tuple[str, ...]:
         """Return the settings of all rows of an artefact: the part of its data, and then the user's."""
         part = self.part(artefact)
-        return (*(part.overrides if part else ()), *self.overrides)
+        if part is None:
+            return self.overrides
+        return (*part.overrides, *self.overrides)
 
     def restricted(self, universe: Universe, artefact: str, row: str, *, summary: bool = False) -> Universe:
         """Return a universe with the default where the trials of a row, or its summary, do not depend on the choice."""
         depends = self._depends(artefact, row, summary)
-        return tuple([k if of_option[k] else 0 for of_option, k in zip(depends, universe, strict=True)])
+        return tuple([k * of_option[k] for of_option, k in zip(depends, universe, strict=True)])
 
     def needed(self, claims: Iterable[Claim], printed: Iterable[str]) -> set[RowChoice]:
         """Return what some claims, and comparing some artefacts with the print, need."""
-        found: set[RowChoice] = set()
+        choices: set[RowChoice] = set()
         for artefact in printed:
             for universe in self.universes_of_print(artefact):
-                found |= {(artefact, row, self.restricted(universe, artefact, row)) for row in self.printed[artefact]}
+                for row in self.printed[artefact]:
+                    choices.add((artefact, row, self.restricted(universe, artefact, row)))
         for claim in claims:
             for universe in self.universes(claim):
-                found |= {(*row, self.restricted(universe, *row)) for row in self.rows(claim, universe)}
-        return found
+                choices |= self.row_choices(claim, universe)
+        return choices
 
     def needed_about(self, artefact: str) -> list[Entry]:
         """Return the entries that the claims about an artefact, and comparing it with the print, need."""
         claims = [claim for claim in self.claims if claim.rule.artefact == artefact]
-        needed = self.needed(claims, {artefact} & {*self.printed})
-        return [entry for choice in sorted(needed) for entry in self.entries[choice]]
+        entries: list[Entry] = []
+        for choice in sorted(self.needed(claims, {artefact} & {*self.printed})):
+            entries += self.entries[choice]
+        return entries
 
     @cached_property
     def _choices(self) -> dict[str, dict[str, RowChoice]]:
         """What is needed of each artefact, by a name for a row under a choice."""
-        found: dict[str, dict[str, RowChoice]] = defaultdict(dict)
-        for choice in sorted(self.needed(self.claims, self.printed)):
-            artefact, row, universe = choice
-            found[artefact][f"{row} {universe}"] = choice
-        return found
+        choices: dict[str, dict[str, RowChoice]] = defaultdict(dict)
+        for artefact, row, universe in sorted(self.needed(self.claims, self.printed)):
+            choices[artefact][f"{row} {universe}"] = artefact, row, universe
+        return choices
 
     @cached_property
     def composed(self) -> dict[str, Artefact]:
@@ -157,20 +173,20 @@ class Multiverse:
         ValueError
             Names an option whose settings no row takes.
         """
-        return {
-            name: compose_artefact(name, self.settings(name), self._overrides(name, choices))
-            for name, choices in self._choices.items()
-        }
+        artefacts = {}
+        for name, choices in self._choices.items():
+            artefacts[name] = compose_artefact(name, self.settings(name), self._row_overrides(name, choices))
+        return artefacts
 
     @cached_property
     def entries(self) -> dict[RowChoice, list[Entry]]:
         """The entries of the rows of artefacts, each under the choices that it depends on."""
-        found: dict[RowChoice, list[Entry]] = defaultdict(list)
+        entries: dict[RowChoice, list[Entry]] = defaultdict(list)
         for name, artefact in self.composed.items():
             for entry in artefact.entries:
                 choice = self._choices[name][entry.row]
-                found[choice].append(replace(entry, row=choice[1]))
-        return dict(found)
+                entries[choice].append(replace(entry, row=choice[1]))
+        return dict(entries)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -178,86 +194,110 @@ class Multiverse:
         return unique_cells(entry.cell for entries in self.entries.values() for entry in entries)
 
     def artefact(self, name: str, universe: Universe, rows: Iterable[str] | None = None) -> Artefact:
-        """Return an artefact in a universe: those of its rows that were composed, or some of them."""
-        found: list[Entry] = []
-        for row in artefact_layout(name).rows if rows is None else rows:
-            found += self.entries.get((name, row, self.restricted(universe, name, row)), ())
-        touching = [k for k, place in enumerate(self.readings.places) if name in place.touches]
-        summary = [text for option in self.chosen(universe, touching) for text in option.of_summary]
-        made = replace(self.composed[name], entries=tuple(found))
-        if summary:
-            config = self._config((f"+experiment={name}", *self.settings(name), *summary))
-            return replace(made, parts=config)
-        return made
+        """Return an artefact in a universe, with all of its rows that were composed or with some of them."""
+        if rows is None:
+            rows = artefact_layout(name).rows
+        entries: list[Entry] = []
+        for row in rows:
+            entries += self.entries.get((name, row, self.restricted(universe, name, row)), ())
+        artefact = replace(self.composed[name], entries=tuple(entries))
+        summary: list[str] = []
+        for place, chosen in zip(self.readings.places, universe, strict=True):
+            if name in place.touches:
+                summary += place.options[chosen].of_summary
+        if not summary:
+            return artefact
+        return replace(artefact, parts=self._config((f"+experiment={name}", *self.settings(name), *summary)))
 
     def _places_of(self, claim: Claim) -> list[int]:
         rows = {place[:2] for place in claim.rule.places()}
-        return [
-            k
-            for k, place in enumerate(self.readings.places)
-            if any(place.touches_row(*row) for row in rows)
-            and (
-                any(option.of_cells for option in place.options)
-                or any(hasattr(claim.rule, name) for name in place.of_tests)
-                or "features" in claim.rule.reads  # which a summary may count in another way
-            )
-        ]
+        touching = []
+        for k, place in enumerate(self.readings.places):
+            changes = any(option.of_cells for option in place.options)
+            changes |= any(hasattr(claim.rule, name) for name in place.of_tests)
+            changes |= "features" in claim.rule.reads  # which a summary may count in another way
+            if changes and any(place.touches_row(*row) for row in rows):
+                touching.append(k)
+        return touching
 
     def _rows_of_family(self, name: str, universe: Universe) -> frozenset[tuple[str, str]]:
-        [claim] = [claim for claim in self.family if claim.id == name]
-        kind = type(claim.rule), claim.rule.artefact
-        peers = [peer for peer in self.family if (type(peer.rule), peer.rule.artefact) == kind]
-        return frozenset(place[:2] for peer in peers for place in self.read(peer, universe).rule.places())
+        rules = {claim.id: claim.rule for claim in self.family}
+        rows: set[tuple[str, str]] = set()
+        for peer in self.family:
+            if type(peer.rule) is type(rules[name]) and peer.rule.artefact == rules[name].artefact:
+                rows.update(place[:2] for place in self.read(peer, universe).rule.places())
+        return frozenset(rows)
 
     def _depending(self, artefact: str, row: str, summary: bool) -> list[list[bool]]:
         """Return for each place, and each of its options, whether a row's trials, or its summary, depend on it."""
-        return [
-            [
-                place.touches_row(artefact, row) and bool(option.overrides if summary else option.of_cells)
-                for option in place.options
-            ]
-            for place in self.readings.places
-        ]
+        depends = []
+        for place in self.readings.places:
+            changes = [bool(option.overrides if summary else option.of_cells) for option in place.options]
+            if not place.touches_row(artefact, row):
+                changes = [False] * len(changes)
+            depends.append(changes)
+        return depends
 
     def _factorial(self, touching: Sequence[int], subject: str) -> Iterator[Universe]:
         places = self.readings.places
         n = prod(len(places[k].options) for k in touching if not places[k].alone)
-        if n > MOST:
+        if n > MAX_UNIVERSES:
+            names = ", ".join(places[k].id for k in touching)
             raise ValueError(
-                f"{subject}: expected at most {MOST} universes, got {n} from the places "
-                f"{', '.join(places[k].id for k in touching)}; leave options out of readings.yaml."
+                f"{subject}: expected at most {MAX_UNIVERSES} universes, got {n} from the places {names}; leave "
+                f"options out of readings.yaml."
             )
-        every = product(*(range(len(place.options)) if k in touching else (0,) for k, place in enumerate(places)))
-        return (universe for universe in every if not any(universe[k] and universe[other] for k, other in self._apart))
+        ranges = [range(1)] * len(places)
+        for k in touching:
+            ranges[k] = range(len(places[k].options))
+        for universe in product(*ranges):
+            if not any(universe[k] and universe[m] for k, m in self._apart):
+                yield universe
 
     @cached_property
     def _apart(self) -> list[tuple[int, int]]:
         """Pairs of places of which one at most has another option than its default."""
-        pairs = combinations(enumerate(self.readings.places), 2)
-        return [(k, other) for (k, one), (other, two) in pairs if (one.alone or two.alone) and one.meets(two)]
+        pairs = []
+        for (k, first), (m, second) in combinations(enumerate(self.readings.places), 2):
+            if (first.alone or second.alone) and first.meets(second):
+                pairs.append((k, m))
+        return pairs
 
-    def _overrides(self, artefact: str, choices: Mapping[str, RowChoice]) -> dict[str, tuple[str, ...]]:
-        """Return the overrides of rows: their own, and then those of the options that fit what is chosen before."""
-        stated, composer = artefact_part(artefact), Composer()
+    def _row_overrides(self, artefact: str, choices: Mapping[str, RowChoice]) -> dict[str, tuple[str, ...]]:
+        """Return the overrides of rows: the artefact's, and then those of the chosen options that fit a row."""
+        stated = artefact_part(artefact)
+        composer = Composer()
         base = [f"+experiment={artefact}", *self.settings(artefact)]
         composed = cache(lambda overrides: composer([*base, *overrides]))
-        of_columns = {setting(text) for column in stated["columns"].values() for text in column}
-        found = {}
+        column_names = {setting(text) for texts in stated["columns"].values() for text in texts}
+        rows = {}
         for label, (_, row, universe) in choices.items():
-            own = overrides = tuple(stated["rows"][row])
-            changed = [(place, place.options[k]) for place, k in zip(self.readings.places, universe, strict=True) if k]
-            for place, option in changed:
-                taken = column_settings(option.of_cells, composed(own))
-                lost = [text for text in taken if setting(text) in of_columns]
-                if lost or not taken:
-                    reason = f"each column sets {setting(lost[0])} itself" if lost else "the row has none of these"
-                    raise ValueError(
-                        f"readings, place {place.id}, option {option.name}: expected settings that change {row} of "
-                        f"{artefact}, got {', '.join(option.overrides)}, but {reason}; fix touches or the option."
+            row_config = composed(tuple(stated["rows"][row]))
+            overrides = tuple(stated["rows"][row])
+            for place, chosen in zip(self.readings.places, universe, strict=True):
+                option = place.options[chosen]
+                if chosen:
+                    _check_option(
+                        place, option, column_settings(option.of_cells, row_config), column_names, row, artefact
                     )
-                overrides += tuple(column_settings(option.of_cells, composed(overrides)))
-            found[label] = overrides
-        return found
+                    overrides += tuple(column_settings(option.of_cells, composed(overrides)))
+            rows[label] = overrides
+        return rows
+
+
+def _check_option(
+    place: Place, option: Option, settings: Sequence[str], column_names: Container[str], row: str, artefact: str
+) -> None:
+    """Refuse an option none of whose settings a row takes, or one of whose settings the artefact's columns replace."""
+    reason = "" if settings else "the row has none of these"
+    for text in settings:
+        if setting(text) in column_names:
+            reason = f"each column sets {setting(text)} itself"
+    if reason:
+        raise ValueError(
+            f"readings, place {place.id}, option {option.name}: expected settings that change {row} of "
+            f"{artefact}, got {', '.join(option.overrides)}, but {reason}; fix touches or the option."
+        )
 
 
 def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFrame:
@@ -271,39 +311,52 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
         One line a claim and universe: `claim`, the option of each place that touches the claim ("" for the others), and
         `MEASURED`, "not run" where a trial is missing. The first line of each claim is the universe of the defaults.
     """
-    whole = whole_cells(multiverse, store)
-    lacking = {row for row, found in multiverse.entries.items() if not {entry.cell.id for entry in found} <= whole}
-    asked: dict[Universe, list[Claim]] = defaultdict(list)
+    incomplete = _incomplete(multiverse, store)
+    claims_in: dict[Universe, list[Claim]] = defaultdict(list)
     for claim in multiverse.claims:
         for universe in multiverse.universes(claim):
-            asked[universe].append(claim)
-    stored, places, lines = Evidence(store, multiverse.overrides), multiverse.readings.places, {}
-    for universe, claims in asked.items():
-        there = [
-            multiverse.read(claim, universe)
-            for claim in claims
-            if not any(
-                (*row, multiverse.restricted(universe, *row)) in lacking for row in multiverse.rows(claim, universe)
-            )
-        ]
-        evidence = stored.with_artefacts({name: multiverse.artefact(name, universe) for name in multiverse.composed})
+            claims_in[universe].append(claim)
+    evidence = Evidence(store, multiverse.overrides)
+    lines = {}
+    for universe, claims in claims_in.items():
+        complete = {claim.id for claim in claims if incomplete.isdisjoint(multiverse.row_choices(claim, universe))}
+        artefacts = {name: multiverse.artefact(name, universe) for name in multiverse.composed}
         family = [multiverse.read(claim, universe) for claim in multiverse.family]
-        verdicts = {verdict.claim.id: verdict for verdict in judge(there, evidence, family)}
+        read = [claim for claim in family if claim.id in complete]
+        verdicts = {verdict.claim.id: verdict for verdict in judge(read, evidence.with_artefacts(artefacts), family)}
         for claim in claims:
-            touching = multiverse.touching(claim)
-            names = ["" if k not in touching else place.options[universe[k]].name for k, place in enumerate(places)]
             verdict = verdicts.get(claim.id, Verdict(claim))
-            finding, effects = verdict.finding, [part.effect for part in verdict.parts]
-            mean = float(np.mean(effects)) if effects else np.nan  # NaN where one is not known
-            lines[claim.id, universe] = (
-                claim.id, *names, verdict.verdict, finding.effect, finding.low, finding.high, finding.part,
-                finding.p_value, finding.n, finding.unit, mean, verdict.state,
-            )  # fmt: skip
-    order = [(claim.id, universe) for claim in multiverse.claims for universe in multiverse.universes(claim)]
-    return pd.DataFrame([lines[k] for k in order], columns=["claim", *(place.id for place in places), *MEASURED])
+            lines[claim.id, universe] = _line(multiverse, claim, universe, verdict)
+    ordered = [lines[claim.id, universe] for claim in multiverse.claims for universe in multiverse.universes(claim)]
+    return pd.DataFrame(ordered, columns=["claim", *(place.id for place in multiverse.readings.places), *MEASURED])
 
 
-def whole_cells(multiverse: Multiverse, store: StoreSnapshot) -> set[str]:
+def _incomplete(multiverse: Multiverse, store: StoreSnapshot) -> set[RowChoice]:
+    """Return the rows under choices that lack a trial."""
+    complete = complete_cells(multiverse, store)
+    choices = set()
+    for choice, entries in multiverse.entries.items():
+        if not all(entry.cell.id in complete for entry in entries):
+            choices.add(choice)
+    return choices
+
+
+def _line(multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Verdict) -> tuple[object, ...]:
+    """Return a line of `judge_universes`."""
+    touching = multiverse.touching(claim)
+    names = [""] * len(universe)
+    for k, option in zip(touching, multiverse.chosen(universe, touching), strict=True):
+        names[k] = option.name
+    finding = verdict.finding
+    effects = [part.effect for part in verdict.parts]
+    mean = float(np.mean(effects)) if effects else np.nan  # NaN where one is not known
+    return (
+        claim.id, *names, verdict.verdict, finding.effect, finding.low, finding.high, finding.part,
+        finding.p_value, finding.n, finding.unit, mean, verdict.state,
+    )  # fmt: skip
+
+
+def complete_cells(multiverse: Multiverse, store: StoreSnapshot) -> set[str]:
     """Return the ids of the cells whose trials are all there."""
     return {cell.id for cell in multiverse.cells if store.rows(cell).size == cell.n_trials}
 
@@ -313,19 +366,25 @@ def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
 
     Most similar is the same row, column and data set under any choice; then the same data set; then the artefact.
     """
-    similar, cpu = ["artefact", "dataset", "row", "column"], store.column("task_cpu").to_numpy().astype(float)
-    lines = {
-        entry.cell.id: (name, entry.dataset, row, entry.column, entry.cell.n_trials, cpu[store.rows(entry.cell)])
-        for (name, row, _), entries in multiverse.entries.items()
-        for entry in entries
-    }
-    cells = pd.DataFrame(lines.values(), columns=[*similar, "planned", "cpu"])
-    stored, cells["mean"] = cells["cpu"].map(len), cells["cpu"].map(lambda cpu: cpu.mean() if cpu.size else np.nan)
-    missing, mean = cells["planned"] - stored, pd.Series(np.nan, cells.index)
+    similar = ["artefact", "dataset", "row", "column"]
+    cpu = store.column("task_cpu").to_numpy().astype(float)
+    lines = {}
+    for (name, row, _), entries in multiverse.entries.items():
+        for entry in entries:
+            seconds = cpu[store.rows(entry.cell)]
+            mean = seconds.mean() if seconds.size else np.nan
+            numbers = entry.cell.n_trials, seconds.size, mean
+            lines[entry.cell.id] = (name, entry.dataset, row, entry.column, *numbers)
+    cells = pd.DataFrame(lines.values(), columns=[*similar, "planned", "stored", "mean"])
+    missing = cells["planned"] - cells["stored"]
+    mean = pd.Series(np.nan, cells.index)
     for n in range(len(similar), 0, -1):
         mean = mean.fillna(cells.groupby(similar[:n])["mean"].transform("mean"))
-    n_missing, n_unknown = int(missing.sum()), int(missing[mean.isna()].sum())
-    text = f"{cells['planned'].sum()} trials, {stored.sum()} stored, {n_missing} to compute"
+    n_missing = int(missing.sum())
+    n_unknown = int(missing[mean.isna()].sum())
+    text = f"{cells['planned'].sum()} trials, {cells['stored'].sum()} stored, {n_missing} to compute"
     if n_missing > n_unknown:
         text += f": about {(missing * mean).sum() / 3600:.2g} CPU hours by the cost of similar trials"
-    return text + (f"; nothing like {n_unknown} of them is stored, so their cost is not known" if n_unknown else "")
+    if n_unknown:
+        text += f"; nothing like {n_unknown} of them is stored, so their cost is not known"
+    return text
