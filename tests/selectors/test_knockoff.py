@@ -1,5 +1,7 @@
 """KnockoffSelector: the law of the copies, the filter, and the false discovery rate by simulation."""
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -150,3 +152,16 @@ def test_seeds_decide_which_knockoffs_are_drawn():
     first, again, second = (KnockoffSelector(8, random_state=seed).fit(X, y).scores_ for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, second)
+
+
+KNOCKPY = json.loads((Path(__file__).parents[1] / "data" / "packages" / "knockpy.json").read_text(encoding="utf-8"))
+
+
+def test_thresholds_and_gaps_are_those_of_knockpy():
+    """Its gaps are a little smaller, so that the covariance of the knockoffs has an inverse."""
+    for case in KNOCKPY["thresholds"]:
+        expected = np.inf if case["threshold"] is None else case["threshold"]
+        assert knockoff_threshold(np.array(case["W"]), case["fdr"]) == expected
+    for case in KNOCKPY["gaps"]:
+        _, C = correlated(1, 5, rho=case["rho"])
+        np.testing.assert_allclose(case["gaps"], equicorrelated_gap(C), rtol=2e-3)
