@@ -12,7 +12,7 @@ import pytest
 from provlab.core.artefact import compose_artefact
 from provlab.core.recipe import Rendering, load_recipe
 from provlab.core.store import TrialStore
-from provlab.project import papers
+from provlab.project.papers import papers
 from small_runs import artefact_command, run_quietly
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]

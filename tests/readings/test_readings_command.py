@@ -15,12 +15,12 @@ from provlab.core.recipe import load_recipe
 from provlab.core.store import TrialStore
 from provlab.core.tables import write_frame
 from provlab.verdicts.claims.provenance import Provenance
-from provlab.verdicts.claims.rules import DEPENDS_ON_READING
 from provlab.verdicts.readings.packed import read_packed
 from provlab.verdicts.readings.prints import printed_rows
 from provlab.verdicts.readings.schema import Part, paper_readings
 from provlab.verdicts.readings.study import asked, columns_to_read, readings_changes, stored_outcome, write_outcome
 from provsel.selectors import SVMRFESelector
+from small_runs import REPO
 from studies import READINGS, made_study
 
 COMMAND = ["readings", "known2000"]
@@ -172,19 +172,15 @@ def test_an_interval_without_an_end_comes_back_and_is_written_the_same_again(stu
     assert (folder / "universes.csv").read_bytes() == written
 
 
-def test_the_letter_on_many_claims_is_a_page(tmp_path):
-    outcome = stored_outcome("paul2016", REPO / "results" / "reference")
-    letter = write_letter(outcome, tmp_path / "letter.md")
-    assert len(letter.splitlines()) <= 45
-    assert len(letter.split()) <= 450
-    assert re.search(r"\*\*: \d+, such as\n(- .*\n){2}\n", letter)
-    asked_more = [each for each in outcome.robustness if each.n_run and each.n_universes > 1]
-    firm = [each for each in asked_more if each.firm and each.counts_as(each.default) != DEPENDS_ON_READING]
-    assert sum(map(int, re.findall(r"under nearly all readings\*\*: (\d+)", letter))) == len(firm)
-    assert re.search(r"\n- Next: [\w-]+ \(\d+\), [\w-]+ \(\d+\) and others\.\n", letter)
-    assert re.search(r"by equal cells: paul2016/table3 \d+ of \d+ \(our defaults: \d+\)", letter)
-    rest = write_letter(outcome, tmp_path / "letter.md", ["paul2016/table3"])
-    assert "paul2016/table3 " not in rest.partition("equal cells")[2]
+def test_the_letter_asks_what_a_place_says_in_the_words_of_its_options(tmp_path, monkeypatch):
+    """A place that the paper states is not asked; one that is always asked stands without a number."""
+    made_study(tmp_path, monkeypatch, READINGS.replace("id: method\n", "id: method\n    in_letter: never\n").replace(
+        "id: strictness\n", "id: strictness\n    in_letter: always\n").replace(
+        "half: []", "half: {words: every second}"))  # fmt: skip
+    assert main([*COMMAND, "--letter", "executor=serial"]) == 0
+    letter = (tmp_path / "results" / "readings" / "known2000" / "letter.md").read_text()
+    asking = letter.partition("What became of your claims.")[0]
+    assert re.findall(r"^\d\. .*$", asking, re.M) == ["1. How many errors are too many? (We took *every second*.)"]
 
 
 def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):

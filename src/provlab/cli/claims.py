@@ -339,7 +339,9 @@ def call_readings(options: argparse.Namespace) -> int:
     for line in print_lines(outcome):
         console.print(line, markup=False)
     if options.letter and (stored := stored_outcome(paper, results)):
-        print(write_letter(stored, folder / "letter.md"))
+        text = letter(stored)
+        write_text(folder / "letter.md", text)
+        print(text)
     console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
     return 1 if failures else 0
 

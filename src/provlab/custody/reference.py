@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -109,14 +109,32 @@ def readme(reference: Reference) -> str:
     )  # fmt: skip
 
 
-def write_readme(folder: Path) -> bool:
-    """Write README.md of a folder of reference results, up to date with the code, and return whether it changed."""
-    path = folder / README
-    text = readme(Reference.read(folder))
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return False
-    write_text(path, text)
-    return True
+def letters(reference: Reference) -> dict[Path, str]:
+    """Return the letter to the authors of each paper whose readings are here, by its path."""
+    own_claims = reference.own_claims()
+    outdated = [name for name, changes in reference.changed_readings.items() if changes]
+    texts = {}
+    for name, paper in papers().items():
+        path = reference.folder / READINGS / name / LETTER
+        template = paper.folder / OWN
+        try:
+            outcome = stored_outcome(name, reference.folder)
+            if outcome is None or name not in own_claims:
+                continue
+            paragraph = fill(template, reference.folder) if template.is_file() else ""
+        except ValueError as error:  # lines of other readings than now, which the README says as well
+            log.warning("reference: no letter on %s: %s", name, error)
+            path.unlink(missing_ok=True)
+            continue
+        counts = dict(zip(own_claims[name]["id"], own_claims[name]["counted"], strict=True))
+        texts[path] = letter(outcome, counts, outdated=outdated, own=paragraph)
+    return texts
+
+
+def write_pages(folder: Path) -> list[Path]:
+    """Write README.md and the letters of a folder of reference results, as by the code now; return what changed."""
+    reference = Reference.read(folder)
+    return write_changed({folder / README: readme(reference), **letters(reference)})
 
 
 def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Sequence[str] = ()) -> Path:
@@ -246,31 +264,11 @@ def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
         made = {name: part for name, part in stored_made(path.parent).items() if not names or name in names}
         if made and path.parent.name in files:
             reference.readings.update({name: asdict(provenance) for name, provenance in made.items()})
-            _add_readings(reference, path.parent, made, files[path.parent.name])
+            copy_readings(path.parent, folder / READINGS / path.parent.name, made, files[path.parent.name])
     write_parts(reference)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if size > MAX_BYTES:
         raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
-
-
-def _add_readings(reference: Reference, source: Path, new: Collection[str], claims: ClaimFile) -> None:
-    """Copy the readings of a paper about some artefacts, and write the letter on these and on what is not older."""
-    paper = claims.paper
-    folder = reference.folder / READINGS / paper
-    copy_readings(source, folder, new, claims)
-    left_out = []
-    for name, part in sorted(reference.readings.items()):
-        is_old = name.startswith(f"{paper}/") and name not in new
-        if is_old and readings_changes(name, Provenance.from_json(part, name)):
-            left_out.append(name)
-    (folder / LETTER).unlink(missing_ok=True)
-    try:
-        outcome = stored_outcome(paper, reference.folder)
-    except ValueError as error:  # lines of other readings than now, which the README says as well
-        log.warning("reference: no letter on %s: %s", paper, error)
-        return
-    if outcome is not None:
-        write_letter(outcome, folder / LETTER, left_out)
 
 
 def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any]]:

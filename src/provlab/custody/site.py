@@ -1,4 +1,4 @@
-"""Write the report: gather all that it shows, write the pages beside the old ones, and swap."""
+"""Make the report: read the store once, write the pages beside the old ones, and swap."""
 
 from __future__ import annotations
 
@@ -77,58 +77,61 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     """
     target = results / "report"
     with replacing_folder(target, keep=True) as folder:
-        store = _read_store(results)
-        files = all_claim_files()
-        names = artefact_names()
-        paper_names = tuple(dict.fromkeys(name.split("/")[0] for name in names))
-        check_names(paper_names, names, [claim.id for file in files for claim in file.claims])
-        runs, run_problems = read_runs(results)
-        panel = stored_folder()
-        has_panel = panel.is_relative_to(current_project().root) and panel.is_dir()  # as other reference results
-        when = datetime.now(UTC).isoformat(timespec="seconds")
-        site = Site(results, folder, tuple(overrides), when, len(store), paper_names, len(runs), has_panel)
-        audits = read_audits(results)
-        readings = readings_of(files, results)
-        reference = project_reference(folder, files)
-        families = {file.paper: file.claims for file in files}
-        outcomes = _audited_cells(audits)
-
-        def write(name: str) -> ArtefactPage:
-            family = families.get(name.split("/")[0], ())
-            return write_artefact(site, store, name, family, readings, outcomes, reference)
-
-        if n_jobs is None:
-            n_jobs = min(usable_cores(), 4) if len(store) > LARGE else 1
-        pages = _write_each(write, names, n_jobs)
-        if overrides:
-            _check_fit(pages, overrides)
-        verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
-        ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
-        shown, unshown = write_runs(site, store, runs)
-        of_runs: dict[str, Any] = {"runs": shown, "run_problems": [*run_problems, *unshown]}
-        if site.papers:
-            _write_overview(site, pages, ordered, readings, audits, of_runs, reference)
-        else:
-            site.write("index.html", "overview_runs.html", "Comparison", "index", **of_runs)
-        _write_environment(site, store, audits)
-        if has_panel:
-            write_benchmark(site, Scores.of(read_panel(panel)))
-        write_assets(folder / "assets")
+        _write_site(results, folder, tuple(overrides), n_jobs)
     return target / "index.html"
 
 
+def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs: int | None) -> None:
+    """Write all pages into a folder."""
+    store = _read_store(results)
+    artefacts = artefact_names()
+    files = all_claim_files()
+    paper_names = tuple(dict.fromkeys(name.split("/")[0] for name in artefacts))
+    check_names(paper_names, artefacts, [claim.id for file in files for claim in file.claims])
+    runs, run_problems = read_runs(results)
+    panel = stored_folder()
+    has_panel = panel.is_relative_to(current_project().root) and panel.is_dir()  # as other reference results
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    site = Site(results, folder, overrides, now, len(store), paper_names, len(runs), has_panel)
+    audits = read_audits(results)
+    sources = Sources(
+        store=store,
+        families={file.paper: file.claims for file in files},
+        readings=readings_of(files, results),
+        audited=_audited(audits),
+        reference=project_reference(folder, files),
+    )
+    if n_jobs is None:
+        n_jobs = min(usable_cores(), MAX_PROCESSES) if len(store) > LARGE else 1
+    pages = _for_each(partial(show_artefact, site, sources), artefacts, n_jobs)
+    _check_settings(overrides, pages)
+    run_parts, unshown = write_runs(site, store, runs)
+    shared: dict[str, Any] = {"runs": run_parts, "run_problems": [*run_problems, *unshown]}
+    if site.papers:
+        verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
+        ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
+        _write_overview(site, sources, pages, ordered, audits, shared)
+    else:
+        site.write("index.html", "overview_runs.html", "Comparison", "index", **shared)
+    _write_environment(site, store, audits)
+    if has_panel:
+        write_panel(site, Scores.of(read_panel(panel)))
+    write_assets(folder / "assets")
+
+
 def _read_store(results: Path) -> StoreSnapshot:
-    """Return the trials of a results folder, with their lists of features where these fit into memory."""
+    """Return a snapshot of the store, with the lists of all features selected where these fit into memory."""
     store = StoreSnapshot(TrialStore(results / "store"))
-    n_kept, n_features = store.column("n_selected"), store.column("n_features")
-    n_listed = pc.sum(pc.if_else(pc.less(n_kept, n_features), n_kept, 0), min_count=0).as_py()
-    if n_listed > AT_ONCE:
-        return store
-    return store.with_large(store.table["cell"].unique().to_pylist())  # what keeps all features has no list
+    n_selected = store.column("n_selected")
+    selects = pc.less(n_selected, store.column("n_features"))  # what keeps all features has no list
+    n_listed = pc.sum(pc.if_else(selects, n_selected, 0), min_count=0).as_py()
+    if n_listed <= AT_ONCE:
+        store = store.with_large(store.table["cell"].unique().to_pylist())
+    return store
 
 
-def _audited_cells(audits: Iterable[AuditRun]) -> dict[str, Counter[str]]:
-    """Return how many trials of each cell had each outcome in audits."""
+def _audited(audits: Sequence[AuditRun]) -> dict[str, Counter[str]]:
+    """Return by cell how many of its trials audits found to be identical, close and different."""
     outcomes: dict[str, Counter[str]] = {}
     for run in audits:
         for cell, outcome in zip(run.trials["cell"], run.trials["outcome"], strict=True):
@@ -136,39 +139,39 @@ def _audited_cells(audits: Iterable[AuditRun]) -> dict[str, Counter[str]]:
     return outcomes
 
 
-def _check_fit(pages: Sequence[ArtefactPage], overrides: Sequence[str]) -> None:
-    """Refuse settings that fit no artefact."""
-    problems = [page.problem.partition(": ")[2] for page in pages if page.problem.startswith("The settings")]
-    if len(problems) < len(pages):
+def _check_settings(overrides: Sequence[str], pages: Sequence[ArtefactPage]) -> None:
+    """Refuse settings of the user that fit no artefact."""
+    unfit = [page for page in pages if page.problem.startswith("The settings")]
+    if not overrides or len(unfit) < len(pages):
         return
-    problem = problems[0] if problems else "there are no artefacts"
-    names = ", ".join(page.name for page in pages[:1])
+    name = unfit[0].name if unfit else ""
+    problem = unfit[0].problem.partition(": ")[2] if unfit else "there are no artefacts"
     raise ValueError(
-        f"the settings do not fit {names}: {problem}; expected settings that fit some artefact, got "
-        f"{' '.join(overrides)}."
+        f"the settings do not fit {name}: {problem}; expected settings that fit some artefact, "
+        f"got {' '.join(overrides)}."
     )
 
 
-_write_page: Callable[[str], ArtefactPage] | None = None
+_show: Callable[[str], ArtefactPage] | None = None
 """What forked processes call: they share its snapshot of the store, which is too large to be sent."""
 
 
-def _write_each(write: Callable[[str], ArtefactPage], names: Sequence[str], n_jobs: int) -> list[ArtefactPage]:
+def _for_each(show: Callable[[str], ArtefactPage], names: Sequence[str], n_jobs: int) -> list[ArtefactPage]:
     """Return the page of each artefact; most of the time goes into their figures, so some processes share it."""
-    global _write_page
+    global _show
     if n_jobs == 1 or "fork" not in get_all_start_methods():
-        return [write(name) for name in names]
-    _write_page = write
+        return [show(name) for name in names]
+    _show = show
     try:
         with ProcessPoolExecutor(n_jobs, get_context("fork")) as pool:
-            return list(pool.map(_write_in_process, names))
+            return list(pool.map(_call_show, names))
     finally:
-        _write_page = None
+        _show = None
 
 
-def _write_in_process(name: str) -> ArtefactPage:
-    assert _write_page is not None
-    return _write_page(name)
+def _call_show(name: str) -> ArtefactPage:
+    assert _show is not None
+    return _show(name)
 
 
 def _write_overview(
@@ -185,12 +188,13 @@ def _write_overview(
     titles: dict[str, str] = {}
     tallies: dict[str, list[tuple[str, int]]] = {}
     for name in dict.fromkeys(page.paper for page in pages):
+        of_paper = [page for page in pages if page.paper == name]
+        claims = [verdict for verdict in verdicts if verdict.claim.paper == name]
         titles[name], notes = papers()[name].read_notes()
         tallies[name] = tally(claims, sources.readings)
         site.write(
-            f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name,
-            pages=[page for page in pages if page.paper == name],
-            verdicts=[verdict for verdict in verdicts if verdict.claim.paper == name],
+            f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=of_paper,
+            verdicts=claims, tally=tallies[name], certificates=sum_certificates(of_paper),
             notes=Markup(render_notes(notes)), **shared,
         )  # fmt: skip
     shared["tally"] = tally(verdicts, sources.readings)
@@ -206,37 +210,22 @@ def _write_overview(
     site.write("claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, **shared)
 
 
-def tally(readings: Mapping[str, ClaimReadings], verdicts: Iterable[Verdict]) -> list[tuple[str, int]]:
-    """Return how many of the papers' own claims have each verdict, firm or depending on the reading.
-
-    The others stand beside, in the lists.
-    """
-    robustness = {claim: page.robustness for claim, page in readings.items()}
-    own = [verdict for verdict in verdicts if verdict.claim.kind == "paper"]
-    return tallied(counted_verdict(verdict.claim.id, verdict.verdict, robustness) for verdict in own)
-
-
 def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]) -> None:
     """Write the page about machines, versions, the store and audits."""
-    machine, stored, problems = [], [], []
-    for check in examine(site.results):
-        if check.group == INSTALLATION:
-            machine.append((check.name, check.value))
-        elif check.group == STORE and check.name not in ("folder", "writable"):
-            if check.state == OK:
-                stored.append((check.name, check.value))
-            else:
-                problems.append(f"{check.name}: {check.value}")
+    checks = examine(site.results)
+    of_store = [check for check in checks if check.group == STORE and check.name not in ("folder", "writable")]
+    problems = [f"{check.name}: {check.value}" for check in of_store if check.state != OK]
     if store.n_nameless:
         problems.append(
             f"{store.n_nameless:,} records without a key or a cell, or a repeat, fold or draw, belong to no number and "
             f"are left out"
         )
     environments = value_counts(store.column("environment").to_pandas())
-    different = [(run.when, *trial) for run in audits for trial in run.different]
+    different = [(run.when, trial, columns) for run in audits for trial, columns in run.different]
     site.write(
-        "environment.html", "environment.html", "Environment", "environment", "Environment",
-        problems=problems, store=stored, machine=machine, audits=audits, versions=versions,
+        "environment.html", "environment.html", "Environment", "environment", "Environment", problems=problems,
+        store=[(check.name, check.value) for check in of_store if check.state == OK], audits=audits, versions=versions,
+        machine=[(check.name, check.value) for check in checks if check.group == INSTALLATION],
         different=different[:MAX_DIFFERENT], n_different=len(different),
         environments=[(versions(text), n) for text, n in environments],
         revisions=value_counts(store.column("git_revision").to_pandas()),

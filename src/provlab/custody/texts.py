@@ -74,13 +74,7 @@ def fill_texts(folder: Path) -> list[Path]:
     ValueError
         As `fill`; no text is changed then.
     """
-    texts = {path.with_suffix(""): fill(path, folder) for path in templates()}
-    changed = []
-    for path, text in texts.items():
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            write_text(path, text)
-            changed.append(path)
-    return changed
+    return write_changed({path.with_suffix(""): fill(path, folder) for path in templates()})
 
 
 def fill(template: Path, folder: Path) -> str:
@@ -127,15 +121,16 @@ def _nearest(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def likelihoods() -> dict[str, dict[tuple[str, ...], dict[str, str]]]:
-    """Return the lines of likelihood.csv of each paper that has one, by method, reading and printed list.
+    """Return the lines of likelihood.csv of each paper that has one: by method, reading, rule for ties and list.
 
     `exactly` is the share of drawn data sets with the list, `exactly_low` and `exactly_high` its interval.
     """
-    tables = {}
+    tables: dict[str, dict[tuple[str, ...], dict[str, str]]] = {}
     for name, paper in papers().items():
         path = paper.folder / "likelihood.csv"
         if path.is_file():
-            tables[name] = {(line["method"], line["reading"], line["list"]): line for line in _lines(path)}
+            lines = _lines(path)
+            tables[name] = {(line["method"], line["reading"], line["ties"], line["list"]): line for line in lines}
     return tables
 
 
@@ -262,10 +257,11 @@ def first_in_words(board: Sequence[Mapping[str, Any]]) -> str:
     return f"No method has the best mean rank in {100 * SURELY_FIRST:.0f} % of resamples: {often}"
 
 
-def _share(line: Mapping[str, str]) -> str:
-    """Return how often a reading gives a printed list, with its interval."""
-    low, high = _percent(line["exactly_low"], ".1f"), _percent(line["exactly_high"], ".1f")
-    return f"{_percent(line['exactly'], '.1f')} % [{low}, {high}]"
+def _share(line: Mapping[str, str], name: str = "exactly") -> str:
+    """Return a share of a line of a likelihood.csv, such as how often a reading gives a list, with its interval."""
+    low = _percent(line[f"{name}_low"], ".1f")
+    high = _percent(line[f"{name}_high"], ".1f")
+    return f"{_percent(line[name], '.1f')} % [{low}, {high}]"
 
 
 def _one_of(names: Iterable[str], name: str, subject: str) -> str:

@@ -115,10 +115,8 @@ class Reference:
         return {name: readings_changes(name, Provenance.from_json(part, name)) for name, part in self.readings.items()}
 
     def changes_of_readings(self) -> dict[str, list[str]]:
-        """Return the same for the readings of the claims about each artefact, and how many verdicts are missing."""
-        changes = {}
-        for name, part in self.readings.items():
-            changes[name] = readings_changes(name, Provenance.from_json(part, name))
+        """Return the changes of readings, and how many verdicts are missing."""
+        changes = dict(self.changed_readings)
         artefacts = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
         for path in sorted((self.folder / READINGS).glob("*")):
             lines = texts(universes_file(path))

@@ -51,8 +51,8 @@ def printed_rows(artefact: str, readings: Readings) -> list[str]:
 
     Times of another machine and program are not compared: claims are about their ratios.
     """
-    recipe = _recipe(artefact)
-    if recipe is None or artefact in readings.likelihood or {*TIMES} & {*recipe.columns}:
+    recipe = load_recipe(artefact)
+    if artefact in readings.likelihood or {*TIMES} & {*recipe.columns}:
         return []
     printed = {*recipe.printed()["row"]}
     return [row for row in artefact_layout(artefact).rows if row in printed]
@@ -62,9 +62,6 @@ def printed_effect(claim: Claim) -> float | None:
     """Return the mean printed difference of the two rows that a claim compares, None where it is not printed."""
     test = claim.rule
     if not isinstance(test, AbstractComparison) or test.than_artefact:
-        return None
-    recipe = _recipe(test.artefact)
-    if recipe is None:
         return None
     printed = load_recipe(test.artefact).printed()
     printed = printed[printed["dataset"].fillna("") == test.dataset]
@@ -97,14 +94,15 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
     varied = [k for k in range(len(places)) if any(universe[k] for universe in universes)]
     lines = []
     for universe in universes:
-        likenesses = []
+        likenesses: list[Likeness | None] = []
         for row in multiverse.printed[artefact]:
             aside = _columns_aside(multiverse, artefact, row, universe)
             by_column = row_likenesses(row, multiverse.restricted(universe, artefact, row, summary=True))
             likenesses += [likeness for column, likeness in by_column.items() if column not in aside]
-        if None not in likenesses:
+        complete = [likeness for likeness in likenesses if likeness is not None]
+        if len(complete) == len(likenesses):
             options = [option.name for option in multiverse.chosen(universe, varied)]
-            lines.append((*options, not any(universe), *_summary(likenesses)))
+            lines.append((*options, not any(universe), *_summary(complete)))
     return _ranked(pd.DataFrame(lines, columns=[*(places[k].id for k in varied), *DISTANCE[1:]]))
 
 
@@ -174,10 +172,3 @@ def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
     ranks = places.groupby([compared[key] for key in keys]).transform("min")
     frame.insert(frame.columns.get_loc("by_default"), "rank", ranks)
     return frame.loc[compared.index].reset_index(drop=True)
-
-
-def _recipe(artefact: str) -> Recipe | None:
-    """Return the recipe of an artefact, None where it has no script, as one that claims alone are about."""
-    if artefact_file(artefact).with_suffix(".py").is_file():
-        return load_recipe(artefact)
-    return None
