@@ -212,7 +212,9 @@ def tally(readings: Mapping[str, ClaimReadings], verdicts: Iterable[Verdict]) ->
 
 def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]) -> None:
     """Write the page about machines, versions, the store and audits."""
-    machine, stored, problems = [], [], []
+    machine: list[tuple[str, str]] = []
+    stored: list[tuple[str, str]] = []
+    problems: list[str] = []
     for check in examine(site.results):
         if check.group == INSTALLATION:
             machine.append((check.name, check.value))

@@ -98,14 +98,15 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
     varied = [k for k in range(len(places)) if any(universe[k] for universe in universes)]
     lines = []
     for universe in universes:
-        likenesses = []
+        likenesses: list[Likeness | None] = []
         for row in multiverse.printed[artefact]:
             aside = _columns_aside(multiverse, artefact, row, universe)
             by_column = row_likenesses(row, multiverse.restricted(universe, artefact, row, summary=True))
             likenesses += [likeness for column, likeness in by_column.items() if column not in aside]
-        if None not in likenesses:
+        complete = [likeness for likeness in likenesses if likeness is not None]
+        if len(complete) == len(likenesses):
             options = [option.name for option in multiverse.chosen(universe, varied)]
-            lines.append((*options, not any(universe), *_summary(likenesses)))
+            lines.append((*options, not any(universe), *_summary(complete)))
     return _ranked(pd.DataFrame(lines, columns=[*(places[k].id for k in varied), *DISTANCE[1:]]))
 
 
