@@ -64,9 +64,9 @@ def call_verify(options: argparse.Namespace) -> int:
     from provlab.verdicts.readings.robustness import counted, stored_robustness
 
     on_table = options.claims is not None or Path(options.results).is_file()
+    robustness: dict[str, Robustness] = {}
     if on_table:
         verdicts, rankings = _judge_table(options)
-        robustness = {}
     else:
         verdicts, rankings = _judge_store(options)
         robustness = stored_robustness(Path(options.results))
@@ -317,7 +317,7 @@ def call_readings(options: argparse.Namespace) -> int:
     print(cost_text(universes, snapshot), file=sys.stderr)
     if options.plan:
         return 0
-    failures = []
+    failures: list[tuple[str, str, str]] = []
     if not options.render:
         [config, *_] = (artefact.parts for artefact in universes.composed.values())
         complete = complete_cells(universes, snapshot)

@@ -128,7 +128,7 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
     ours = store.query()
     _check_whole(target, ours)
     known = with_source(ours, str(target))
-    conflicts = []
+    conflicts: list[pd.DataFrame] = []
     fresh = []
     for name, folder in sources.items():
         trials, repeated = split_repeated(source_trials(folder))

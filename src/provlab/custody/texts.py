@@ -107,7 +107,7 @@ def _robustness(folder: Path) -> dict[str, dict[str, Any]]:
 
 def _nearest(folder: Path) -> dict[str, dict[str, Any]]:
     """Return how many universes stand beside the print of each artefact, and the nearest one and the default's."""
-    nearest = {}
+    nearest: dict[str, dict[str, Any]] = {}
     for path in folder.glob("readings/*/print-*.csv"):
         lines = _lines(path)
         name = f"{path.parent.name}/{path.stem.removeprefix('print-')}"

@@ -142,7 +142,7 @@ def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustnes
                 defaults[place.id] = place.options[0].name
         default = str(lines["verdict"].iloc[0])
         run = lines[lines["verdict"] != NOT_RUN]
-        flips = []
+        flips: list[tuple[str, str]] = []
         if default != NOT_RUN:
             flips = _smallest_flips(run[run["verdict"] != default], defaults)
         shares = {verdict: n / len(run) for verdict, n in Counter(run["verdict"]).most_common()}
@@ -185,7 +185,8 @@ def stored_robustness(results: Path) -> dict[str, Robustness]:
     for path in sorted(results.glob("readings/*/robustness.csv")):
         frame = pd.read_csv(path, keep_default_na=False, na_values={name: [""] for name in ("turns", "variance")})
         for line in frame[frame["run"] > 0].to_dict("records"):
-            turns, variance = {}, {}
+            turns: dict[str, float] = {}
+            variance: dict[str, float] = {}
             if line["turned_by"]:
                 turns[line["turned_by"]] = line["turns"]
             if line["varied_by"]:
