@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,12 @@ from scipy.special import stdtrit
 from provlab.core.artefact import Artefact, Entry, counted_state
 from provlab.core.cell import Cell
 from provlab.core.protocols import predicts_numbers
+from provlab.core.snapshot import Planned as Planned
 from provlab.core.snapshot import StoreSnapshot
 from provlab.core.store import LARGE, SCHEMA, TrialReader
 from provlab.project.components import component_class
 from provlab.project.messages import did_you_mean
+from provsel.certificates import Measure
 
 TRIAL = ("place", "cell", "repeat", "fold", "draw")
 """Columns that say which trial a line of `planned_trials` is: the place of its cell in the plan, the cell's id, and the
@@ -85,26 +87,6 @@ class Headline(NamedTuple):
 
 ERROR = Headline("error", "error", "test error (%)", "%", 100.0)
 R2 = Headline("r2", "R²", "R² on the test rows")
-
-
-class Planned(Protocol):
-    """What frames ask of a cell, or of what stands for one in a file: its id, counts and data set."""
-
-    @property
-    def id(self) -> str:
-        """SHA-256 of what the cell is."""
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """Planned repeats, folds and draws."""
-
-    @property
-    def data(self) -> str:
-        """Identity of the data set, by which the names of its features are known."""
-
-    @property
-    def dataset(self) -> Mapping[str, Any]:
-        """Config of the data set, by which they are found."""
 
 
 def headline_of(cell: Cell) -> Headline:
@@ -179,8 +161,9 @@ def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
     declared = {*SCHEMA.names}
     for cell in artefact.cells:
         declared |= {*cell.method.scoring}
-        for measure in cell.method.measures:
-            declared |= component_class("measure", measure).columns().keys()
+        for config in cell.method.measures:
+            measure: type[Measure] = component_class("measure", config)
+            declared |= measure.columns().keys()
     for name in columns:
         if name not in declared:
             end = did_you_mean(name, declared) or "; correct its script."

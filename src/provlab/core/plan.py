@@ -225,7 +225,7 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         names = chosen
     else:
         raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
-    members = [{**dataset, "set": member} for member in names]
+    members: list[Mapping[str, Any]] = [{**dataset, "set": member} for member in names]
     return members or [dataset]  # of an empty list the loader says what it takes
 
 

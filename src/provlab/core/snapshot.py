@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import reduce
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from provlab.core.cell import Cell
 from provlab.core.records import NUMBERS
 from provlab.core.store import LARGE, SCHEMA, TrialStore
+
+
+class Planned(Protocol):
+    """What a join asks of a cell, or of what stands for one in a file: its id, counts and data set."""
+
+    @property
+    def id(self) -> str:
+        """SHA-256 of what the cell is."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Planned repeats, folds and draws."""
+
+    @property
+    def data(self) -> str:
+        """Identity of the data set, by which the names of its features are known."""
+
+    @property
+    def dataset(self) -> Mapping[str, Any]:
+        """Config of the data set, by which they are found."""
 
 
 class StoreSnapshot:
@@ -84,18 +104,18 @@ class StoreSnapshot:
     def __len__(self) -> int:
         return len(self.table)
 
-    def count(self, cells: Iterable[Cell]) -> int:
+    def count(self, cells: Iterable[Planned]) -> int:
         """Return how many of the planned trials of some distinct cells are stored.
 
         A key is the hash of a cell and these numbers: counting them is counting keys, which takes seconds to make.
         """
         return sum(self.rows(cell).size for cell in cells)
 
-    def has_any(self, cells: Iterable[Cell]) -> bool:
+    def has_any(self, cells: Iterable[Planned]) -> bool:
         """Return whether a planned trial of one of some cells is stored."""
         return any(self.rows(cell).size for cell in cells)
 
-    def rows(self, cell: Cell) -> NDArray[np.int64]:
+    def rows(self, cell: Planned) -> NDArray[np.int64]:
         """Return the rows of `table` with the planned trials of a cell, in their order."""
         if cell.id not in self._slices:
             return np.empty(0, np.int64)
