@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
@@ -94,7 +94,9 @@ class Artefact:
 
 def state_of(n_stored: int, n_planned: int) -> str:
     """Return what is said of an artefact of which so many trials are stored."""
-    return COMPLETE if n_stored == n_planned else PARTIAL if n_stored else NOT_RUN
+    if n_stored == n_planned:
+        return COMPLETE
+    return PARTIAL if n_stored else NOT_RUN
 
 
 def counted_state(n_stored: int, n_planned: int) -> str:
@@ -144,18 +146,11 @@ def compose_artefact(
     """
     paper_of(name)  # which it must be of
     base = [f"+experiment={name}", *overrides]
-    compose, seen = Composer(), dict[str, KeyedData]()
+    compose = Composer()
     config = compose(base)
     layout = resolve_references(config, ["artefact"])["artefact"]
     columns = _read_columns(name, layout)
-
-    def look(dataset: Mapping[str, Any]) -> KeyedData:
-        """Look at each data set once: all rows and columns have the same ones."""
-        text = canonical_json(dataset)
-        if text not in seen:
-            seen[text] = data_of(dataset)
-        return seen[text]
-
+    look = _look_once()
     entries, plain, effective = [], [], set()
     for label, part in _read_datasets(name, layout).items():
         for row, of_row in (rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}).items():
@@ -189,6 +184,19 @@ def compose_artefact(
     return Artefact(name, str(layout["title"]), tuple(entries), config)
 
 
+def _look_once() -> Callable[[Mapping[str, Any]], KeyedData]:
+    """Return `data_of` that looks at each data set once: all rows and columns have the same ones."""
+    seen: dict[str, KeyedData] = {}
+
+    def look(dataset: Mapping[str, Any]) -> KeyedData:
+        text = canonical_json(dataset)
+        if text not in seen:
+            seen[text] = data_of(dataset)
+        return seen[text]
+
+    return look
+
+
 def _read_datasets(name: str, layout: Parts) -> dict[str, Parts]:
     """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
     listed = layout.get("datasets", {"": {"choose": []}})
@@ -205,8 +213,11 @@ def _read_datasets(name: str, layout: Parts) -> dict[str, Parts]:
 
 def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
     """Return `choose` of each column, and `rows` of one that says which rows have it."""
-    columns = {key: part if isinstance(part, dict) else {"choose": part} for key, part in layout["columns"].items()}
-    for column, part in columns.items():
+    columns = {}
+    for column, part in layout["columns"].items():
+        if not isinstance(part, dict):
+            part = {"choose": part}
+        columns[column] = part
         check_names(f"{name}: columns.{column}", part, ["choose", "rows"])
         check_names(f"{name}: columns.{column}.rows", part.get("rows", []), layout["rows"])
     return columns

@@ -320,9 +320,10 @@ class _Loader(SAFE_LOADER):
         return mapping
 
 
+TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, form) for tag, form in forms if tag != "tag:yaml.org,2002:timestamp"]
-    for first, forms in _Loader.yaml_implicit_resolvers.items()
+    first: list(filter(lambda resolver: resolver[0] != TIMESTAMP, resolvers))
+    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(?:\.\d*)?[eE][-+]?\d+$"), [*"-+0123456789"]

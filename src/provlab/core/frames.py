@@ -160,9 +160,9 @@ def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
     declared = {*SCHEMA.names}
     for cell in artefact.cells:
         declared |= {*cell.method.scoring}
-        for measure in cell.method.measures:
-            measure_class: type[Measure] = component_class("measure", measure)
-            declared |= measure_class.columns().keys()
+        for config in cell.method.measures:
+            measure: type[Measure] = component_class("measure", config)
+            declared |= measure.columns().keys()
     for name in columns:
         if name not in declared:
             end = did_you_mean(name, declared) or "; correct its script."

@@ -18,7 +18,7 @@ from provlab.core.store import LARGE, SCHEMA, TrialStore
 
 
 class Planned(Protocol):
-    """What frames ask of a cell, or of what stands for one in a file: its id, counts and data set."""
+    """What a join asks of a cell, or of what stands for one in a file: its id, counts and data set."""
 
     @property
     def id(self) -> str:

@@ -363,8 +363,9 @@ class TrialStore:
 
 def records_table(records: Sequence[Mapping[str, Any]]) -> pa.Table:
     """Return records as a table: the columns of `SCHEMA`, and after them those of the project's own measures."""
-    own = sorted({name for record in records for name in record} - {*SCHEMA.names})
-    types = pa.Table.from_pylist([{name: record.get(name) for name in own} for record in records]).schema
+    own = sorted(set().union(*records) - {*SCHEMA.names})
+    measured = {name: [record.get(name) for record in records] for name in own}
+    types = pa.table(measured).schema
     return pa.Table.from_pylist(list(records), schema=pa.schema([*SCHEMA, *types], metadata=SCHEMA.metadata))
 
 

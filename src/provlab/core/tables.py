@@ -85,9 +85,13 @@ def escape_markdown(text: object) -> str:
 
 def table_lines(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
     """Return the lines of a Markdown table of texts that are escaped; the first row is the header."""
-    widths = [max(least, *(len(row[k]) for row in rows)) for k in range(len(rows[0]))]
-    lines = [f"| {' | '.join(text.ljust(width) for text, width in zip(row, widths, strict=True))} |" for row in rows]
-    return [lines[0], f"|{'|'.join('-' * (width + 2) for width in widths)}|", *lines[1:]]
+    widths = [max(least, *map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        padded = map(str.ljust, row, widths)
+        lines.append(f"| {' | '.join(padded)} |")
+    rule = "|".join("-" * (width + 2) for width in widths)
+    return [lines[0], f"|{rule}|", *lines[1:]]
 
 
 def aligned_text(frame: pd.DataFrame) -> str:
@@ -103,7 +107,8 @@ def aligned_text(frame: pd.DataFrame) -> str:
 
 def markdown_table(header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "") -> str:
     """Return a Markdown table with its caption above and its note below."""
-    lines = table_lines([[escape_markdown(cell) for cell in row] for row in [header, *rows]], least=3)
+    escaped = [list(map(escape_markdown, row)) for row in [header, *rows]]
+    lines = table_lines(escaped, least=3)
     parts = [f"**{escape_markdown(caption)}**", "\n".join(lines)]
     return "\n\n".join(parts + ([escape_markdown(note)] if note else [])) + "\n"
 
@@ -112,7 +117,7 @@ def latex_table(
     header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "", label: str = ""
 ) -> str:
     """Return a LaTeX table that needs the package booktabs."""
-    body = [" & ".join(escape_latex(cell) for cell in row) + r" \\" for row in rows]
+    body = [_latex_line(row) for row in rows]
     lines = [
         r"\begin{table}",
         r"  \centering",
@@ -120,7 +125,7 @@ def latex_table(
         *([rf"  \label{{{label}}}"] if label else []),
         rf"  \begin{{tabular}}{{{'l' * len(header)}}}",
         r"    \toprule",
-        "    " + " & ".join(escape_latex(cell) for cell in header) + r" \\",
+        "    " + _latex_line(header),
         r"    \midrule",
         *("    " + line for line in body),
         r"    \bottomrule",
@@ -129,6 +134,10 @@ def latex_table(
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _latex_line(cells: Sequence[object]) -> str:
+    return " & ".join(map(escape_latex, cells)) + r" \\"
 
 
 def write_tables(
@@ -169,11 +178,13 @@ def write_changed(texts: Mapping[Path, str]) -> list[Path]:
 
 
 def _layout(cells: Sequence[object]) -> list[dict[str, str]]:
-    return [
-        {"text": _one_line(cell)}
-        | (dict(zip(("row", "column", "dataset"), cell.place, strict=True)) if isinstance(cell, Traced) else {})
-        for cell in cells
-    ]
+    layout = []
+    for cell in cells:
+        described = {"text": _one_line(cell)}
+        if isinstance(cell, Traced):
+            described["row"], described["column"], described["dataset"] = cell.place
+        layout.append(described)
+    return layout
 
 
 def _one_line(text: object) -> str:

@@ -126,8 +126,10 @@ def _advice(kind: str, target: str) -> str:
     if "." not in target:
         return f"name a class with its module, such as {kind}._target_=my_study.MyClass"
     if module in OWN:
-        names = [f"{REGISTRIES[kind]}.{name}" for name in registered(kind)] if kind in REGISTRIES else []
-        return f"name one of {', '.join(names)}" + did_you_mean(target, names) if names else "correct its name"
+        if kind not in REGISTRIES:
+            return "correct its name"
+        names = [f"{REGISTRIES[kind]}.{name}" for name in registered(kind)]
+        return f"name one of {', '.join(names)}{did_you_mean(target, names)}"
     place = f"add {module!r} to trust in {FILE}"
     if current_project().papers is None:
         place = f"write trust = [{module!r}] into a new file {FILE}"
@@ -153,10 +155,16 @@ def foreign_names(config: Any) -> list[str]:
             names.append(str(config["_target_"]))
         if FUNCTION in config:
             names.append(str(config[FUNCTION]))
-    inner = config.values() if isinstance(config, Mapping) else config if isinstance(config, list | tuple) else ()
-    for value in inner:
+    for value in _inner_values(config):
         names += foreign_names(value)
     return names
+
+
+def _inner_values(value: Any) -> Collection[Any]:
+    """Return the values of a mapping, or the items of a list; nothing of a plain value."""
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,9 +188,11 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _memories(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what has the name of scikit-learn's caches, at any depth: grids set arguments of what they search over."""
-    named = value.items() if isinstance(value, Mapping) else ()
-    yield from ((n, v) for n, v in named if str(n).rpartition("__")[2] == "memory" and v not in (None, [None]))
-    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+    if isinstance(value, Mapping):
+        for name, setting in value.items():
+            if str(name).rpartition("__")[2] == "memory" and setting not in (None, [None]):
+                yield name, setting
+    for inner in _inner_values(value):
         yield from _memories(inner)
 
 
@@ -266,7 +276,9 @@ def _replace_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) ->
         if is_component(value) or FUNCTION in value:
             return make(value)
         return {name: _replace_components(inner, make) for name, inner in value.items()}
-    return [_replace_components(inner, make) for inner in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_replace_components(inner, make) for inner in value]
+    return value
 
 
 def is_component(value: Any) -> bool:
@@ -343,7 +355,9 @@ class _OthersFirst:
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Return where the path without the project's folder has a module; None for parts of packages."""
-        return PathFinder.find_spec(name, [entry for entry in sys.path if entry != _root]) if path is None else None
+        if path is not None:
+            return None
+        return PathFinder.find_spec(name, [entry for entry in sys.path if entry != _root])
 
 
 def _is_of(top: str, root: str) -> bool:

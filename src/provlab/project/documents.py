@@ -159,8 +159,11 @@ def read_as(kind: Any, value: Any, subject: str) -> Any:
         with about(subject):
             return function(argument)
     if origin is tuple and isinstance(value, list):
-        names = [item.get("id", place) if isinstance(item, Mapping) else place for place, item in enumerate(value, 1)]
-        return tuple(read_as(inner[0], item, f"{subject}: {name}") for name, item in zip(names, value, strict=True))
+        items = []
+        for place, item in enumerate(value, 1):
+            name = item.get("id", place) if isinstance(item, Mapping) else place
+            items.append(read_as(inner[0], item, f"{subject}: {name}"))
+        return tuple(items)
     if origin is Mapping and isinstance(value, Mapping):
         return {str(name): read_as(inner[1], item, f"{subject}: {name}") for name, item in value.items()}
     if kind is float and type(value) is int:
@@ -238,8 +241,10 @@ def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH
         for _ in range(max_depth + 1):
             if not level:
                 return content
-            inner = [inner_value.values() if isinstance(inner_value, dict) else inner_value for inner_value in level]
-            level = [inner_value for values in inner for inner_value in values if isinstance(inner_value, dict | list)]
+            values: list[Any] = []
+            for collection in level:
+                values += collection.values() if isinstance(collection, dict) else collection
+            level = [value for value in values if isinstance(value, dict | list)]
     raise ValueError(f"it is nested in more than {max_depth} levels")
 
 

@@ -180,7 +180,8 @@ def full_name(name: str, also: Sequence[str] = ()) -> str:
 def short_name(name: str) -> str:
     """Return an artefact's name without its paper where no other paper has that name."""
     short = name.split("/")[1]
-    return short if sum(full.split("/")[1] == short for full in artefact_names()) == 1 else name
+    same_name = [full for full in artefact_names() if full.split("/")[1] == short]
+    return short if len(same_name) == 1 else name
 
 
 def reproduce_command(name: str, overrides: Sequence[str] = (), program: str = "provsel") -> str:

@@ -119,8 +119,11 @@ _known: dict[tuple[str | None, str], tuple[Project, tuple[int, ...]]] = {}
 
 def _changed(root: Path) -> tuple[int, ...]:
     """Return when the files that can be a project's were changed."""
-    paths = [f"{root}/{name}" for name in (FILE, "pyproject.toml")]
-    return tuple(os.stat(path).st_mtime_ns if os.path.exists(path) else 0 for path in paths)
+    times = []
+    for name in (FILE, "pyproject.toml"):
+        path = f"{root}/{name}"
+        times.append(os.stat(path).st_mtime_ns if os.path.exists(path) else 0)
+    return tuple(times)
 
 
 def tool(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import IO, Any, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from provlab.project.messages import visible
@@ -48,14 +48,20 @@ def table(lines: Sequence[Mapping[str, object]], title: str = "", caption: str =
 
     None is an empty cell, and a `rich.text.Text` brings its colour; nothing is cut.
     """
-    columns = [Column(name, overflow="fold") for name in (lines[0] if lines else ())]
-    shown = Table(*columns, title_justify="left", caption_justify="left")
-    shown.title, shown.caption = (Text(text) if text else None for text in (title, caption))
+    shown = Table(title_justify="left", caption_justify="left")
+    shown.title = Text(title) if title else None
+    shown.caption = Text(caption) if caption else None
+    for name in lines[0] if lines else ():
+        shown.add_column(name, overflow="fold")
     for line in lines:
-        shown.add_row(
-            *(value if isinstance(value, Text) else "" if value is None else str(value) for value in line.values())
-        )
+        shown.add_row(*map(_cell, line.values()))
     return shown
+
+
+def _cell(value: object) -> Text | str:
+    if isinstance(value, Text):
+        return value
+    return "" if value is None else str(value)
 
 
 def print_json(value: Any) -> None:
@@ -96,9 +102,9 @@ class VisibleStream:
 @contextmanager
 def visible_output() -> Iterator[None]:
     """Let nothing that is printed, or told by a log or a warning, make a terminal do something."""
-    streams = [
-        cast(TextIO, stream if isinstance(stream, VisibleStream) else VisibleStream(stream))
-        for stream in (sys.stdout, sys.stderr)
-    ]
-    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+    with redirect_stdout(_visible(sys.stdout)), redirect_stderr(_visible(sys.stderr)):
         yield
+
+
+def _visible(stream: TextIO) -> TextIO:
+    return stream if isinstance(stream, VisibleStream) else cast(TextIO, VisibleStream(stream))

@@ -68,7 +68,8 @@ def mathematics() -> str:
     They differ in one value of a thousand and less (glibc 2.36 without FMA: exp in 9 of 16,384), hence so many.
     """
     grid = np.arange(1, 16385) / 1024  # exact: the same bits everywhere
-    scalars = [[function(x) for x in grid.tolist()] for function in (math.exp, math.log, lambda x: math.pow(x, 1.7))]
+    functions = (math.exp, math.log, lambda x: math.pow(x, 1.7))
+    scalars = [list(map(function, grid.tolist())) for function in functions]
     values = np.array([*scalars, np.exp(grid), np.log(grid)], dtype="<f8")  # NumPy has loops of its own for these two
     library = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}) else None
     return f"{library or 'unnamed'} {hashlib.sha256(values.tobytes()).hexdigest()[:12]}"

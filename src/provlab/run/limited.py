@@ -50,8 +50,10 @@ def subset_ratio(fitted: Fitted) -> float:
         Q = independent_directions(dense_columns(view.X, columns))
         kept = np.vdot(Q, products @ Q) if is_wide else np.square(view.X.T @ Q).sum()
         tail = squares[RANK:].sum()
+        if not tail > 0:
+            return np.nan
         left = squares.sum() - kept
-        return float(left / tail if left > ROUNDING * squares.sum() else 0.0) if tail > 0 else np.nan
+        return float(left / tail) if left > ROUNDING * squares.sum() else 0.0
 
     if "subset ratio" not in fitted.geometry:
         fitted.geometry["subset ratio"] = compute()

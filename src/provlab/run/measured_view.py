@@ -44,7 +44,8 @@ class MeasuredView(SharedView):
             def largest() -> int | None:
                 views = [view for view in self._family() if isinstance(view, MeasuredView)]
                 peaks = [own(), *(view._peaks[name] for view in views for name in view._used if name in view._peaks)]
-                return None if None in peaks else max(peak for peak in peaks if peak is not None)
+                known_peaks = [peak for peak in peaks if peak is not None]
+                return max(known_peaks) if len(known_peaks) == len(peaks) else None
 
             yield largest
 

@@ -160,8 +160,8 @@ def prepared_rows(
     except Exception as error:  # of a class that may raise anything
         text = str(error).removeprefix("preparation: ")
         raise ValueError(f"{subject}: expected rows that {type(transformer).__name__} takes: {text}") from error
-    X, X_test = (sparse.csr_array(x, dtype=float) if sparse.issparse(x) else np.asarray(x, dtype=float) for x in parts)
-    if X.ndim != 2 or not all(np.isfinite(x.data if sparse.issparse(x) else x).all() for x in (X, X_test)):
+    X, X_test = map(_as_numbers, parts)
+    if X.ndim != 2 or not (_is_finite(X) and _is_finite(X_test)):
         _check_overflow(subject, dataset)
         raise ValueError(
             f"{subject}: expected a table of finite numbers, got {X.shape} with NaN or infinite values; add a "
@@ -170,9 +170,20 @@ def prepared_rows(
     try:
         names = np.asarray(transformer.get_feature_names_out(), dtype=object)
     except (AttributeError, ValueError):  # such as a function, which cannot name what it gives
-        same = X.shape[1] == dataset.X.shape[1]
-        names = dataset.feature_names if same else np.array([f"{k}" for k in range(1, X.shape[1] + 1)], dtype=object)
+        n_columns = X.shape[1]
+        if n_columns == dataset.X.shape[1]:
+            return X, X_test, dataset.feature_names
+        names = np.array([str(k) for k in range(1, n_columns + 1)], dtype=object)
     return X, X_test, names
+
+
+def _as_numbers(rows: Any) -> Any:
+    return sparse.csr_array(rows, dtype=float) if sparse.issparse(rows) else np.asarray(rows, dtype=float)
+
+
+def _is_finite(rows: Any) -> bool:
+    values = rows.data if sparse.issparse(rows) else rows
+    return bool(np.isfinite(values).all())
 
 
 def _check_overflow(subject: str, dataset: Dataset) -> None:

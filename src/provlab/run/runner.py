@@ -23,7 +23,7 @@ from provlab.data import MissingDataError, describe_roots
 from provlab.project.documents import canonical_json
 from provlab.project.terminal import PlainConsole
 from provlab.run.executors import execute
-from provlab.run.task import data_of
+from provlab.run.task import Results, data_of
 
 PLAIN_EVERY = 15.0
 """Seconds between two lines of progress where there is no terminal."""
@@ -117,9 +117,11 @@ class RunReport:
 def _most_frequent(reasons: Iterable[str], ends: Mapping[str, str]) -> list[str]:
     """Return a line for each of the most frequent reasons, with its end if it has one, and one for all others."""
     counted = Counter(reasons).most_common()
-    rest = counted[KINDS:]
-    others = [f"{sum(n for _, n in rest)} x {len(rest)} other reasons"] if rest else []
-    return [f"{n} x {reason}{ends.get(reason, '')}" for reason, n in counted[:KINDS]] + others
+    lines = [f"{n} x {reason}{ends.get(reason, '')}" for reason, n in counted[:KINDS]]
+    rest = dict(counted[KINDS:])
+    if rest:
+        lines.append(f"{sum(rest.values())} x {len(rest)} other reasons")
+    return lines
 
 
 def run_cells(
@@ -163,20 +165,14 @@ def run_cells(
     store.prepare()
     start = time.perf_counter()
     try:
+        n_trials = sum(len(task.trials) for task in tasks)
         # closing them ends the tasks that still run
         with (
-            closing(execute(tasks, executor)) as results,
-            ticker(console, label or "trials", sum(len(task.trials) for task in tasks)) as advance,
+            closing(_store_results(tasks, executor, store, report, own_warnings)) as results,
+            ticker(console, label or "trials", n_trials) as advance,
         ):
             for result in results:
-                store.append(result.records)
-                report.n_run += len(result.records)
-                is_first = len(report.failures) == n_refused
-                report.failures += result.failures
-                report.warnings += [
-                    text for text in result.warnings if not text.partition(": ")[2].startswith(own_warnings)
-                ]
-                if is_first and result.failures and report.n_skipped:
+                if len(report.failures) == n_refused + len(result.failures) > n_refused and report.n_skipped:
                     _, where, reason = result.failures[0]
                     say(FIRST.format(reason=reason.rstrip("."), where=where))
                 advance(len(result.records) + len(result.failures))
@@ -198,6 +194,25 @@ def run_cells(
     except OSError as error:  # all is stored, and the next run merges
         say(f"not merged: {error}")
     return report
+
+
+def _store_results(
+    tasks: Sequence[Task],
+    executor: Mapping[str, Any],
+    store: TrialStore,
+    report: RunReport,
+    own_warnings: tuple[str, ...],
+) -> Results:
+    """Yield the result of each task after its records are stored and counted in the report."""
+    with closing(execute(tasks, executor)) as results:
+        for result in results:
+            store.append(result.records)
+            report.n_run += len(result.records)
+            report.failures += result.failures
+            for text in result.warnings:
+                if not text.partition(": ")[2].startswith(own_warnings):
+                    report.warnings.append(text)
+            yield result
 
 
 def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str, Any], **options: Any) -> RunReport:

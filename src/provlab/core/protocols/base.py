@@ -61,11 +61,11 @@ def columns(kind: Kind, *names: str, low: float = -math.inf, high: float = math.
 
 def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
     """Return the columns of some theorems, each once: a trial that does not measure them says so."""
-    kinds = {name: kind for theorem in theorems for name, kind in theorem.columns().items()}
-    return tuple(
-        Column(name, "text", NOT_MEASURED) if kind is str else Column(name, "number", math.nan)
-        for name, kind in kinds.items()
-    )
+    declared: dict[str, Column] = {}
+    for theorem in theorems:
+        for name, kind in theorem.columns().items():
+            declared[name] = Column(name, "text", NOT_MEASURED) if kind is str else Column(name, "number", math.nan)
+    return tuple(declared.values())
 
 
 Rows = NDArray[np.int64]
