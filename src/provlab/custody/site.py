@@ -75,23 +75,20 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         paper_names = tuple(dict.fromkeys(name.split("/")[0] for name in names))
         check_names(paper_names, names, [claim.id for file in files for claim in file.claims])
         runs, run_problems = read_runs(results)
-        panel = stored_folder()
-        has_panel = panel.is_relative_to(current_project().root) and panel.is_dir()  # as other reference results
+        panel = _panel_folder()
         when = datetime.now(UTC).isoformat(timespec="seconds")
-        site = Site(results, folder, tuple(overrides), when, len(store), paper_names, len(runs), has_panel)
-        audits = read_audits(results)
+        site = Site(results, folder, tuple(overrides), when, len(store), paper_names, len(runs), panel is not None)
         readings = readings_of(files, results)
         reference = project_reference(folder, files)
-        families = {file.paper: file.claims for file in files}
+        audits = read_audits(results)
         outcomes = _audited_cells(audits)
+        families = {file.paper: file.claims for file in files}
 
         def write(name: str) -> ArtefactPage:
             family = families.get(name.split("/")[0], ())
             return write_artefact(site, store, name, family, readings, outcomes, reference)
 
-        if n_jobs is None:
-            n_jobs = min(usable_cores(), 4) if len(store) > LARGE else 1
-        pages = _write_each(write, names, n_jobs)
+        pages = _write_each(write, names, n_jobs or _jobs_for(store))
         if overrides:
             _check_fit(pages, overrides)
         verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
@@ -103,7 +100,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         else:
             site.write("index.html", "overview_runs.html", "Comparison", "index", **of_runs)
         _write_environment(site, store, audits)
-        if has_panel:
+        if panel is not None:
             write_benchmark(site, Scores.of(read_panel(panel)))
         write_assets(folder / "assets")
     return target / "index.html"
@@ -117,6 +114,21 @@ def _read_store(results: Path) -> StoreSnapshot:
     if n_listed > AT_ONCE:
         return store
     return store.with_large(store.table["cell"].unique().to_pylist())  # what keeps all features has no list
+
+
+def _panel_folder() -> Path | None:
+    """Return the folder of the benchmark's panel where it is one of the project, as other reference results."""
+    panel = stored_folder()
+    if panel.is_dir() and panel.is_relative_to(current_project().root):
+        return panel
+    return None
+
+
+def _jobs_for(store: StoreSnapshot) -> int:
+    """Return the number of processes that share the artefacts."""
+    if len(store) <= LARGE:
+        return 1
+    return min(usable_cores(), 4)
 
 
 def _audited_cells(audits: Iterable[AuditRun]) -> dict[str, Counter[str]]:
