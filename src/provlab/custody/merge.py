@@ -71,8 +71,8 @@ def split_repeated(trials: pa.Table) -> tuple[pa.Table, pa.Table]:
     return trials.filter(pa.array(~is_repeated)), trials.filter(pa.array(is_repeated))
 
 
-def compare_known(known: pa.Table, trials: pa.Table, source: str) -> tuple[dict[str, int], pd.DataFrame]:
-    """Compare the trials of a source with known ones, row by row the same, which say their `FIRST` source.
+def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dict[str, int], pd.DataFrame]:
+    """Compare the trials of a source with earlier ones, row by row the same, which say their `FIRST` source.
 
     Returns
     -------
@@ -82,14 +82,14 @@ def compare_known(known: pa.Table, trials: pa.Table, source: str) -> tuple[dict[
         A line a column of a trial that is different, see `CONFLICT_COLUMNS`.
     """
     # a column that one side never wrote is that of another version, and no disagreement
-    written = _written(known) & _written(trials)
+    written = _written(earlier) & _written(trials)
     names = [name for name in agreement.compared_columns(trials.column_names) if name in written]
-    differences = agreement.differences(known, trials, names)
-    outcomes = agreement.outcomes(known, trials, differences)
+    differences = agreement.differences(earlier, trials, names)
+    outcomes = agreement.outcomes(earlier, trials, differences)
     wrong = differences[outcomes[differences["row"]] == DIFFERENT].sort_values("row", kind="stable")
     rows = pa.array(wrong["row"], pa.int64())
     lines = trials.select(PLACE).take(rows).to_pandas()
-    lines = lines.assign(source=known[FIRST].take(rows).to_pandas(), other=source, column=wrong["column"].to_numpy())
+    lines = lines.assign(source=earlier[FIRST].take(rows).to_pandas(), other=source, column=wrong["column"].to_numpy())
     pairs = list(map(agreement.short_texts, wrong["stored"], wrong["now"]))
     lines[["first", "second"]] = pd.DataFrame(pairs, columns=["first", "second"])
     counts = {outcome: int((outcomes == outcome).sum()) for outcome in OUTCOMES}
@@ -127,19 +127,21 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
     store = TrialStore(target / "store")
     ours = store.query()
     _check_whole(target, ours)
-    known = with_source(ours, str(target))
+    earlier = with_source(ours, str(target))
     conflicts: list[pd.DataFrame] = []
     fresh = []
     for name, folder in sources.items():
         trials, repeated = split_repeated(source_trials(folder))
         firsts = with_source(trials, name).take(pc.index_in(repeated["key"], value_set=trials["key"].combine_chunks()))
         repeat_counts, repeat_conflicts = compare_known(firsts, repeated, name)
-        places = pc.index_in(trials["key"], value_set=known["key"].combine_chunks())
-        counts, new_conflicts = compare_known(known.take(places.drop_null()), trials.filter(pc.is_valid(places)), name)
+        places = pc.index_in(trials["key"], value_set=earlier["key"].combine_chunks())
+        counts, new_conflicts = compare_known(
+            earlier.take(places.drop_null()), trials.filter(pc.is_valid(places)), name
+        )
         conflicts += [repeat_conflicts, new_conflicts]
         fresh.append(trials.filter(pc.is_null(places)))
         try:
-            known = pa.concat_tables([known, with_source(fresh[-1], name)], promote_options="permissive")
+            earlier = pa.concat_tables([earlier, with_source(fresh[-1], name)], promote_options="permissive")
         except pa.ArrowTypeError as error:
             raise ValueError(
                 f"merge: expected columns of {name} with the types that they have in the sources before it, got "
@@ -163,8 +165,8 @@ def merge_panel(source: Path, target: Path, *, keep_first: bool) -> pd.DataFrame
     key = ["cell", *NUMBERS]
     theirs = new.merge(old[key], on=key).sort_values(key)
     ours = old.merge(theirs[key], on=key).sort_values(key)
-    known = with_source(unpacked(ours, cells), str(target))
-    counts, conflicts = compare_known(known, unpacked(theirs, cells), str(source))
+    earlier = with_source(unpacked(ours, cells), str(target))
+    counts, conflicts = compare_known(earlier, unpacked(theirs, cells), str(source))
     fresh = new[~new["cell"].isin({*old["cell"]})]
     if keep_first or conflicts.empty:
         names = pd.MultiIndex.from_frame(old[[*NAMES]])

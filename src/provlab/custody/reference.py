@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -178,22 +178,28 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
         for name, (artefact, trials) in complete.items():
             records = {record["key"]: record for record in sample_records(artefact, store)}
             sample.update(records)
-            made = Provenance.of(Versions.of_artefact(artefact, claims_about([name], files)), trials, overrides)
+            provenance = Provenance.of(Versions.of_artefact(artefact, claims_about([name], files)), trials, overrides)
             reference.artefacts[name] = {
-                **asdict(made),
+                **asdict(provenance),
                 "certificates": certificate_counts(trials),
                 "files": _write_files(folder, artefact, store, rankings),
                 "sample": sorted(records),
             }
-        shutil.rmtree(folder / SAMPLE, ignore_errors=True)
-        keys = sorted({key for part in reference.artefacts.values() for key in part["sample"]})
-        TrialStore(folder / SAMPLE).append([sample[key] for key in keys])
+        _write_sample(reference, sample)
         ids = [claim.id for file in files for claim in file.claims]
         order = [ranking.artefact for file in files for ranking in file.rankings]
         lines = joined(reference.verdicts, verdict_frame(verdicts), "id", ids)
         lines_of_rankings = joined(reference.rankings, ranked(rankings), "artefact", order)
         _finish(replace(reference, verdicts=lines, rankings=lines_of_rankings), results, names)
     return target
+
+
+def _write_sample(reference: Reference, records: Mapping[str, dict[str, Any]]) -> None:
+    """Write the records that the artefacts name, of those by their keys, in place of the sample."""
+    folder = reference.folder / SAMPLE
+    shutil.rmtree(folder, ignore_errors=True)
+    keys = sorted({key for part in reference.artefacts.values() for key in part["sample"]})
+    TrialStore(folder).append([records[key] for key in keys])
 
 
 def _remove_files(reference: Reference, artefacts: Collection[str]) -> None:
@@ -261,10 +267,10 @@ def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
     folder = reference.folder
     files = {file.paper: file for file in all_claim_files()}
     for path in sorted((results / READINGS).glob("*/made.json")):
-        made = {name: part for name, part in stored_made(path.parent).items() if not names or name in names}
-        if made and path.parent.name in files:
-            reference.readings.update({name: asdict(provenance) for name, provenance in made.items()})
-            copy_readings(path.parent, folder / READINGS / path.parent.name, made, files[path.parent.name])
+        new = {name: part for name, part in stored_made(path.parent).items() if not names or name in names}
+        if new and path.parent.name in files:
+            reference.readings.update({name: asdict(provenance) for name, provenance in new.items()})
+            copy_readings(path.parent, folder / READINGS / path.parent.name, new, files[path.parent.name])
     write_parts(reference)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if size > MAX_BYTES:

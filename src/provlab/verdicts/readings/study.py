@@ -166,13 +166,13 @@ class Outcome:
         settings = multiverse.overrides
         if multiverse.whole:
             settings = (*settings, WHOLE)
-        made = {}
+        provenances = {}
         for name in dict.fromkeys(claim.rule.artefact for claim in multiverse.claims):
             trials, _ = stored_trials((entry.cell for entry in multiverse.needed_about(name)), store)
             if len(trials):
-                made[name] = Provenance.of(_versions(multiverse, name), trials, settings)
+                provenances[name] = Provenance.of(_versions(multiverse, name), trials, settings)
         prints = {name: distances(multiverse, name, store) for name in multiverse.printed}
-        return cls(multiverse, judge_universes(multiverse, store), prints, made)
+        return cls(multiverse, judge_universes(multiverse, store), prints, provenances)
 
     @cached_property
     def robustness(self) -> list[Robustness]:
@@ -232,14 +232,14 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
     paper = outcome.multiverse.readings.paper
     new = {UNIVERSES: outcome.universes, ROBUSTNESS: robustness_frame(outcome.robustness)}
     old = {name: frame.head(0) for name, frame in new.items()}
-    made = dict(outcome.made)
+    provenances = dict(outcome.made)
     try:
         if stored := stored_outcome(paper, folder.parents[1]):
             old = {name: texts(folder / name) for name in new}
             partly = {claim.rule.artefact for name, claim in stored.claims.items() if name not in outcome.claims}
             for name, provenance in stored.made.items():
-                if name in partly or name not in made:
-                    made[name] = provenance
+                if name in partly or name not in provenances:
+                    provenances[name] = provenance
     except ValueError as error:
         log.warning("readings of %s about other claims are not kept: %s", paper, error)
     order = [claim.id for claim in outcome.multiverse.family]
@@ -247,7 +247,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
         write_frame(joined(old[name], frame, "claim", order), folder / name, EFFECTS)
     for artefact, frame in outcome.prints.items():
         write_frame(frame, _print_file(folder, artefact))
-    stated = {name: asdict(made[name]) for name in sorted(made)}
+    stated = {name: asdict(provenances[name]) for name in sorted(provenances)}
     write_text(folder / MADE, json.dumps(stated, indent=1, ensure_ascii=False) + "\n")
 
 
