@@ -133,9 +133,9 @@ class Certificates(AbstractRule):
         """Return verdict, p-value, needed n and test of a share violated that is smaller on each data set."""
         share = self.at_most or NEARLY_ALL
         trials = []
-        for violated, held in zip(states[VIOLATED], states[HELD], strict=True):
-            if violated + held:
-                trials.append((int(violated), int(violated + held)))
+        for n_violated, n_held in zip(states[VIOLATED], states[HELD], strict=True):
+            if n_violated + n_held:
+                trials.append((int(n_violated), int(n_violated + n_held)))
         # all must show it: no correction
         p_value, violated, n = max((float(bdtr(violated, n, share)), violated, n) for violated, n in trials)
         where = " on each data set" if len(trials) > 1 else ""

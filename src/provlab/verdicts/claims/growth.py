@@ -211,8 +211,8 @@ class GrowsLike(AbstractRule):
         names = trials["dataset" if self.datasets else "column"]
         size_of = dict(zip(self.datasets or self.columns, self.sizes, strict=True))
         sizes = names.map(size_of).to_numpy(float)
-        costs = selection_seconds(trials) if self.quantity == "seconds" else trials[self.quantity]
-        costs = costs.to_numpy(float)
+        cost = selection_seconds(trials) if self.quantity == "seconds" else trials[self.quantity]
+        costs = cost.to_numpy(float)
         is_known = np.isfinite(sizes) & (costs > 0)
         return sizes[is_known], costs[is_known]
 

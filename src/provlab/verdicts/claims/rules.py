@@ -257,14 +257,16 @@ def decide(
     low, high = test.interval(level)
     is_equivalence = len(criterion.bounds) > 1 and criterion.tails == 1
     name = f"TOST ({test.name})" if is_equivalence else test.name
-    numbers: dict[str, Any] = {}
+    n_needed = math.nan
+    detectable = math.nan
     if not met:
-        numbers["needed"] = needed(test, criteria, levels)
-        numbers["detectable"] = test.detectable(levels[0] / criteria[0].tails, criteria[0].bounds[0].alternative)
-    with_margin = [k for k, other in enumerate(criteria) if other.has_margin]
+        n_needed = needed(test, criteria, levels)
+        detectable = test.detectable(levels[0] / criteria[0].tails, criteria[0].bounds[0].alternative)
+    smallest_margin = math.nan
+    with_margin = [k for k, criterion in enumerate(criteria) if criterion.has_margin]
     if with_margin:
-        k = with_margin[0]
-        numbers["smallest_margin"] = criteria[k].smallest_margin(test, levels[k])
+        first = with_margin[0]
+        smallest_margin = criteria[first].smallest_margin(test, levels[first])
     return Finding(
         part,
         verdict,
@@ -276,7 +278,9 @@ def decide(
         f"{name}, {criterion}, Holm over {1 + len(families[decisive])}, {100 * level:g} % interval",
         unit,
         "smaller than the margin of equivalence" if is_same and verdict != NO_DIFFERENCE else "",
-        **numbers,
+        needed=n_needed,
+        detectable=detectable,
+        smallest_margin=smallest_margin,
     )
 
 
