@@ -102,7 +102,8 @@ class Standing(NamedTuple):
         ]
         return "\n".join([*lines, *self.problems])
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
     def _texts(self) -> pd.DataFrame:
         """Return what is printed of each method."""

@@ -237,15 +237,14 @@ def _stability(
         return KEEPS_ALL, *NO_STABILITY
     if len(selections) < 2:
         return SINGLE, *NO_STABILITY
-    folds: list[tuple[int, int]] | None = list(zip(trials["repeat"], trials["fold"], strict=True))
-    overlap = 0.0
-    if len({*folds}) == 1:  # draws on one fold
-        folds = None
+    samples = list(zip(trials["repeat"], trials["fold"], strict=True))
+    if len({*samples}) == 1:  # draws on one fold
+        report = stability(selections, n_features)
     else:
         n_train, n_test = (trials[name].astype(float).mean() for name in FOLD_SIZES)
-        if n_test > 0 and n_train > 0:  # seeds have no test rows
-            overlap = float(n_test / n_train)
-    report = stability(selections, n_features, samples=folds, overlap=overlap)
+        has_test = n_test > 0 and n_train > 0  # seeds have no test rows
+        overlap = float(n_test / n_train) if has_test else 0.0
+        report = stability(selections, n_features, samples=samples, overlap=overlap)
     return "", report.index, report.interval()
 
 
@@ -256,7 +255,7 @@ def _places(trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.in
     medians = np.full(n, np.nan)
     if sizes.max() > 1 and all((features[1:] >= features[:-1]).all() for features in lists):
         return medians  # all in the order of the columns
-    listed = np.repeat(is_list, sizes)
+    listed: NDArray[np.bool_] = np.repeat(is_list, sizes)
     places = (np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes))[listed]
     codes = codes[listed]
     # one sort of feature and place together: a report has thousands of cells, and grouping takes four times as long

@@ -105,7 +105,7 @@ def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs:
     pages = _for_each(partial(show_artefact, site, sources), artefacts, n_jobs)
     _check_settings(overrides, pages)
     run_parts, unshown = write_runs(site, store, runs)
-    shared = {"runs": run_parts, "run_problems": [*run_problems, *unshown]}
+    shared: dict[str, Any] = {"runs": run_parts, "run_problems": [*run_problems, *unshown]}
     if site.papers:
         verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
         ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
