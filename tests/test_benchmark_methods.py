@@ -315,7 +315,7 @@ def test_another_version_has_another_key_and_is_no_failure_of_the_method():
 )
 def test_configs_may_name_the_selectors_of_the_benchmark_and_nothing_else_of_it(kind, target):
     assert component_class("selector", {"_target_": "provlab.bench.selectors.FTest"}) is selectors.FTest
-    with pytest.raises(ValueError, match=rf"config of the {kind}: expected .* got 'provlab\.benchmark\.{target}'"):
+    with pytest.raises(ValueError, match=rf"config of the {kind}: expected .* got 'provlab\.bench\.{target}'"):
         component_class(kind, {"_target_": f"provlab.bench.{target}"})
 
 

@@ -17,7 +17,7 @@ from scipy.stats import t
 
 from made_paper import CLAIMS, made_paper
 from provlab.cli import main
-from provlab.cli.commands import COMMANDS
+from provlab.cli.commands import COMMANDS, FOR_MAINTAINERS
 from provlab.core.frames import COLUMNS
 from provlab.core.store import TrialStore
 from provlab.project.messages import did_you_mean, nearest
@@ -53,7 +53,9 @@ def test_version_and_help_of_the_installed_command(here, call):
     done = run_python(["-m", "provlab.cli", "--version"], here)
     assert (done.stdout, done.stderr) == (f"provsel {__version__}\n", "")
     _, printed, _ = call("--help")
-    assert all(re.search(rf"^ +{name} ", printed, re.M) for name in COMMANDS)
+    listed = {name for name in COMMANDS if re.search(rf"^ +{name} ", printed, re.M)}
+    assert listed == {*COMMANDS} - {*FOR_MAINTAINERS}
+    assert all(f"{name} (" in printed for name in FOR_MAINTAINERS)
 
 
 def test_too_little_address_space_is_a_sentence_and_no_hang(here):

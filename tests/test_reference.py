@@ -30,6 +30,9 @@ from provlab.custody.reference import (
     write_readings,
     write_reference,
 )
+from provlab.custody.reference import (
+    letters as letters_of,
+)
 from provlab.project.project import current_project
 from provlab.run.environment import environment
 from provlab.verdicts.claims.provenance import Versions
@@ -242,7 +245,7 @@ def test_the_readme_lists_what_is_older_than_the_code(contents):
 
 def test_the_letters_are_a_page_in_words_with_the_counts_of_the_readme(contents):
     """No name of ours is in them: of a place, an artefact, a setting, or an option with both."""
-    letters = {path.parent.name: text for path, text in contents.letters().items()}
+    letters = {path.parent.name: text for path, text in letters_of(contents).items()}
     assert {*letters} == {"paul2016", "giesen2013", "wang2018"}
     heading, _, *rows = re.findall(r"^\|.*\|$", (REPO / "README.md").read_text().partition("## What came out")[2], re.M)
     readme = {row.split(" | ")[0].strip("| "): row.strip("| ").split(" | ")[1:] for row in rows[:3]}

@@ -15,6 +15,7 @@ from provsel.certificates import (
     THEOREMS,
     Certificate,
     ClusteringRatio,
+    FalseSelections,
     OnlineFeatureCount,
     RidgeRegressionCost,
     RidgeRegressionRisk,
@@ -35,6 +36,7 @@ def nan():
 
 OTHERS = (
     ClusteringRatio,
+    FalseSelections,
     OnlineFeatureCount,
     RidgeRegressionCost,
     RidgeRegressionRisk,

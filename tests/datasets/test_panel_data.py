@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from provlab.bench import stored
+from provlab.bench import stored_panel as stored
 from provlab.bench.panel import base_cell, panel_datasets
 from provlab.core.composition import compose_config
 from provlab.core.plan import load_from

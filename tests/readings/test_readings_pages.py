@@ -22,10 +22,10 @@ def universes(study):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("verdict", "verdct", "expected the columns method, C, strictness, table-unit, claim"),
+        ("verdict", "verdct", "expected the columns claim, method, C, strictness, table-unit, verdict"),
         ("known2000.better", "known2000.other", "expected claims of known2000, got 'known2000.other'"),
         ("a coin", "a dice", r"expected options of method \(.*\), got 'a dice'"),
-        (",complete", ',complete,"one more', "expected the columns method, C, strictness, table-unit, claim"),
+        (",complete", ',complete,"one more', "expected the columns claim, method, C, strictness, table-unit, verdict"),
     ],
 )
 def test_what_no_longer_fits_is_left_out_with_a_warning(universes, caplog, old, new, message):

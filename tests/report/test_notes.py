@@ -32,7 +32,7 @@ def test_headings_tables_and_links_fit_into_a_page(tmp_path):
 
 
 def test_a_title_is_the_caption_and_cells_stay_as_they_are(tmp_path):
-    page = read(tmp_path, "| x |\n|---|\n| of the notes |\n", title="a **b** <i> {0}", of="reference")
+    page = read(tmp_path, "| x |\n|---|\n| of the notes |\n", title="a **b** <i> {0}", source="reference")
     assert page.text == "a b <i> {0} x of the notes"
     assert ("div", "aria-label", "Table 1 of the reference") in page.attributes
 

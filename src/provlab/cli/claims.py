@@ -125,7 +125,6 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
 def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
     from provlab.core.snapshot import StoreSnapshot
     from provlab.core.store import TrialStore
-    from provlab.report.figures.ranks import draw_rankings
     from provlab.verdicts.claims.schema import claim_files, columns_read
     from provlab.verdicts.claims.stored import Evidence, composed
     from provlab.verdicts.claims.verdicts import judge_files, write_verdicts
@@ -144,6 +143,8 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     evidence.raise_if_nothing_fits()
     write_verdicts(results, verdicts, rankings)
     if options.figures:
+        from provlab.report.figures.ranks import draw_rankings  # Matplotlib: only figures need it
+
         draw_rankings(rankings, results / "figures")
     return verdicts, rankings
 

@@ -115,9 +115,10 @@ def _own_classes(kind: str, package: str) -> dict[str, type]:
     if package.split(".")[0] not in OWN:
         return {}
     try:
-        return registered(kind, package)
+        classes = registered(kind, package)
     except (ImportError, AttributeError):  # no such module, or one that lists no public names
         return {}
+    return {name: component for name, component in classes.items() if hasattr(component, METHODS[kind])}
 
 
 def _advice(kind: str, target: str) -> str:

@@ -92,7 +92,7 @@ def front(board: pd.DataFrame, measure: str) -> list[str]:
     for name, own in costs.iterrows():
         is_beaten = (costs <= own).all(axis=1) & (costs < own).any(axis=1)
         if not is_beaten.any():
-            names.append(str(name))
+            names.append(name)
     return names
 
 

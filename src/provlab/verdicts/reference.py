@@ -88,12 +88,13 @@ class Reference:
     def claims(self) -> pd.DataFrame:
         """Return the verdicts, what each is `counted` as, and in words those under `readings` and of `subsamples`."""
         robustness = stored_robustness(self.folder)
+        subsamples = stored_subsamples(self.folder)
         ids = self.verdicts["id"]
         pairs = zip(ids, self.verdicts["verdict"], strict=True)
         return self.verdicts.assign(
             counted=[counted(claim, verdict, robustness) for claim, verdict in pairs],
             readings=[under_readings(claim, robustness) for claim in ids],
-            subsamples=ids.map(stored_subsamples(self.folder)).fillna(""),
+            subsamples=[subsamples.get(claim, "") for claim in ids],
         )
 
     def own_claims(self) -> dict[str, pd.DataFrame]:
