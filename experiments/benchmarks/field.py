@@ -23,6 +23,8 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from field_cases import forests, neighbours
+from sklearn.base import clone
 from sklearn.feature_selection import (
     RFE,
     SelectKBest,
@@ -158,6 +160,21 @@ CASES = {  # our selection and the package's, both functions of X and y; the pac
     "Laplacian score": (ours(partial(LaplacianScoreSelector, N_PICKED)), None, "", CLASSES),
     "alpha-investing": (ours(partial(AlphaInvestingSelector, N_PICKED)), None, "", BOTH),
 }  # fmt: skip
+PACKAGES = {
+    "Boruta": "boruta", "forest RFE": "scikit-learn", "permutation importance": "scikit-learn",
+    "forward selection": "scikit-learn", "stability selection": "scikit-learn", "knockoffs": "knockpy",
+    "ReliefF": "skrebate", "MultiSURF": "skrebate", "SURF": "skrebate", "SURF*": "skrebate",
+    "HSIC lasso": "pyHSICLasso", "CUR": "skmatter", "farthest columns": "skmatter",
+}  # fmt: skip
+for name, (select, package_select) in forests.CASES.items():
+    CASES[name] = (select, package_select, PACKAGES[name], BOTH)
+for name, (selector, package_select) in neighbours.CASES.items():
+    CASES[name] = (
+        ours(partial(clone, selector)),
+        package_select,
+        PACKAGES[name],
+        BOTH if selector.needs_labels else CLASSES,
+    )
 
 
 def megabytes(function):

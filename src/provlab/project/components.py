@@ -118,6 +118,8 @@ def _own_classes(kind: str, package: str) -> dict[str, type]:
         classes = registered(kind, package)
     except (ImportError, AttributeError):  # no such module, or one that lists no public names
         return {}
+    if package in REGISTRIES.values():
+        return classes
     return {name: component for name, component in classes.items() if hasattr(component, METHODS[kind])}
 
 
