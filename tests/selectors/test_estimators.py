@@ -317,7 +317,7 @@ def test_seeds_of_every_kind_decide_what_is_drawn(name):
     assert drawn(generator) != drawn(generator)  # a generator moves on
 
 
-LAST = ("rfe with kept", "rfe at best size")  # they look at other columns, or at folds
+LAST = ("rfe with kept", "rfe at best size", "stability of elimination")  # they look at other columns, folds or halves
 SERIES = {  # settings on one view, and how many parts they compute of it together
     "all in the table": ([made for name, made in SELECTORS.items() if name not in LAST], None),
     "bss": ([selectors.BSSSelector(r) for r in (40, 50, 60)], 3),

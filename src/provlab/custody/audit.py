@@ -259,7 +259,9 @@ def _stored(store: TrialStore | None, drawn: pa.Table) -> pa.Table:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+    """Return the type that records have: texts are not numbered, nor of the large kind that pandas makes."""
+    value_type = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.string() if pa.types.is_large_string(value_type) else value_type
 
 
 def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, str, str]]) -> list[Task]:
