@@ -110,7 +110,10 @@ def test_what_the_texts_say(table):
     assert [*hits.loc[(hits["reading"] == "largest") & (hits["ties"] == HIGHER), "list"]] == ["r=30, k=50"]
     assert (at.loc[("Lvg", "with replacement, new in each fold", HIGHER), "gaps"] > 0.9).all()
     assert (at.loc[("Lvg", "with replacement, new in each fold"), "error"] > 0).all()
-    assert not hits[hits["method"] == "LPSVM"].size
+    assert bss["reading"].str.startswith("section 4.1").all()
+    lpsvm = hits[hits["method"] == "LPSVM"]
+    assert {*lpsvm["reading"]} == {"as published"}
+    assert lpsvm["list"].str.endswith("k=40").all()
     assert (at.loc[("RFE", "a tenth", HIGHER), "exactly"] > 0.9).all()
     assert (at.loc[("RRQR", "as LAPACK leaves them", HIGHER), "exactly"] > 0.7).all()
     for method, reading in (
