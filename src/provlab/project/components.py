@@ -131,8 +131,9 @@ def _advice(kind: str, target: str) -> str:
     if module in OWN:
         if kind not in REGISTRIES:
             return "correct its name"
-        names = [f"{REGISTRIES[kind]}.{name}" for name in registered(kind)]
-        return f"name one of {', '.join(names)}{did_you_mean(target, names)}"
+        names = registered(kind)
+        targets = [f"{REGISTRIES[kind]}.{name}" for name in names]
+        return f"name one of {REGISTRIES[kind]}: {', '.join(names)}{did_you_mean(target, targets)}"
     place = f"add {module!r} to trust in {FILE}"
     if current_project().papers is None:
         place = f"write trust = [{module!r}] into a new file {FILE}"
