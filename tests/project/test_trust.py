@@ -74,6 +74,20 @@ def test_other_modules_are_refused_and_not_imported(target):
     assert "antigravity" not in sys.modules
 
 
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        ("model", "provsel.selectors.BSSSelector"),
+        ("selector", "provsel.models.KMeansClustering"),
+        ("selector", "provlab.run.preparation.TablePreparation"),
+        ("preparation", "provsel.selectors.BSSSelector"),
+        ("selector", "provlab.project.template.my_study.DocumentFrequency"),
+    ],
+)
+def test_a_class_of_ours_of_another_kind_or_room_is_refused_and_not_imported(kind, target):
+    assert refused(target, rf"config of the {kind}: expected", kind) == set()
+
+
 def test_what_helps_is_said(project):
     for target, got in (("???", "none"), (None, "none"), ("SelectKBest", "'SelectKBest'")):
         refused(target, rf"got {got}; name a class with its module, such as selector\._target_=my_study\.MyClass")

@@ -27,8 +27,14 @@ REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measu
 """Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
 none, and would wait for them longer than for all the rest."""
 
-OWN = ("provsel", "provlab")
-"""Top-level packages whose public classes a config may name."""
+NAMEABLE = {
+    "selector": ("provsel.selectors", "provlab.benchmark.selectors"),
+    "model": ("provsel.models",),
+    "measure": ("provsel.certificates",),
+    "preparation": ("provlab.preparation",),
+}
+"""Packages of ours whose public classes a config may name, by the names that keys have. Nothing else of ours is imported
+because of a config."""
 
 KEYED_BY_CLASS = (*REGISTRIES.values(), "provlab.preparation")
 """Packages whose classes keys hold without the package: a part of the contract of keys, by the names of that time."""
@@ -111,16 +117,10 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
 
 
 def _own_classes(kind: str, package: str) -> dict[str, type]:
-    """Return the public classes of a kind in a package of provsel or provlab; none of any other package."""
-    if package.split(".")[0] not in OWN:
+    """Return the classes of a package that a config may name for a kind; none of any other package."""
+    if KEY_NAMES.get(package, package) not in NAMEABLE[kind]:
         return {}
-    try:
-        classes = registered(kind, package)
-    except (ImportError, AttributeError):  # no such module, or one that lists no public names
-        return {}
-    if package in REGISTRIES.values():
-        return classes
-    return {name: component for name, component in classes.items() if hasattr(component, METHODS[kind])}
+    return registered(kind, package)
 
 
 def _advice(kind: str, target: str) -> str:
@@ -128,7 +128,7 @@ def _advice(kind: str, target: str) -> str:
     module = target.split(".")[0]
     if "." not in target:
         return f"name a class with its module, such as {kind}._target_=my_study.MyClass"
-    if module in OWN:
+    if module in ("provsel", "provlab"):
         if kind not in REGISTRIES:
             return "correct its name"
         names = registered(kind)
