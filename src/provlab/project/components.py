@@ -33,8 +33,8 @@ NAMEABLE = {
     "measure": ("provsel.certificates",),
     "preparation": ("provlab.preparation",),
 }
-"""Packages of ours whose public classes a config may name, by the names that keys have. Nothing else of ours is imported
-because of a config."""
+"""Packages of ours whose public classes a config may name, by the names that keys have; nothing else of ours is
+imported because of a config."""
 
 KEYED_BY_CLASS = (*REGISTRIES.values(), "provlab.preparation")
 """Packages whose classes keys hold without the package: a part of the contract of keys, by the names of that time."""
