@@ -14,8 +14,8 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 from provsel.kernels import permuted_forest
 from provsel.kernels.boruta import decided, is_settled
-from provsel.kernels.column_ranks import column_ranks
 from provsel.kernels.permuted_forest import Forest, permutation_importances
+from provsel.kernels.ranks import value_places
 from provsel.selectors import BorutaSelector, ForestRFESelector, PermutationImportanceSelector
 from provsel.selectors import forest_rfe as elimination
 from provsel.training_view import TrainingView
@@ -73,7 +73,7 @@ def test_importances_of_permutation_are_those_of_scikit_learn(name, depth, limit
 def test_importances_of_the_class_by_predictions_of_whole_forests(name, scoring):
     if name == "numbers" and scoring != "score":
         return
-    y, ranks = TARGETS[name], column_ranks(X)
+    y, ranks = TARGETS[name], value_places(X)
     selector = PermutationImportanceSelector(5, n_estimators=15, n_repeats=2, scoring=scoring, random_state=3)
     drawn = np.random.default_rng(3)
     groups = [np.arange(90)] if name == "numbers" else [np.flatnonzero(y == label) for label in np.unique(y)]
@@ -113,7 +113,7 @@ def test_elimination_is_that_of_scikit_learn_round_by_round(name, monkeypatch):
     classes = None if name == "numbers" else np.unique(y)
     for step, count in ((1, 4), (3, 3), (5, 2)):
         ours = ForestRFESelector(count, step=step, n_estimators=10, random_state=0).fit(X, y)
-        theirs = RFE(new_forest(classes, 10, seed), n_features_to_select=count, step=step).fit(column_ranks(X), y)
+        theirs = RFE(new_forest(classes, 10, seed), n_features_to_select=count, step=step).fit(value_places(X), y)
         np.testing.assert_array_equal(ours.get_support(), theirs.support_)
 
 

@@ -27,15 +27,6 @@ def standardised_columns(X: Array) -> Array:
     return columns
 
 
-def checked_varying(subject: str, columns: Array) -> Array:
-    """Return standardised columns, shape (d, n), or raise where none varies."""
-    if not columns.any():
-        raise ValueError(
-            f"{subject}: expected at least one feature that varies, got none of {columns.shape[0]}; check X."
-        )
-    return columns
-
-
 def indicator_targets(y: NDArray[np.float64 | np.int64], classes: NDArray[np.generic] | None) -> Array:
     """Return what is regressed on, shape (n_targets, n).
 

@@ -1,4 +1,4 @@
-"""Which columns are discrete, and columns as codes: what mutual information of features needs."""
+"""Which columns are discrete, and which vary; columns as codes, of which mutual information is counted."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy import sparse
 
 from provsel.checks import check_choice, check_integer
 from provsel.kernels.discrete_information import CodedColumns, Codes, binned, coded, column_blocks
+from provsel.kernels.standardised import standardised_columns
 from provsel.selectors._ranked import RankedRows, check_dense_size
 
 STRATEGIES = ("quantile", "width")
@@ -76,3 +77,16 @@ def varying_columns(subject: str, X: NDArray[np.float64]) -> NDArray[np.bool_]:
             f"{subject}: expected at least two different rows, got {len(X)} equal ones; check how X was loaded."
         )
     return varies
+
+
+def check_varying(subject: str, varies: NDArray[np.bool_]) -> None:
+    """Raise where none of the columns varies, as the mask of shape (d,) says."""
+    if not varies.any():
+        raise ValueError(f"{subject}: expected at least one feature that varies, got none of {varies.size}; check X.")
+
+
+def standardised(subject: str, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the `standardised_columns` of X, shape (d, n), or raise where none varies."""
+    columns = standardised_columns(X)
+    check_varying(subject, np.any(columns, axis=1))
+    return columns

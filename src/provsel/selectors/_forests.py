@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.kernels.column_ranks import column_ranks
+from provsel.kernels.ranks import value_places
+from provsel.selectors._columns import check_varying
 
 THIRD = 1 / 3
 """Share of the features that a node of a regression tree looks at; of classes it is their square root."""
@@ -15,9 +16,8 @@ THIRD = 1 / 3
 
 def varying_ranks(subject: str, X: NDArray[np.float64]) -> NDArray[np.float32]:
     """Return the ranks within the columns of X, shape (n, d), or raise where no column varies."""
-    ranks = column_ranks(X)
-    if not ranks.any():
-        raise ValueError(f"{subject}: expected at least one feature that varies, got none of {X.shape[1]}; check X.")
+    ranks = value_places(X)
+    check_varying(subject, np.any(ranks, axis=0))
     return ranks
 
 

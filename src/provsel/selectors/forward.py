@@ -8,7 +8,8 @@ import numpy as np
 
 from provsel.checks import check_positive
 from provsel.kernels.forward_ridge import forward_ridge
-from provsel.kernels.standardised import checked_varying, indicator_targets, standardised_columns
+from provsel.kernels.standardised import indicator_targets
+from provsel.selectors._columns import standardised
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 
@@ -90,7 +91,7 @@ class ForwardSelector(RankedSelector):
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
         check_positive("ForwardSelector", alpha=self.alpha)
-        columns = checked_varying("ForwardSelector", standardised_columns(rows.X))
+        columns = standardised("ForwardSelector", rows.X)
         targets = indicator_targets(rows.y, rows.classes)
         centred = targets - targets.mean(axis=1, keepdims=True)
         return Ranking(forward_ridge(columns, centred, float(self.alpha)))

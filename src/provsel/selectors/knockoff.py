@@ -16,7 +16,8 @@ from provsel.kernels.gaussian_knockoffs import (
     knockoff_threshold,
     shrunk_correlation,
 )
-from provsel.kernels.standardised import checked_varying, indicator_targets, standardised_columns
+from provsel.kernels.standardised import indicator_targets
+from provsel.selectors._columns import standardised
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 MOST_COLUMNS = 2_000
@@ -129,7 +130,7 @@ class KnockoffSelector(RankedSelector):
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
         self._check_options(rows.X.shape)
-        columns = checked_varying("KnockoffSelector", standardised_columns(rows.X))
+        columns = standardised("KnockoffSelector", rows.X)
         varying = np.flatnonzero(columns.any(axis=1))
         Z = columns[varying].T
         correlation = shrunk_correlation(Z)

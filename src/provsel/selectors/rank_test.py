@@ -9,7 +9,7 @@ from scipy.special import chdtrc
 from scipy.stats import rankdata, t
 
 from provsel.kernels.one_way import class_moments, correlations
-from provsel.kernels.ranks import column_ranks
+from provsel.kernels.ranks import mean_ranks
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 
@@ -82,7 +82,7 @@ class RankTestSelector(RankedSelector):
         self.task = task
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
-        ranks, n_samples = column_ranks(rows.X), rows.y.size
+        ranks, n_samples = mean_ranks(rows.X), rows.y.size
         if rows.classes is None:
             scores = np.abs(correlations(ranks, rankdata(rows.y)))
             freedom = max(n_samples - 2, 1)

@@ -12,8 +12,9 @@ from sklearn.base import clone
 from provsel.checks import check_integer, check_positive
 from provsel.kernels.least_angles import NOTHING, first_least_angles
 from provsel.kernels.stability_bounds import STEP, false_selections
-from provsel.kernels.standardised import checked_varying, indicator_targets, standardised_columns
+from provsel.kernels.standardised import indicator_targets
 from provsel.selectors._base import BaseSelector
+from provsel.selectors._columns import standardised
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 from provsel.training_view import TrainingView
 
@@ -195,7 +196,7 @@ def _complementary_halves(n: int, n_pairs: int, rng: np.random.Generator) -> NDA
 
 def _first_of_paths(rows: RankedRows, halves: NDArray[np.int64], q: int) -> list[NDArray[np.int64]]:
     """Return the first q features of least angle regression on each half, over all targets."""
-    columns = checked_varying("StabilitySelector", standardised_columns(rows.X))
+    columns = standardised("StabilitySelector", rows.X)
     paths = []
     for target in indicator_targets(rows.y, rows.classes):
         targets = np.broadcast_to(target, (len(halves), target.size))
