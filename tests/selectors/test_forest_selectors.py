@@ -296,3 +296,19 @@ def test_options_of_boruta_out_of_range(options, message):
     message = message or "expected an estimator with feature_importances_ after fit, got Ridge"
     with pytest.raises(ValueError, match=f"^BorutaSelector: {message}"):
         BorutaSelector(**options).fit(X, TARGETS["numbers"])
+
+
+def test_a_forest_of_a_class_that_a_function_defines_is_asked():
+    """Such a class has no name, by which fits on one view could share its order."""
+
+    class Local(RandomForestClassifier):
+        pass
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 8))
+    y = (X[:, 0] > 0).astype(int)
+    local, named = (
+        BorutaSelector(3, estimator=forest(10), max_iter=4, random_state=0).fit(X, y)
+        for forest in (Local, RandomForestClassifier)
+    )
+    assert local.indices_.tolist() == named.indices_.tolist()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from provlab.core.protocols import AbstractProtocol, BenchmarkFolds
+from provlab.core.protocols import AbstractProtocol
 from provlab.core.protocols.base import Rows, check_rows
 from provlab.run.measured_view import MeasuredView
 from provlab.run.preparation import prepared_rows
@@ -106,6 +106,9 @@ def fold_of_rows(
     whole = train.size == len(dataset.y)  # a copy of the largest data sets would cost half a gigabyte
     if preparation is not None:
         X_train, X_test, names = prepared_rows(preparation, dataset, train, test, seed)
+        # a panel has hundreds of thousands of trials: names that are those of the data are not stored again
+        if protocol.measures_memory and np.array_equal(names, dataset.feature_names):
+            names = None
     else:
         dataset.check_complete()
         X_train, X_test = dataset.X if whole else dataset.X[train], dataset.X[test]
@@ -113,9 +116,5 @@ def fold_of_rows(
     metadata = {} if weight is None else {"sample_weight": weight[train]}
     labels = dataset.y if whole else dataset.y[train]
     test_weight = None if weight is None else weight[test]
-    if not isinstance(protocol, BenchmarkFolds):
-        return Fold(SharedView(X_train, labels, metadata), X_test, dataset.y[test], names, test_weight)
-    # a panel has hundreds of thousands of trials: names that are those of the data are not stored again
-    if names is not None and np.array_equal(names, dataset.feature_names):
-        names = None
-    return Fold(MeasuredView(X_train, labels, metadata), X_test, dataset.y[test], names, test_weight)
+    kind_of_view = MeasuredView if protocol.measures_memory else SharedView
+    return Fold(kind_of_view(X_train, labels, metadata), X_test, dataset.y[test], names, test_weight)

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
+from pickle import PicklingError
 from typing import Any, ClassVar, Self
 
 import joblib
@@ -130,7 +131,11 @@ class RankedSelector(BaseSelector, ABC):
         if self.is_random and not isinstance(params["random_state"], Integral):
             return None
         params["n_features_to_select"] = count if self.order_depends_on_number else None
-        return f"order of {type(self).__module__}.{type(self).__qualname__} {joblib.hash(params)}"
+        try:
+            settings = joblib.hash(params)
+        except PicklingError:  # of a class that a function defines, which no name tells from another one
+            return None
+        return f"order of {type(self).__module__}.{type(self).__qualname__} {settings}"
 
     def _rows(self, view: TrainingView) -> RankedRows:
         """Return X as the method takes it, and y as numbers."""

@@ -195,9 +195,9 @@ class AbstractProtocol(ABC):
         All repeats have the same rows, and a task is one repeat of one cell.
     keeps_fold : bool
         The tasks of a worker share the fold: nothing in it depends on the repeat, and no cost from nothing is measured.
-    uses_model, clusters, scores, limits : bool
+    uses_model, clusters, scores, limits, measures_memory : bool
         Whether a model is fitted, whether it clusters, whether its predictions of test rows are judged here, and
-        whether `protocol.limit` ends a selection.
+        whether `protocol.limit` ends a selection, and whether the memory of a selection is measured.
     columns : tuple of Column
         What a trial measures beside the selection, see `provlab.run.measuring`.
     """
@@ -211,6 +211,7 @@ class AbstractProtocol(ABC):
     clusters: ClassVar[bool] = False
     scores: ClassVar[bool] = False
     limits: ClassVar[bool] = False
+    measures_memory: ClassVar[bool] = False
     columns: ClassVar[tuple[Column, ...]]
 
     def complete_settings(self, protocol: Mapping[str, Any]) -> dict[str, Any]:

@@ -280,6 +280,7 @@ class BenchmarkFolds(KFold):
     trial = "predictions within a limit"
     fixed: ClassVar[Mapping[str, Any]] = {"setting": "unsupervised"}
     limits = True
+    measures_memory = True
     columns = (
         *KFold.columns,
         *columns("text", "failure"),
