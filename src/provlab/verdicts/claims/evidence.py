@@ -11,8 +11,8 @@ import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from functools import cached_property, wraps
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -53,26 +53,77 @@ class Layout(NamedTuple):
     datasets: Mapping[str, tuple[str, ...]]
 
 
+class Folds:
+    """The folds that values are of, and what follows from them: claims ask for it thousands of times.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        `FOLD_KEYS` of each fold, sorted by them.
+    whole, rows : Folds and ndarray of int64, optional
+        Those that these are a part of, and their rows there.
+    """
+
+    def __init__(self, frame: pd.DataFrame, whole: Folds | None = None, rows: NDArray[np.int64] | None = None) -> None:
+        self.frame = frame
+        self.whole = whole
+        self.rows = rows
+        self._parts: dict[bytes, Folds] = {}
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """What each fold is called."""
+        names = zip(*(self.frame[name] for name in FOLD_KEYS), strict=True)
+        return [f"{dataset}, repeat {repeat}, fold {fold}" for dataset, repeat, fold in names]
+
+    @cached_property
+    def datasets(self) -> list[str]:
+        """The data sets, each once."""
+        return [str(name) for name in self.frame["dataset"].unique()]
+
+    @cached_property
+    def n_folds(self) -> int:
+        """Number of folds of a repeat."""
+        return int(self.frame["fold"].nunique())
+
+    @cached_property
+    def dataset_numbers(self) -> NDArray[np.int64]:
+        """The place of each fold's data set among `datasets`."""
+        return pd.factorize(self.frame["dataset"])[0]
+
+    def only(self, is_chosen: NDArray[np.bool_]) -> Folds:
+        """Return those that a mask chooses."""
+        if is_chosen.all():
+            return self
+        pattern = is_chosen.tobytes()
+        if pattern not in self._parts:
+            rows = np.flatnonzero(is_chosen)
+            self._parts[pattern] = Folds(self.frame.iloc[rows].reset_index(drop=True), self, rows)
+        return self._parts[pattern]
+
+
 class FoldLine(NamedTuple):
     """A quantity behind one number of an artefact, averaged over the draws of each fold.
 
     Attributes
     ----------
-    folds : DataFrame
-        `FOLD_KEYS` of each fold, sorted by them. Lines with equal folds share one frame.
+    folds : Folds
+        Lines with equal folds share them.
     values : ndarray of shape (n_folds,)
         NaN where no draw has a value.
     """
 
-    folds: pd.DataFrame
+    folds: Folds
     values: Floats
 
-    def on(self, folds: pd.DataFrame) -> Floats:
-        """Return the values on the folds of a frame, NaN where this line lacks one."""
+    def on(self, folds: Folds) -> Floats:
+        """Return the values on some folds, NaN where this line lacks one."""
         if folds is self.folds:
             return self.values
-        values = self.folds.assign(value=self.values)
-        return folds.merge(values, "left", FOLD_KEYS)["value"].to_numpy()
+        if folds.whole is self.folds:
+            return self.values[folds.rows]
+        values = self.folds.frame.assign(value=self.values)
+        return folds.frame.merge(values, "left", FOLD_KEYS)["value"].to_numpy()
 
 
 def remembered(method: Method) -> Method:
@@ -107,7 +158,11 @@ class AbstractEvidence(ABC):
         The only data set that is looked at; "" for all.
     memory : dict
         What was computed, by data set and question.
+    read_together : tuple of str
+        Quantities that are read at once with any other one, as most tests ask for them.
     """
+
+    read_together: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, overrides: Sequence[str] = (), *, scale: float = 100.0, unit: str = POINTS) -> None:
         self.overrides = list(overrides)
@@ -115,7 +170,7 @@ class AbstractEvidence(ABC):
         self.unit = unit
         self.dataset = ""
         self.memory: dict[tuple[Any, ...], Any] = {}
-        self._frames_of_folds: list[pd.DataFrame] = []
+        self._folds: list[Folds] = []
 
     @abstractmethod
     def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
@@ -174,9 +229,7 @@ class AbstractEvidence(ABC):
     def by_fold(self, places: Sequence[Place], quantity: str = "error") -> Sample:
         """Return means over the draws of each fold, or the differences of two numbers; errors in `unit`."""
         folds, values = self._common(places, quantity)
-        names = zip(*(folds[name] for name in FOLD_KEYS), strict=True)
-        labels = [f"{dataset}, repeat {repeat}, fold {fold}" for dataset, repeat, fold in names]
-        return dict(zip(labels, _differences(values).tolist(), strict=True))
+        return dict(zip(folds.labels, _differences(values).tolist(), strict=True))
 
     @remembered
     def sample(self, places: Sequence[Place], over: str, quantity: str = "error") -> Sample:
@@ -186,10 +239,10 @@ class AbstractEvidence(ABC):
         folds, values = self._common(places, quantity)
         if over != "folds":
             return _dataset_means(folds, _differences(values))
-        n_datasets = folds["dataset"].nunique()
+        n_datasets = len(folds.datasets)
         if n_datasets > 1:
             raise ValueError(f"over: expected datasets for an artefact with {n_datasets} data sets, got folds.")
-        return self.by_fold(places, quantity)
+        return dict(zip(folds.labels, _differences(values).tolist(), strict=True))
 
     @remembered
     def test(self, places: Sequence[Place], over: str, quantity: str = "error") -> AbstractPairedTest:
@@ -245,7 +298,7 @@ class AbstractEvidence(ABC):
         first, second = (float(errors.mean()) for errors in means)
         variance = max(0.0, 100 * (first + second) - (first - second) ** 2)
         shared = variance / float((n_train + n_test).mean())
-        return DisjointT(values, n_folds=folds["fold"].nunique(), shared=shared)
+        return DisjointT(values, n_folds=folds.n_folds, shared=shared)
 
     def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
         """Return mean errors in `unit`, data sets x those rows that have any, on the folds that these all have."""
@@ -270,9 +323,7 @@ class AbstractEvidence(ABC):
         labels = [f"draw {draw}" for draw in trials["draw"]]
         return dict(zip(labels, differences.tolist(), strict=True))
 
-    def _common(
-        self, places: Sequence[Place], quantity: str = "error", n_compared: int = 2
-    ) -> tuple[pd.DataFrame, Floats]:
+    def _common(self, places: Sequence[Place], quantity: str = "error", n_compared: int = 2) -> tuple[Folds, Floats]:
         """Return the folds that all compared numbers have, and their values, of shape (n_compared, n_folds).
 
         Places beyond those compared are knots: the second number is then what `_at_kept` says.
@@ -284,10 +335,8 @@ class AbstractEvidence(ABC):
         folds = lines[0].folds
         values = np.array([line.on(folds) for line in lines])
         is_known = ~np.isnan(values).any(axis=0)
-        if not is_known.all():
-            folds = folds[is_known].reset_index(drop=True)
         factor = self.scale if quantity == "error" else 1.0
-        return folds, factor * values[:, is_known]
+        return folds.only(is_known), factor * values[:, is_known]
 
     @remembered
     def _at_kept(self, place: Place, knots: Sequence[Place], quantity: str) -> FoldLine:
@@ -315,10 +364,12 @@ class AbstractEvidence(ABC):
         """Return a quantity behind a number, by fold."""
         lines = self._lines_of(place)
         if quantity not in lines:
-            trials = self.trials(place, [quantity]).sort_values("dataset", kind="stable")
-            means = fold_means(trials.rename(columns={"dataset": "cell"}), [quantity])
-            folds = means.rename(columns={"cell": "dataset"})[FOLD_KEYS]
-            lines[quantity] = FoldLine(self._shared_frame(folds), means[quantity].to_numpy())
+            names = [name for name in dict.fromkeys([quantity, *self.read_together]) if name not in lines]
+            trials = self.trials(place, names).sort_values("dataset", kind="stable")
+            means = fold_means(trials.rename(columns={"dataset": "cell"}), names)
+            folds = self._shared_folds(means.rename(columns={"cell": "dataset"})[FOLD_KEYS])
+            for name in names:
+                lines[name] = FoldLine(folds, means[name].to_numpy())
         return lines[quantity]
 
     @remembered
@@ -326,13 +377,13 @@ class AbstractEvidence(ABC):
         """Return the lines of a number that were read, by quantity."""
         return {}
 
-    def _shared_frame(self, folds: pd.DataFrame) -> pd.DataFrame:
-        """Return the first of all equal frames of folds: millions of lines have a few."""
-        for frame in self._frames_of_folds:
-            if frame.equals(folds):
-                return frame
-        self._frames_of_folds.append(folds)
-        return folds
+    def _shared_folds(self, frame: pd.DataFrame) -> Folds:
+        """Return the first of all equal folds: millions of lines have a few."""
+        for folds in self._folds:
+            if folds.frame.equals(frame):
+                return folds
+        self._folds.append(Folds(frame))
+        return self._folds[-1]
 
 
 def _differences(values: Floats) -> Floats:
@@ -340,11 +391,10 @@ def _differences(values: Floats) -> Floats:
     return values[0] if len(values) == 1 else values[0] - values[1]
 
 
-def _dataset_means(folds: pd.DataFrame, values: Floats) -> Sample:
+def _dataset_means(folds: Folds, values: Floats) -> Sample:
     """Return the mean of each data set over its folds."""
-    numbers, names = pd.factorize(folds["dataset"])
-    means = np.bincount(numbers, values) / np.bincount(numbers)
-    return dict(zip(names, means.tolist(), strict=True))
+    means = np.bincount(folds.dataset_numbers, values) / np.bincount(folds.dataset_numbers)
+    return dict(zip(folds.datasets, means.tolist(), strict=True))
 
 
 def _category_pairs(sample: Sample) -> list[tuple[str, str]]:

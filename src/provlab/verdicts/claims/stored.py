@@ -45,6 +45,8 @@ class Evidence(AbstractEvidence):
         Artefacts that are taken as they are here, or why one is not there, rather than composed with these settings.
     """
 
+    read_together = FOLD_COLUMNS
+
     def __init__(
         self, store: StoreSnapshot, overrides: Sequence[str] = (), artefacts: Mapping[str, Artefact | str] | None = None
     ) -> None:
@@ -59,7 +61,7 @@ class Evidence(AbstractEvidence):
     def with_artefacts(self, artefacts: Mapping[str, Artefact | str]) -> Evidence:
         """Return evidence of other artefacts on the same trials; what was read of the store is shared."""
         evidence = Evidence(self.store, self.overrides, artefacts)
-        evidence._frames_of_folds = self._frames_of_folds
+        evidence._folds = self._folds
         evidence._lines_of_cells = self._lines_of_cells  # a row is in thousands of universes
         return evidence
 
