@@ -1,7 +1,7 @@
 """Readings for people: tables in a terminal, and one page to the authors of a paper.
 
-The page says who writes and why, asks what is open, and says what became of the claims. Its counts are those of the
-README. A paper's room can add a paragraph of its own.
+A letter names its senders and their reason, asks about the open places, and reports the verdicts. Its counts are those
+of the README. The folder of a paper can have a template with a further paragraph.
 """
 
 from __future__ import annotations
