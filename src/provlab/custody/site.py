@@ -48,10 +48,10 @@ from provsel.files import replacing_folder
 MAX_DIFFERENT = 500
 """Trials listed that audits found to differ."""
 
-LARGE = 50_000
-"""Trials of a store from which on processes share the artefacts; below, they would take longer to start."""
-
 MAX_PROCESSES = 4
+
+PER_PROCESS = 8
+"""Artefacts that a process has at least, as it would take longer to start than to write fewer."""
 
 
 def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
@@ -66,7 +66,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     overrides : sequence of str
         The user's settings: states and verdicts are about these.
     n_jobs : int, optional
-        Processes; by default one a core, at most `MAX_PROCESSES`, for a store of more than `LARGE` trials.
+        Processes; by default one a core, at most `MAX_PROCESSES`, and at most one for `PER_PROCESS` artefacts.
 
     Raises
     ------
@@ -102,8 +102,11 @@ def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs:
         reference=project_reference(folder, files),
     )
     if n_jobs is None:
-        n_jobs = min(usable_cores(), MAX_PROCESSES) if len(store) > LARGE else 1
-    pages = _for_each(partial(show_artefact, site, sources), artefacts, n_jobs)
+        n_jobs = max(1, min(usable_cores(), MAX_PROCESSES, len(artefacts) // PER_PROCESS))
+    parts: list[Callable[[], ArtefactPage | None]] = [partial(show_artefact, site, sources, name) for name in artefacts]
+    if has_panel:
+        parts.insert(0, partial(_write_stored_panel, site, panel))  # the longest first
+    pages = [page for page in _write_parts(parts, n_jobs) if page is not None]
     _check_settings(overrides, pages)
     run_parts, unshown = write_runs(site, store, runs)
     shared: dict[str, Any] = {"runs": run_parts, "run_problems": [*run_problems, *unshown]}
@@ -114,8 +117,6 @@ def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs:
     else:
         site.write("index.html", "overview_runs.html", "Comparison", "index", **shared)
     _write_environment(site, store, audits)
-    if has_panel:
-        write_panel(site, Scores.of(read_panel(panel)))
     write_assets(folder / "assets")
 
 
@@ -152,26 +153,30 @@ def _check_settings(overrides: Sequence[str], pages: Sequence[ArtefactPage]) -> 
     )
 
 
-_show: Callable[[str], ArtefactPage] | None = None
+def _write_stored_panel(site: Site, folder: Path) -> None:
+    """Write the pages of the benchmark."""
+    write_panel(site, Scores.of(read_panel(folder)))
+
+
+_parts: Sequence[Callable[[], ArtefactPage | None]] = ()
 """What forked processes call: they share its snapshot of the store, which is too large to be sent."""
 
 
-def _for_each(show: Callable[[str], ArtefactPage], names: Sequence[str], n_jobs: int) -> list[ArtefactPage]:
-    """Return the page of each artefact; most of the time goes into their figures, so some processes share it."""
-    global _show
+def _write_parts(parts: Sequence[Callable[[], ArtefactPage | None]], n_jobs: int) -> list[ArtefactPage | None]:
+    """Call each part, which writes pages of its own, and return what they return, in their order."""
+    global _parts
     if n_jobs == 1 or "fork" not in get_all_start_methods():
-        return [show(name) for name in names]
-    _show = show
+        return [write() for write in parts]
+    _parts = parts
     try:
         with ProcessPoolExecutor(n_jobs, get_context("fork")) as pool:
-            return list(pool.map(_call_show, names))
+            return list(pool.map(_write_part, range(len(parts))))
     finally:
-        _show = None
+        _parts = ()
 
 
-def _call_show(name: str) -> ArtefactPage:
-    assert _show is not None
-    return _show(name)
+def _write_part(place: int) -> ArtefactPage | None:
+    return _parts[place]()
 
 
 def _write_overview(

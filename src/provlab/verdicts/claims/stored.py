@@ -118,6 +118,11 @@ class Evidence(AbstractEvidence):
         cells = tuple((entry.dataset, entry.cell.id, entry.cell.counts) for entry in self.entries(place))
         return self._lines_of_cells.setdefault(cells, {})
 
+    def has(self, place: Place, quantity: str = "error") -> bool:
+        """Return whether a quantity of some fold behind a number is known."""
+        n_stored, _ = self.counts([place])  # most numbers of a fresh clone have no trials: no join for these
+        return n_stored > 0 and super().has(place, quantity)
+
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
         """Return how many trials behind some numbers are stored, and how many are planned."""
         cells = [entry.cell for place in places for entry in self.entries(place)]
