@@ -19,7 +19,7 @@ from provlab.bench.own_runs import RUNS_FOLDER, OwnRun
 from provlab.bench.run_names import own_run
 from provlab.bench.run_table import STABILITY, RunTable
 from provlab.core.composition import compose_config
-from provlab.core.frames import ERROR, FOLD_SIZES, Headline, headline_of, planned_trials
+from provlab.core.frames import ERROR, FOLD_SIZES, Headline, fold_means, headline_of, planned_trials
 from provlab.core.plan import cells_of
 from provlab.core.store import TrialStore
 from provlab.core.tables import aligned_text
@@ -329,15 +329,17 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
 def _differences(run: OwnRun, headline: Headline, store: TrialStore, measured: Sequence[bool]) -> NDArray[np.float64]:
     """Return the difference of each method to the first, its interval and p; NaN where one of the two failed."""
     trials = planned_trials(store, run.cells, [headline.column, *FOLD_SIZES])
-    folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, *FOLD_SIZES]].mean()
+    folds = fold_means(trials, [headline.column, *FOLD_SIZES]).set_index("place")
+    of_first = folds.loc[[0], headline.column].to_numpy() if measured[0] else np.empty(0)
     differences = np.full((len(run.cells), len(DIFFERENCE)), np.nan)
     for place, is_measured in enumerate(measured):
         if not (is_measured and measured[0]):
             continue
-        values = headline.factor * (folds.loc[place, headline.column] - folds.loc[0, headline.column])
+        of_method = folds.loc[[place]]
+        values = headline.factor * (of_method[headline.column].to_numpy() - of_first)
         differences[place, 0] = values.mean()
         if place:
-            ratio = float((folds.loc[place, "n_test"] / folds.loc[place, "n_train"]).mean())
-            test = CorrectedT(values.to_numpy(), ratio=ratio)
+            ratio = float((of_method["n_test"] / of_method["n_train"]).mean())
+            test = CorrectedT(values, ratio=ratio)
             differences[place, 1:] = *test.interval(0.95), test.p_value()
     return differences

@@ -19,6 +19,7 @@ from provlab.core.artefact import COMPLETE, counted_state
 from provlab.core.frames import (
     FOLD_SIZES,
     TIMES,
+    fold_means,
     mean_interval,
     planned_trials,
     selection_seconds,
@@ -86,14 +87,14 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
     trials = planned_trials(store, cells, [*names, *TIMES, *FOLD_SIZES])
     trials[SECONDS.column] = selection_seconds(trials)
     trials[names] = trials[names].apply(pd.to_numeric, errors="coerce")
-    folds = trials.groupby(["place", "repeat", "fold"])[names].mean()
+    folds = fold_means(trials, names)
     scales = standard_error_scale(trials, ["place"])
     n_trials = trials.groupby("place").size()
     lines = []
     for place, cell in enumerate(cells):
         n_stored = int(n_trials.get(place, 0))
         reason = cell.reason if n_stored < math.prod(cell.counts) else ""
-        of_cell = folds.loc[place] if n_stored and not reason else folds[:0]
+        of_cell = folds[:0] if reason else folds[folds["place"] == place]
         scale = float(scales.get(place, np.nan))
         line = _line(cell, of_cell, scale, None if reason else selected.get(cell.id))
         line["trials"] = n_stored
