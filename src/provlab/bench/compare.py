@@ -111,7 +111,10 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
 
 def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
     """Return values as texts, empty where there is none."""
-    return ["" if pd.isna(value) else visible_line(text_of(value)) for value in values]
+    texts = pd.Series("", values.index)
+    is_known = values.notna()
+    texts[is_known] = [visible_line(text_of(value)) for value in values[is_known]]
+    return texts.tolist()
 
 
 def _note(comparison: Comparison) -> str:
@@ -313,9 +316,9 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     lines = lines.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
     measured = lines[headline.column].notna().tolist()
     lines[DIFFERENCE] = _differences(run, headline, store, measured)
-    asked = pd.to_numeric(lines["features"], errors="coerce")
-    if (lines["n_selected"] < asked).any():
-        lines["asked"] = asked
+    n_asked = pd.to_numeric(lines["features"], errors="coerce")
+    if (lines["n_selected"] < n_asked).any():
+        lines["asked"] = n_asked
     columns = [headline.column, "sd", "low", "high", "n_selected", "asked", "cpu", *DIFFERENCE, *STABILITY, "trials"]
     columns = [name for name in columns if name in lines]
     columns += lines.columns.difference([*columns, "features", "dataset", "measure", "state"], sort=False).tolist()

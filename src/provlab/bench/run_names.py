@@ -91,7 +91,9 @@ def _method_names(cells: Sequence[Cell]) -> list[str]:
     """Return what differs between the selectors, models, preparations and protocols of some cells."""
     selectors = [cell.selector for cell in cells]
     parts = [_distinct([_class_name(config) for config in selectors], selectors, SIZES)]
-    models = [(cell.model if cell.measured.uses_model else None) or {} for cell in cells]
+    models: list[Mapping[str, Any]] = []
+    for cell in cells:
+        models.append(cell.model or {} if cell.measured.uses_model else {})
     preparations = [cell.protocol.get("preparation") or {} for cell in cells]
     for configs in (models, preparations):
         names = _distinct([_class_name(config) for config in configs], configs)
@@ -124,8 +126,15 @@ def _differences(configs: Sequence[Mapping[str, Any]], left_out: Sequence[str]) 
     """Return the settings of each config that are not the same in all."""
     settings = [_flat(config, left_out) for config in configs]
     names = dict.fromkeys(name for flat in settings for name in flat)
-    differing = [name for name in names if len({str(flat.get(name)) for flat in settings}) > 1]
-    return [", ".join(f"{name}={flat[name]}" for name in differing if name in flat) for flat in settings]
+    differing = []
+    for name in names:
+        values = {str(flat.get(name)) for flat in settings}
+        if len(values) > 1:
+            differing.append(name)
+    texts = []
+    for flat in settings:
+        texts.append(", ".join(f"{name}={flat[name]}" for name in differing if name in flat))
+    return texts
 
 
 def _flat(config: Mapping[str, Any], left_out: Sequence[str]) -> dict[str, Any]:

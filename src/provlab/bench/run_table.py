@@ -235,8 +235,10 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
                 sizes = lines["features"].map(lambda size: f", {size_text(size)}" if size else "")
                 paths += save_figure(dots(lines.assign(row=lines["row"] + sizes), xlabel=label), stem)
             elif lines["row"].nunique() <= MAX_CURVES:
-                asked = pd.to_numeric(lines["features"], errors="coerce")
-                x = asked.where(asked > 1, lines["selected"].round(1))  # of a share of the features, how many these are
+                n_asked = pd.to_numeric(lines["features"], errors="coerce")
+                x = n_asked.where(
+                    n_asked > 1, lines["selected"].round(1)
+                )  # of a share of the features, how many these are
                 lines = lines.assign(column=x.map("{:g}".format))
                 paths += draw_curves(lines, stem, "", ylabel=label, flat=ALL_FEATURES)
     return paths

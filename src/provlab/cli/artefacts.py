@@ -126,10 +126,13 @@ def call_status(options: argparse.Namespace) -> int:
         print_json(lines)
         return 0
     console = PlainConsole()
-    trials = ["" if line["stored"] is None else f"{line['stored']} of {line['planned']}" for line in lines]
-    columns = ("artefact", "trials", "state", "command")
-    shown = [line | {"trials": text} for line, text in zip(lines, trials, strict=True)]
-    console.print(table([{name: line[name] for name in columns} for line in shown]))
+    shown = []
+    for line in lines:
+        trials = "" if line["stored"] is None else f"{line['stored']} of {line['planned']}"
+        shown.append({
+            "artefact": line["artefact"], "trials": trials, "state": line["state"], "command": line["command"]
+        })  # fmt: skip
+    console.print(table(shown))
     if note := store.damaged_note():
         console.print(note, soft_wrap=True)
     return 0

@@ -187,7 +187,8 @@ def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]]) -> list[
         for title, (form, *names) in columns.items():
             values = row[names].tolist()
             is_missing = values[0] != values[0]
-            line[title] = "" if is_missing else " to ".join(format(value, form) for value in values)
+            text = " to ".join(format(value, form) for value in values)
+            line[title] = "" if is_missing else text
         lines.append(line)
     return lines
 

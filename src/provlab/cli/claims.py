@@ -136,9 +136,9 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     claims = [claim for file in files for claim in file.claims]
     store = TrialStore(results / "store")
     with ThreadPoolExecutor(1) as reader:  # which waits for the disk, and decodes without Python's lock
-        taken = reader.submit(StoreSnapshot, store, columns_read(claims))
+        snapshot = reader.submit(StoreSnapshot, store, columns_read(claims))
         artefacts = composed(sorted({name for claim in claims for name in claim.artefacts}), options.overrides)
-    evidence = Evidence(taken.result(), options.overrides, artefacts)
+    evidence = Evidence(snapshot.result(), options.overrides, artefacts)
     verdicts, rankings = judge_files(files, evidence)
     evidence.raise_if_nothing_fits()
     write_verdicts(results, verdicts, rankings)
@@ -323,7 +323,7 @@ def call_readings(options: argparse.Namespace) -> int:
         [config, *_] = (artefact.parts for artefact in universes.composed.values())
         complete = complete_cells(universes, snapshot)
         settings = executor_settings(config)
-        report = run_cells(universes.cells, store, settings, label=f"readings of {paper}", known=complete)
+        report = run_cells(universes.cells, store, settings, label=f"readings of {paper}", complete=complete)
         print(report.summary(), file=sys.stderr)
         failures = report.failures
         snapshot = read_store(universes, store, packed)

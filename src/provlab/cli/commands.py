@@ -66,8 +66,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and leave with status 2."""
         wrong = re.search(r"invalid choice: '(.*?)'|unrecognized arguments: (--[\w-]+)", message)
-        known = [*COMMANDS, *re.findall(r"--[\w-]+", self.format_help())]
-        super().error(message + (did_you_mean(wrong[1] or wrong[2], known) if wrong else ""))
+        names = [*COMMANDS, *re.findall(r"--[\w-]+", self.format_help())]
+        super().error(message + (did_you_mean(wrong[1] or wrong[2], names) if wrong else ""))
 
 
 class Help(argparse.HelpFormatter):
@@ -75,7 +75,11 @@ class Help(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         fill = super()._fill_text
-        return "\n\n".join(part if "\n  " in part else fill(part, width, indent) for part in text.split("\n\n"))
+        parts = []
+        for part in text.split("\n\n"):
+            is_example = "\n  " in part
+            parts.append(part if is_example else fill(part, width, indent))
+        return "\n\n".join(parts)
 
 
 def call(argv: Sequence[str]) -> int:

@@ -141,7 +141,10 @@ def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures
     columns = {"number": "column", "data set": "dataset", "ours": "value", "sd": "sd", "printed": "printed_value"}
     if any(line["reference"] for line in trace.numbers):
         columns["reference"] = "reference"
-    yield table([{title: value_text(line[name]) for title, name in columns.items()} for line in trace.numbers])
+    lines = []
+    for number in trace.numbers:
+        lines.append({title: value_text(number[name]) for title, name in columns.items()})
+    yield table(lines)
     for cell in trace.cells:
         yield from _cell(cell, results, selected.get(cell.entry.cell.id))
     if trace.silent:
@@ -188,7 +191,10 @@ def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> 
         yield from _features(selected)
     if cell.trials:
         columns = ["repeat", "fold", "draw", "seed", *(column["name"] for column in cell.measured), "key"]
-        yield table([{name: _number(trial[name]) for name in columns} for trial in cell.trials])
+        trials = []
+        for trial in cell.trials:
+            trials.append({name: _number(trial[name]) for name in columns})
+        yield table(trials)
     yield f"  compute it again:  {cell.command}"
     if cell.n_stored:
         yield f"  and compare:       {cell.audit_command(results)}"

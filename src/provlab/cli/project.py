@@ -8,12 +8,11 @@ import logging
 import os
 import re
 import sys
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from provlab.cli.commands import DEFAULT_RESULTS, add_json, one_line
-from provlab.project.messages import did_you_mean, visible_line
+from provlab.project.messages import counted_noun, did_you_mean, visible_line
 
 ALL = "all"
 
@@ -43,10 +42,11 @@ def call_fetch(options: argparse.Namespace) -> int:
     """Fetch the data sets; the exit status is 1 when one cannot be loaded."""
     from provlab.data import UnreachableError, fetch, source_names, usable
 
-    asked = [source_names() if name == ALL else [name] for name in options.names]
-    names = list(dict.fromkeys(chain(*asked)))
+    names: dict[str, None] = {}
+    for name in options.names:
+        names |= dict.fromkeys(source_names() if name == ALL else [name])
     logging.getLogger("provlab.data").setLevel(logging.WARNING)  # failed attempts: the lines below have the reasons
-    outcomes = fetch(names, keep_raw=options.keep_raw, progress=not options.quiet)
+    outcomes = fetch([*names], keep_raw=options.keep_raw, progress=not options.quiet)
     width = max(map(len, outcomes))
     without_network = ""
     for name, obtained in outcomes.items():
@@ -58,7 +58,7 @@ def call_fetch(options: argparse.Namespace) -> int:
                 absent.append(f"{item.file.path}: no network")
             elif item.error is not None:
                 absent.append(f"{item.file.path}: {one_line(item.error)}")
-        counts = f"{len(obtained)} file{'' if len(obtained) == 1 else 's'}"
+        counts = counted_noun(len(obtained), "file")
         counts = f"{len(paths)} of {counts}" if absent else counts
         size = f"{sum(path.stat().st_size for path in paths) / 1e6:,.1f} MB"
         if not obtained:
@@ -73,7 +73,8 @@ def call_fetch(options: argparse.Namespace) -> int:
             print(f"{'':{width}}    {line}")
     if without_network:
         print(f"no network: {without_network}; try again with one, or put the files into the mirror folder")
-    return 0 if all(not obtained or usable(obtained) for obtained in outcomes.values()) else 1
+    is_complete = all(not obtained or usable(obtained) for obtained in outcomes.values())
+    return 0 if is_complete else 1
 
 
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": "cyan"}
@@ -100,18 +101,16 @@ def call_doctor(options: argparse.Namespace) -> int:
         return 1 if PROBLEM in states else 0
     console = PlainConsole()
     for group in dict.fromkeys(check.group for check in checks):
-        lines = [
-            {
-                "state": Text(check.state, STYLES[check.state]),
-                "name": check.name,
-                "found": f"{check.value} -> {check.advice}" if check.advice else check.value,
-            }
-            for check in checks
-            if check.group == group
-        ]
+        lines = []
+        for check in checks:
+            if check.group == group:
+                advice = f" -> {check.advice}" if check.advice else ""
+                state = Text(check.state, STYLES[check.state])
+                lines.append({"state": state, "name": check.name, "found": check.value + advice})
         console.print(table(lines, title=group))
-    counts = [(states.count(state), state) for state in (PROBLEM, WARNING)]
-    print(", ".join(f"{n} {state}{'' if n == 1 else 's'}" for n, state in counts))
+    n_problems = states.count(PROBLEM)
+    n_warnings = states.count(WARNING)
+    print(f"{counted_noun(n_problems, PROBLEM)}, {counted_noun(n_warnings, WARNING)}")
     return 1 if PROBLEM in states else 0
 
 
@@ -141,12 +140,12 @@ def call_list(options: argparse.Namespace) -> int:
     from provlab.project.terminal import print_json
 
     titles = TITLES if options.kind is None else {options.kind: ""}
-    found = {kind: listing(kind) for kind in titles}
+    listings = {kind: listing(kind) for kind in titles}
     if options.json:
-        print_json(found)
+        print_json(listings)
         return 0
     blocks = []
-    for kind, items in found.items():
+    for kind, items in listings.items():
         width = max(map(len, items), default=0)
         lines = [visible_line(f"{name:{width}}  {text}") for name, text in items.items()]
         blocks.append("\n".join([*filter(None, [titles[kind]]), *lines]))
@@ -180,17 +179,19 @@ def listing(kind: str) -> dict[str, str]:
     from provlab.project.project import conf_files
 
     if kind == "artefacts":
-        found = {name: f"{artefact_title(name)}: {reproduce_command(name)}" for name in artefact_names()}
+        descriptions = {name: f"{artefact_title(name)}: {reproduce_command(name)}" for name in artefact_names()}
     else:
-        found, group = {}, kind.removesuffix("s")
+        descriptions = {}
+        group = kind.removesuffix("s")
         for path in conf_files(group):
             config = read_config(group, path)
             comment = re.split(r"\n[^#]", path.read_text("utf-8"), maxsplit=1)[0].replace("\n#", "").lstrip("# ")
             if group == "dataset":
-                found[path.stem] = _dataset(config)
+                descriptions[path.stem] = _dataset(config)
             else:
-                found[path.stem] = comment if group in ("protocol", "preparation") else _component(group, config)
-    return {name: " ".join(text.split()) for name, text in found.items()}
+                is_comment_enough = group in ("protocol", "preparation")
+                descriptions[path.stem] = comment if is_comment_enough else _component(group, config)
+    return {name: " ".join(text.split()) for name, text in descriptions.items()}
 
 
 def _dataset(config: dict[str, Any]) -> str:
@@ -218,7 +219,7 @@ def _component(kind: str, config: dict[str, Any]) -> str:
     from provsel.reducers import is_random, is_random_model
 
     if "_target_" not in config:  # a model by task
-        classes = [f"{component_class(kind, each).__name__} for {task}" for task, each in config.items()]
+        classes = [f"{component_class(kind, of_task).__name__} for {task}" for task, of_task in config.items()]
         return f"By the task of the data: {', '.join(classes)}."
     if config["_target_"] == UNSET:
         trust = ", ".join(current_project().trust) or "none yet"

@@ -364,7 +364,9 @@ class TrialStore:
 def records_table(records: Sequence[Mapping[str, Any]]) -> pa.Table:
     """Return records as a table: the columns of `SCHEMA`, and after them those of the project's own measures."""
     own = sorted(set().union(*records) - {*SCHEMA.names})
-    measured = {name: [record.get(name) for record in records] for name in own}
+    measured = {}
+    for name in own:
+        measured[name] = [record.get(name) for record in records]
     types = pa.table(measured).schema
     return pa.Table.from_pylist(list(records), schema=pa.schema([*SCHEMA, *types], metadata=SCHEMA.metadata))
 
@@ -427,10 +429,11 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
 def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None, *, encoded: bool = False) -> pa.Table:
     """Return the rows of all files, with nulls in the columns that one of them lacks."""
     names = columns or [name for name in SCHEMA.names if not (encoded and name in LARGE)]
-    kinds = {
-        field.name: ENCODED if encoded and field.type == pa.string() and field.name != "key" else field.type
-        for field in SCHEMA
-    }
+    kinds = {field.name: field.type for field in SCHEMA}
+    if encoded:
+        texts = [field.name for field in SCHEMA if field.type == pa.string()]
+        kinds |= dict.fromkeys(texts, ENCODED)
+        kinds["key"] = pa.string()  # never repeats
     schema = pa.schema([(name, kinds.get(name, pa.null())) for name in names], metadata=SCHEMA.metadata)
     rows = [tables[path] for path in sorted(tables)]
     try:

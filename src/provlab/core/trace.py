@@ -145,16 +145,19 @@ def trace_numbers(
         numbers_of.setdefault((line["of_row"], line["of_column"]), []).append(line)
     trials_of = dict(iter(by_trace[ALWAYS]))
     for place, members in entries.items():
-        cells = [
-            TracedCell(
-                entry=artefact.entries[k],
-                n_stored=int(n_stored.get(k, 0)),
-                measured=measured.get(k, []),
-                split_seeds=[(line["repeat"], line["split_seed"]) for line in seeds_of.get(k, [])],
-                trials=listed_of.get(k, []),
+        cells = []
+        for k in members:
+            split_seeds = [(line["repeat"], line["split_seed"]) for line in seeds_of.get(k, [])]
+            n_stored_of_entry = int(n_stored.get(k, 0))
+            cells.append(
+                TracedCell(
+                    entry=artefact.entries[k],
+                    n_stored=n_stored_of_entry,
+                    measured=measured.get(k, []),
+                    split_seeds=split_seeds,
+                    trials=listed_of.get(k, []),
+                )
             )
-            for k in members
-        ]
         trace = Trace(artefact.name, *place, numbers_of.get(place, []), cells)
         if place in trials_of:
             of_place = trials_of[place]

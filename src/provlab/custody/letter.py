@@ -61,11 +61,14 @@ def letter(
     """
     multiverse = outcome.multiverse
     readings = multiverse.readings
-    robustness = {each.claim: each for each in outcome.robustness if each.n_run}
+    robustness = {of_claim.claim: of_claim for of_claim in outcome.robustness if of_claim.n_run}
     if counts is None:
-        counts = {claim: counted(claim, each.default, robustness) for claim, each in robustness.items()}
+        counts = {}
+        for name, of_claim in robustness.items():
+            counts[name] = counted(name, of_claim.default, robustness)
     claims = {claim.id: claim for claim in multiverse.family if claim.kind == "paper" and claim.id in counts}
-    of_own_claims = [each for name, each in robustness.items() if name in claims]
+    of_own_claims = [of_claim for name, of_claim in robustness.items() if name in claims]
+    tally = tallied(counts[name] for name in claims)
     citation, notes = papers()[readings.paper].read_notes()
     title = re.match(r"\s*\*([^*]+)\*", notes)
     text = render(
@@ -73,11 +76,11 @@ def letter(
         paper=f"*{title[1]}*" if title else citation,
         owner=_owner(),
         n_places=len(readings.places),
-        n_most=max((each.n_universes for each in of_own_claims), default=0),
-        n_run=sum(each.n_run for each in of_own_claims),
-        n_all=sum(each.n_universes for each in of_own_claims),
+        n_most=max((of_claim.n_universes for of_claim in of_own_claims), default=0),
+        n_run=sum(of_claim.n_run for of_claim in of_own_claims),
+        n_all=sum(of_claim.n_universes for of_claim in of_own_claims),
         questions=_questions(readings.places, of_own_claims),
-        counts=[(verdict, n) for verdict, n in tallied(counts[name] for name in claims) if n],
+        counts=[(verdict, n) for verdict, n in tally if n],
         examples=_examples(claims.values(), counts, robustness, outdated),
         robustness=robustness,
         places={place.id: place for place in readings.places},
@@ -105,9 +108,9 @@ def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> lis
             if claim.turns.get(place.id, 0) > 0:
                 turned_by_text[place.asks].add(claim.claim)
     questions = [Question(place, len(turned_by_text[text])) for text, place in by_text.items()]
-    asked = [question for question in questions if question.n_turned and question.place.in_letter != "never"]
-    asked.sort(key=lambda question: (question.place.in_letter != "always", -question.n_turned))
-    return sorted(asked[:N_QUESTIONS], key=lambda question: -question.n_turned)
+    questions = [question for question in questions if question.n_turned and question.place.in_letter != "never"]
+    questions.sort(key=lambda question: (question.place.in_letter != "always", -question.n_turned))
+    return sorted(questions[:N_QUESTIONS], key=lambda question: -question.n_turned)
 
 
 def _examples(
@@ -132,7 +135,7 @@ def _in_words(artefact: str) -> str:
 def plan_text(multiverse: Multiverse) -> str:
     """Return which places there are, how many universes, and on which part of the data."""
     numbers = [len([*multiverse.universes(claim)]) for claim in multiverse.claims]
-    each = " to ".join(str(n) for n in sorted({min(numbers), max(numbers)}))
+    n_universes = " to ".join(str(n) for n in sorted({min(numbers), max(numbers)}))
     touching = {k for claim in multiverse.claims for k in multiverse.touching(claim)}
     places = [multiverse.readings.places[k] for k in sorted(touching)]
     options = ", ".join(f"{place.id} ({len(place.options)})" for place in places) or "none"
@@ -141,7 +144,7 @@ def plan_text(multiverse: Multiverse) -> str:
         for name, part in _parts(multiverse, multiverse.claims).items()
     )
     return (
-        f"{len(multiverse.claims)} claims, {each} universes each, {sum(numbers)} verdicts\n"
+        f"{len(multiverse.claims)} claims, {n_universes} universes each, {sum(numbers)} verdicts\n"
         f"open places and their options: {options}{parts}"
     )
 
@@ -149,8 +152,9 @@ def plan_text(multiverse: Multiverse) -> str:
 def robustness_table(outcome: Outcome) -> Table:
     """Return one line for each claim: shares of verdicts, the decisive place, and the smallest change that flips it."""
     lines = []
-    for line, found in zip(robustness_frame(outcome.robustness).to_dict("records"), outcome.robustness, strict=True):
-        shares = ", ".join(f"{share:.0%} {verdict}" for verdict, share in found.shares.items())
+    frame = robustness_frame(outcome.robustness)
+    for line, robustness in zip(frame.to_dict("records"), outcome.robustness, strict=True):
+        shares = ", ".join(f"{share:.0%} {verdict}" for verdict, share in robustness.shares.items())
         turned = f"{line['turned_by']} ({line['turns']:.0%} of pairs)" if line["turned_by"] else ""
         varied = f"{line['varied_by']} ({line['variance']:.0%} of variance)" if line["varied_by"] else ""
         flip = f"{line['flip']}: {line['flip_verdict']}" if line["flips"] else ""

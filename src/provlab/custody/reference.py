@@ -228,12 +228,12 @@ def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
     """
     target = results / FOLDER
     names = [full_name(name) for name in artefacts]
-    asked = {name for path in (results / READINGS).glob("*/made.json") for name in stored_made(path.parent)}
-    missing = sorted({*names} - asked)
-    if missing or not asked:
+    stored = {name for path in (results / READINGS).glob("*/made.json") for name in stored_made(path.parent)}
+    missing = sorted({*names} - stored)
+    if missing or not stored:
         raise ValueError(
             f"reference: expected readings of {', '.join(missing) or 'a paper'} in {results / READINGS}, "
-            f"got {', '.join(sorted(asked)) or 'none'}; run provsel readings first."
+            f"got {', '.join(sorted(stored)) or 'none'}; run provsel readings first."
         )
     with replacing_folder(target) as folder:
         _finish(_copy(target, folder), results, names)

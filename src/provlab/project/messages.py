@@ -117,6 +117,11 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {meant!r}?" if meant else ""
 
 
+def counted_noun(n: int, noun: str) -> str:
+    """Return a number with what it counts: 1 file, 2 files."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def unknown_setting(part: str, name: str, settings: Iterable[str]) -> str:
     """Return the end of a message about a setting that nothing takes, with those of this part of a config."""
     settings = [setting for setting in settings if not setting.startswith("_")]

@@ -158,7 +158,8 @@ def strip(
         return round(5 + (min(max(value, low), high) - low) * scale, 1) if scale else 80.0
 
     # one path for all ticks, and equal places once: a page may hold thousands of values
-    ticks = [f"M{place:g} 2v11" for place in sorted({x(value) for value in values if isfinite(value)})]
+    places = {x(value) for value in values if isfinite(value)}
+    ticks = [f"M{place:g} 2v11" for place in sorted(places)]
     pieces = f'<path class="axis" d="M5 13h150"/><path class="ticks" d="{"".join(ticks)}"/>'
     if low < 0 < high:
         pieces += f'<path class="zero" d="M{x(0.0):g} 0v26"/>'

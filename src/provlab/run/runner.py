@@ -132,19 +132,19 @@ def run_cells(
     label: str = "",
     console: Console | None = None,
     fail_fast: bool = False,
-    known: Collection[str] = (),
+    complete: Collection[str] = (),
     only_first: bool = False,
 ) -> RunReport:
     """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
 
     An interrupt loses at most the running tasks; the same call resumes. So does one that ended at the first failure,
-    with `fail_fast`. The cells with the ids `known` are had from elsewhere than the store. With `only_first` one trial
-    of each cell is computed, the first that is missing.
+    with `fail_fast`. Nothing is computed of the cells with the ids `complete`, which are had from elsewhere than the
+    store. With `only_first` one trial of each cell is computed, the first that is missing.
     """
     console = console or PlainConsole(stderr=True)
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
     cells = list(cells)
-    tasks = make_tasks([cell for cell in cells if cell.id not in known], done=store.keys())
+    tasks = make_tasks([cell for cell in cells if cell.id not in complete], done=store.keys())
     report = RunReport(n_planned=sum(cell.n_trials for cell in unique_cells(cells)))
     report.n_found = report.n_planned - sum(len(task.trials) for task in tasks)
     if only_first:

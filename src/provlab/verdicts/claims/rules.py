@@ -203,8 +203,11 @@ class Criterion:
     def smallest_margin(self, test: AbstractPairedTest, level: float) -> float:
         """Return the smallest margin, around the middle of the bounds or 0, at which this criterion would be met."""
         low, high = test.interval(1 - 2 * level)
-        middle = sum(bound.at for bound in self.bounds) / 2 if len(self.bounds) > 1 else 0.0
-        return max(high - middle if bound.side == "below" else middle - low for bound in self.bounds)
+        middle = 0.0
+        if len(self.bounds) > 1:
+            middle = (self.bounds[0].at + self.bounds[1].at) / 2
+        margins = {"below": high - middle, "above": middle - low}
+        return max(margins[bound.side] for bound in self.bounds)
 
     def __str__(self) -> str:
         return " and ".join(f"{bound.side} {bound.at:g}" for bound in self.bounds)

@@ -248,7 +248,8 @@ class TableEvidence(AbstractEvidence):
         for role, stated in self.roles.items():
             is_number = role in NUMBER_OR_COLUMN and isinstance(stated, int | float)
             if role != "unit" and not is_number:
-                named += [(role, name) for name in (stated if isinstance(stated, list) else [stated])]
+                names = stated if isinstance(stated, list) else [stated]
+                named += [(role, name) for name in names]
         return named
 
     def _melted(self, table: pd.DataFrame, measure: str) -> pd.DataFrame:

@@ -146,7 +146,9 @@ def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustnes
         if default != NOT_RUN:
             flips = _smallest_flips(run[run["verdict"] != default], defaults)
         shares = {verdict: n / len(run) for verdict, n in Counter(run["verdict"]).most_common()}
-        turns = {name: _share_of_turns(run, [place for place in defaults if place != name]) for name in defaults}
+        turns = {}
+        for name in defaults:
+            turns[name] = _share_of_turns(run, [place for place in defaults if place != name])
         variance = _variance(run, [*defaults])
         counts = str(claim), len(lines), len(run), default
         claims.append(Robustness(*counts, shares, _largest_first(turns), variance, flips))

@@ -196,11 +196,11 @@ class Part:
 
 
 def _places(places: tuple[Place, ...]) -> tuple[Place, ...]:
-    taken = [*RESERVED]
+    names = [*RESERVED]
     for place in places:
-        if place.id in taken:
-            raise ValueError(f"{place.id}: id: expected another name than {', '.join(taken)}, got {place.id!r}.")
-        taken.append(place.id)
+        if place.id in names:
+            raise ValueError(f"{place.id}: id: expected another name than {', '.join(names)}, got {place.id!r}.")
+        names.append(place.id)
     return places
 
 
