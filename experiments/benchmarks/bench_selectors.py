@@ -212,22 +212,21 @@ def online(r, rate=None):
 
 
 SIZES = [*((name, r) for name in ("orl", "coil20") for r in (20, 260, 500)), *(("usps", r) for r in (10, 100, 250))]
+SEARCH, PRODUCT = "its calibration", "product of 2 n d k operations"
 
 
-@contenders("OFS", "its calibration", "LapS", "LevS", "Alpha", "SEC", "product of 2 n d k operations")
+@contenders("OFS", SEARCH, "LapS", "LevS", "Alpha", "SEC", PRODUCT)
 @pytest.mark.parametrize(("name", "r"), [*SIZES, *(slow(name, 260) for name in ("ar", "cifar10", "mnist"))])
 def bench_ofs(benchmark, name, r, contender):
     data = loaded(name)
     X, y = data.X, data.y
-    if contender.startswith("product"):
+    if contender == PRODUCT:
         columns = X[:, calibrated(name, r).indices_]
         benchmark(lambda: X.T @ columns)
         return
-    if contender == "OFS":
-        benchmark(online(r, calibrated(name, r).sampling_rate_).fit, X)
-        return
     selectors = {
-        "its calibration": online(r),
+        "OFS": online(r, calibrated(name, r).sampling_rate_),
+        SEARCH: online(r),
         "LapS": LaplacianScoreSelector(r),
         "LevS": RidgeLeverageSelector(r),
         "Alpha": AlphaInvestingSelector(),

@@ -60,9 +60,9 @@ def goals_of(run):
 
 def fitted_exponent(sizes, seconds):
     """Return the slope of log seconds over the upper half of the sizes, at least three of them."""
-    order = np.argsort(sizes)
-    upper = order[-max(3, (order.size + 1) // 2) :]
-    return float(np.polyfit(np.log(np.take(sizes, upper)), np.log(np.take(seconds, upper)), 1)[0])
+    x, y = np.log(sizes), np.log(seconds)
+    upper = np.argsort(x)[-max(3, (x.size + 1) // 2) :]
+    return float(np.polyfit(x[upper], y[upper], 1)[0])
 
 
 def exponents_of(run):
@@ -73,10 +73,9 @@ def exponents_of(run):
         if "growth" in about:
             costs.setdefault(about["growth"], []).append(about | {"seconds": bench["stats"]["median"]})
     rows = []
-    for name, lines in costs.items():
-        points = pd.DataFrame(lines)
-        exponent = fitted_exponent(points["size"], points["seconds"])
-        rows.append({"cost": name, "exponent": round(exponent, 2), "theory": points["theory"].iloc[0]})
+    for name, points in costs.items():
+        exponent = fitted_exponent([point["size"] for point in points], [point["seconds"] for point in points])
+        rows.append({"cost": name, "exponent": round(exponent, 2), "theory": points[0]["theory"]})
     return pd.DataFrame(rows)
 
 

@@ -2,7 +2,7 @@
 
 from provlab.core.frames import TIMES, selection_seconds
 from provlab.core.recipe import Recipe, Rendering
-from provlab.core.summaries import count_states
+from provlab.core.summaries import state_counts
 from provlab.core.tables import Traced, write_tables
 from provsel.certificates import OnlineFeatureCount
 
@@ -23,7 +23,7 @@ def render(rendering: Rendering) -> str:
     rows = []
     for (row, column), part in rendering.trials(READ).groupby(["row", "column"], sort=False):
         seconds, kept, bound = selection_seconds(part).median(), part["n_selected"].mean(), part[BOUND].max()
-        [states] = count_states(part, [OnlineFeatureCount.name]).values()
+        states = state_counts(part[STATE])
         texts = [f"{seconds:.3g}", f"{kept:,.0f}", f"{bound:,.0f}", states]
         rows.append([row, column, *(Traced(text, row, column) for text in texts)])
     config = rendering.artefact.config

@@ -3,7 +3,7 @@
 import math
 
 from provlab.core.recipe import Recipe, Rendering
-from provlab.core.summaries import count_states
+from provlab.core.summaries import state_counts
 from provlab.core.tables import Traced, write_tables
 from provsel.certificates import ClusteringRatio, OnlineFeatureCount
 
@@ -114,7 +114,7 @@ def _measured_cells(part, method, column, dataset):
     """Return the cells from the dimension used on; none where the printed one is too large to be measured."""
     if part.empty:
         return [""] * 7
-    [states] = count_states(part, [ClusteringRatio.name]).values()
+    states = state_counts(part[STATE])
     texts = [
         f"{part['n_selected'].mean():,.0f}",
         f"{part[FIT].sum(axis=1).median():.2g}",

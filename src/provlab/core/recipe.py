@@ -192,7 +192,8 @@ def render_table(rendering: Rendering) -> str:
     measure = str(layout.get("measure", headline_of(rendering.artefact.cells[0]).label))
     is_count = measure in SCHEMA.names and pa.types.is_integer(SCHEMA.field(measure).type)
     cells = frame.assign(heading=_headings(frame))
-    cells["text"] = [number_text(line, is_count=is_count) for line in frame.itertuples()]
+    texts = [number_text(line, is_count=is_count) for line in frame.itertuples()]
+    cells["text"] = pd.Series(texts, frame.index, dtype=object)  # as a column of strings they would lose their traces
     cells["print"] = [mean_and_sd(line.printed_value, line.printed_sd) for line in frame.itertuples()]
     columns = list(cells["heading"].unique())
     rows = []
