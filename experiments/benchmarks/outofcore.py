@@ -79,34 +79,24 @@ class Pairs:
         return 100 * float(np.mean(np.where(scores > 0, 1, -1) != self.y_test))
 
     def blocks(self, length=200):
-        """Yield labels and whole numbers of some rows after the other."""
+        """Yield some rows after the other, and their whole numbers."""
         for start in range(0, self.y.size, length):
             rows = slice(start, start + length)
-            yield self.y[rows], self.products(self.images[rows])
+            yield rows, self.products(self.images[rows])
 
     def write(self, path):
         """Write the training rows in the format that the suffix names."""
+        from sklearn.datasets import dump_svmlight_file
+
         if path.suffix == ".svm":
-            self._write_svmlight(path)
-        else:
-            self._write_npy(path)
-
-    def _write_svmlight(self, path):
-        # products of two bytes take few values: their texts are made once
-        values = np.array([f"{self.scale * value:.16g}" for value in range(255**2 + 1)], dtype=object)
-        columns = np.array([f" {column}:" for column in range(1, self.pairs.shape[1] + 1)], dtype=object)
-        with path.open("w") as file:
-            for labels, block in self.blocks():
-                for label, row in zip(labels, block, strict=True):
-                    nonzero = np.flatnonzero(row)
-                    file.write(str(label) + "".join(columns[nonzero] + values[row[nonzero]]) + "\n")
-
-    def _write_npy(self, path):
-        header = {"descr": "<f4", "fortran_order": False, "shape": (self.y.size, self.pairs.shape[1])}
-        with path.open("wb") as file:
-            np.lib.format.write_array_header_1_0(file, header)
-            for _, block in self.blocks():
-                file.write((self.scale * block).astype(np.float32).tobytes())
+            with path.open("wb") as file:
+                for rows, block in self.blocks():
+                    dump_svmlight_file(self.scale * block, self.y[rows], file, zero_based=False)
+            return
+        shape = (self.y.size, self.pairs.shape[1])
+        array = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+        for rows, block in self.blocks():
+            array[rows] = self.scale * block
         np.save(path.with_suffix(".labels.npy"), self.y)
 
 
