@@ -20,7 +20,7 @@ TABLES := $(filter table%,$(ARTEFACTS))
 # What `test-lowest` and `test-newest` run: the library, and the statistics of claims, on which other versions tell.
 LIBRARY_TESTS := tests/kernels tests/selectors tests/claims tests/test_models.py tests/test_certificates.py
 
-.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test test-long test-all coverage test-company test-processors test-lowest test-newest faults screenshots check format lock audit-lock release status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench test test-long test-all coverage test-company test-processors test-lowest test-newest faults screenshots check format lock audit-lock release status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -31,9 +31,8 @@ help:
 	@echo "make reference   results/reference: what runs at full size gave, small enough to be committed"
 	@echo "make doctor      what this installation has and lacks"
 	@echo "make docs        docs/_build/html/index.html: guide, gallery and reference, built without warnings"
-	@echo "make bench       speed and memory beside peers, the machine's limits and the last run (minutes; a quiet machine);"
-	@echo "                 OVERRIDES='--full', '--quick', '--against FILE', '--strict', or names of benchmarks"
-	@echo "make bench-scaling   cost against sizes, with fitted exponents: results/benchmarks/scaling.svg"
+	@echo "make bench       CPU seconds beside peers and the machine's limits (minutes; a quiet machine): OVERRIDES='-k bss',"
+	@echo "                 --benchmark-autosave to store them, --benchmark-compare beside the last stored, or -m '' for all"
 	@echo "make test        the tests            make check    format, lint, types, layers"
 	@echo "make test-all    with those of faults, hostile input, kinds of processors, clusters and a browser too"
 	@echo "                 KIND=avx2 or KIND=baseline: as on a processor without AVX-512, or with neither"
@@ -110,10 +109,7 @@ docs: $(DEV)
 	$(BIN)/python -m sphinx --nitpicky --fail-on-warning --keep-going -b html docs docs/_build/html
 
 bench: $(DEV)
-	$(BIN)/python experiments/benchmarks/run.py $(OVERRIDES)
-
-bench-scaling: $(DEV)
-	$(BIN)/python experiments/benchmarks/scaling.py $(OVERRIDES)
+	$(BIN)/python -m pytest experiments/benchmarks $(OVERRIDES)
 
 # Three processes for two cores: a sixth of the time tests wait for processes that they started.
 PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal

@@ -246,6 +246,9 @@ def test_a_table_without_a_script_is_rows_and_columns_beside_the_print(made, tmp
     assert header == ["", "c=1", "c=2"]
     assert rows == [["a", "0.00", "10.00 (1.00)"], ["as printed", "12.5", ""], ["b", "20.00 (1.00)", "30.00 (1.00)"]]
     assert note == "In parentheses: the standard deviation over folds."
+    (_, first, _), (_, printed, _), _ = json.loads((tmp_path / "table9.json").read_text())["rows"]
+    assert first == {"text": "0.00", "row": "a", "column": "c=1", "dataset": "one"}
+    assert printed == {"text": "12.5"}  # nothing of ours explains it
     # several data sets have their columns, many their mean, beside which no number of a single one stands
     _, header, _, *rows, _ = drawn_table(made, tmp_path, ["one", "two"])
     assert header == ["", "one, c=1", "one, c=2", "two, c=1", "two, c=2"]

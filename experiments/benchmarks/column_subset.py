@@ -1,22 +1,19 @@
-"""How well 20 columns stand for a matrix: every selector on seven matrices, and what each costs beside one SVD.
+"""How well 20 columns stand for a matrix: every selector on seven matrices.
 
-python experiments/benchmarks/column_subset.py [--quick] [--repeats 20]
+python experiments/benchmarks/column_subset.py --repeats 5 --csv docs/measured/column_subset.csv
 
 The number is ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 of `certify_subset`, with k = r = 20 (59 of Kahan's 60 columns), of
 one draw of each matrix, digits centred; randomised methods are means over `--repeats` seeds. Methods with a rank of r/2
 promise something beside X_{r/2} only. A ratio above a promise that is certain is a defect, and stops the run.
-Beside the table, column_subset.csv has each ratio with its bounds. CPU seconds are of one fit, one BLAS thread; the
-limit is the SVD, or of sparse rows the eigenvectors of the Gram matrix, that singular vectors cannot do without.
+`bench_bases.py` has what each costs.
 """
 
 import argparse
-import csv
-import statistics
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from threadpoolctl import threadpool_limits
-from timing import case, cpu_seconds, report
-from timing.cases import folder
 
 from provlab.data import MissingDataError, dataset_members, load_dataset
 from provsel.certificates import VIOLATED, certify_subset
@@ -35,12 +32,6 @@ from provsel.selectors import (
     UniformSelector,
 )
 
-BENCH = {
-    "bench": ["--repeats", "5"],
-    "quick": ["--quick", "--repeats", "1"],
-    "left_out": "15 of 20 seeds of each randomised method",
-    "seconds": 120,
-}
 METHODS = {
     "strong RRQR, f = 2": StrongRRQRSelector,
     "strong RRQR, f = 1.01": lambda r: StrongRRQRSelector(r, f=1.01),
@@ -51,13 +42,13 @@ METHODS = {
     "dual set, k = r/2": lambda r: DualSetSelector(r, rank=r // 2),
     "BSS, k = r/2": lambda r: BSSSelector(r, rank=r // 2),
     "RRQR": RRQRSelector,
-    "adaptive randomized pivoting": lambda r: AdaptiveRandomizedPivotingSelector(r, random_state=0),
-    "randomly pivoted QR": lambda r: RandomlyPivotedQRSelector(r, random_state=0),
-    "online ridge": lambda r: OnlineLeverageSelector(r, outside_span="ridge", ridge=1.0, random_state=0),
+    "adaptive randomized pivoting": AdaptiveRandomizedPivotingSelector,
+    "randomly pivoted QR": RandomlyPivotedQRSelector,
+    "online ridge": lambda r: OnlineLeverageSelector(r, outside_span="ridge", ridge=1.0),
     "top leverage": lambda r: LeverageScoreSelector(r, strategy="top", rank=r),
-    "leverage, without replacement": lambda r: LeverageScoreSelector(r, replace=False, rank=r, random_state=0),
-    "leverage, with replacement": lambda r: LeverageScoreSelector(r, rank=r, random_state=0),
-    "uniform": lambda r: UniformSelector(r, random_state=0),
+    "leverage, without replacement": lambda r: LeverageScoreSelector(r, replace=False, rank=r),
+    "leverage, with replacement": lambda r: LeverageScoreSelector(r, rank=r),
+    "uniform": UniformSelector,
 }
 
 
@@ -67,15 +58,14 @@ def kahan(n, c=0.285):
     return (s ** np.arange(n))[:, None] * (np.eye(n) - c * np.triu(np.ones((n, n)), 1))
 
 
-def matrices(quick):
-    """Return X and r by name; of text the first registered set that is here."""
+def matrices(d=400):
+    """Return X and r by name; of text the first registered set where it is here."""
     rng = np.random.default_rng(0)
-    d = 150 if quick else 400
     signal = rng.standard_normal((100, 20)) @ rng.standard_normal((20, d))
     coherent = np.linalg.qr(rng.standard_normal((d, 20)) * rng.standard_t(1.5, (d, 1)))[0]
     base = rng.standard_normal((100, d // 10))
     digits = load_dataset("digits").X
-    found = {
+    by_name = {
         "gauss": (rng.standard_normal((100, d // 4)), 20),
         "low rank": (signal + 0.01 * rng.standard_normal((100, d)), 20),
         "coherent": (rng.standard_normal((100, 20)) @ coherent.T + 0.01 * rng.standard_normal((100, d)), 20),
@@ -84,57 +74,50 @@ def matrices(quick):
         "Kahan": (kahan(60), 59),
     }
     try:
-        found["text"] = (load_dataset("techtc", set=dataset_members("techtc")[0]).X, 20)
+        by_name["text"] = load_dataset("techtc", set=dataset_members("techtc")[0]).X, 20
     except MissingDataError as missing:
         print(f"text is left out: {missing}")
-    return found
+    return by_name
 
 
-def measure(name, method, X, r, repeats):
-    """Return the rows of one method on one matrix, a row a seed, and the CPU seconds of one fit."""
+def selector_for(method, X, r):
     selector = METHODS[method](r)
     if method == "online ridge":
-        sigma = spectral_basis(X).singular_values
-        selector.set_params(ridge=float((sigma[r:] ** 2).sum()) / r / selector.epsilon or 1e-9)
-    rows, seconds = [], []
+        tail = spectral_basis(X).singular_values[r:]
+        selector.set_params(ridge=float((tail**2).sum()) / r / selector.epsilon or 1e-9)
+    return selector
+
+
+def certified(name, method, X, r, repeats):
+    """Yield a row of the CSV file for each seed."""
+    selector = selector_for(method, X, r)
     for seed in range(repeats if selector.is_random else 1):
         if selector.is_random:
             selector.set_params(random_state=seed)
-        cpu, fitted = cpu_seconds(lambda: selector.fit(X))
-        found = certify_subset(fitted, X, r)
-        promised = certify_subset(fitted, X)
-        if VIOLATED in (found.state, promised.state):
-            raise SystemExit(f"{method} on {name}: expected its promise to hold, got {found}, {promised}.")
-        seconds.append(cpu)
-        rows.append({"data": name, "n": X.shape[0], "d": X.shape[1], "r": r, "method": method, "seed": seed}
-                    | found.as_record())  # fmt: skip
-    return rows, statistics.median(seconds)
+        selector.fit(X)
+        certificate, promised = certify_subset(selector, X, r), certify_subset(selector, X)
+        if VIOLATED in (certificate.state, promised.state):
+            raise SystemExit(f"{method} on {name}: expected its promise to hold, got {certificate}, {promised}.")
+        place = {"data": name, "n": X.shape[0], "d": X.shape[1], "r": r, "method": method, "seed": seed}
+        yield place | certificate.as_record()
 
 
 def main():
-    """Measure, write column_subset.csv, and report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--columns", type=int, default=400, help="of the drawn matrices")
     parser.add_argument("--repeats", type=int, default=20)
-    given = parser.parse_args()
-    data, rows, cases, table = matrices(given.quick), [], [], {method: [] for method in METHODS}
+    parser.add_argument("--csv", type=Path, help="write all ratios and bounds there")
+    options = parser.parse_args()
+    rows = []
     with threadpool_limits(1):
-        for name, (X, r) in data.items():
-            limit, _ = cpu_seconds(lambda X=X: spectral_basis(X))
+        for name, (X, r) in matrices(options.columns).items():
             for method in METHODS:
-                found, cpu = measure(name, method, X, r, given.repeats)
-                rows += found
-                table[method].append(statistics.mean(row["subset_frobenius_ratio"] for row in found))
-                title = f"{method}, {name} ({X.shape[0]} x {X.shape[1]}), r = {r}"
-                cases.append(case(title, cpu, limit=("basis", limit)))
-    folder().mkdir(parents=True, exist_ok=True)
-    with (folder() / "column_subset.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    lines = [f"| squared error over the best | {' | '.join(data)} |", "|---" * (len(data) + 1) + "|"]
-    lines += [f"| {method} | {' | '.join(f'{ratio:.3g}' for ratio in table[method])} |" for method in METHODS]
-    report("column_subset", "\n".join(lines), cases)
+                rows.extend(certified(name, method, X, r, options.repeats))
+    table = pd.DataFrame(rows)
+    means = table.pivot_table("subset_frobenius_ratio", "method", "data", sort=False)
+    print(means.to_string(float_format="{:.3g}".format))
+    if options.csv:
+        table.to_csv(options.csv, index=False, na_rep="nan")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """make reproduce-compression-memory | provsel reproduce giesen2013/compression-memory [protocol.draws=3]."""
 
-from provlab.core.recipe import Recipe, Rendering
+from provlab.core.recipe import Recipe, Rendering, printed
 from provlab.core.tables import write_tables
 
 from .memory import COLUMNS, draw_memory, memory_points, memory_rows, memory_summary
@@ -14,23 +14,22 @@ NOTE = (
 )
 
 
-def render(made: Rendering) -> str:
-    artefact = made.artefact
+def render(rendering: Rendering) -> str:
+    artefact = rendering.artefact
     draws = max((cell.n_draws for cell in artefact.cells), default=0)
     recoveries = ", ".join(sorted({cell.model["recovery"] for cell in artefact.cells if "recovery" in cell.model}))
     how = f"Draws of Lambda: {draws}, of the data: 1; recovery: {recoveries}."
-    points = memory_points(artefact.entries, made.trials(COLUMNS))
+    points = memory_points(artefact.entries, rendering.trials(COLUMNS))
     sizes = list(artefact.config.artefact.columns)
     text = write_tables(
-        made.tables,
+        rendering.tables,
         ["training rows", "file (MB)", "model", *(f"l = {size}" for size in sizes)],
         memory_rows(points, sizes),
         caption=f"{artefact.title}, in MB.",
-        note=f"{made.note} {how} {NOTE}".strip(),
+        note=f"{rendering.note} {how} {NOTE}".strip(),
     )
-    title = f"{artefact.title}: growth from after the imports to the peak; sparse rows. {how} {made.note}"
-    paths = draw_memory(points, made.figures, title.strip().rstrip("."))
-    return text + "\n" + "\n".join(str(path) for path in paths)
+    title = f"{artefact.title}: growth from after the imports to the peak; sparse rows. {how} {rendering.note}"
+    return printed(text, draw_memory(points, rendering.figures, title.strip().rstrip(".")))
 
 
 RECIPE = Recipe("giesen2013/compression-memory", render, summarise=memory_summary, columns=COLUMNS, unit="memory (MB)")

@@ -1,67 +1,78 @@
 """make reproduce-feature-selective | provsel reproduce giesen2013/feature-selective [artefact.only=[colon]]."""
 
-from provlab.core.recipe import Recipe, Rendering
+import math
+
+from provlab.core.frames import fold_means, mean_lines
+from provlab.core.recipe import Recipe, Rendering, printed
 from provlab.core.tables import Traced, write_tables
 from provlab.report.figures.curves import draw_curves
 
-FEATURES, OBJECTIVE = "features", "objective"
+FEATURES, OBJECTIVE = ", features", ", objective"
 PRICE = "c1 / c1 that drops everything"
+READ = ["error", "n_selected", "objective"]
 
 
 def summarise(entry, trials):
-    folds = trials.groupby(["repeat", "fold"])[["error", "n_selected", "objective"]].mean().astype(float)
-    numbers = {
+    folds = fold_means(trials, READ)
+    return mean_lines({
         entry.column: 100 * folds["error"],
-        f"{entry.column}, {FEATURES}": folds["n_selected"],
-        f"{entry.column}, {OBJECTIVE}": folds["objective"],
-    }
-    return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
+        f"{entry.column}{FEATURES}": folds["n_selected"],
+        f"{entry.column}{OBJECTIVE}": folds["objective"],
+    })  # fmt: skip
 
 
-def render(made: Rendering) -> str:
-    config, prices = made.artefact.config, list(made.artefact.config.artefact.columns)
-    how = f"{config.protocol.repeats} x {config.protocol.n_splits}-fold"
-    kinds = {"": made.frame[made.frame["column"].isin(prices)]}
-    for kind in (FEATURES, OBJECTIVE):
-        part = made.frame[made.frame["column"].str.endswith(f", {kind}")]
-        kinds[kind] = part.assign(column=part["column"].str.removesuffix(f", {kind}"))
-    kept = kinds[FEATURES][kinds[FEATURES]["row"] != "SVM"]
-    look = {"xlabel": PRICE, "flat": "SVM"}
-    title = f"{made.artefact.title} ({how}). {made.note}".strip()
-    paths = draw_curves(kinds[""], made.figures, title, ylabel="test error (%)", log="x", **look)
-    stem = made.figures.with_name(f"{made.figures.name}-features")
-    paths += draw_curves(kept, stem, title, ylabel="features kept", log="xy", **look)
-    cells = {kind: part.set_index(["dataset", "row", "column"])["value"].astype(float) for kind, part in kinds.items()}
-    places = list(dict.fromkeys(zip(made.frame["dataset"], made.frame["row"], strict=True)))
-    errors, objectives = (
-        [[*place, *(Traced(text(*place, price), place[1], price, place[0]) for price in prices)] for place in places]
-        for text in (
-            lambda *place: _text(cells[""], place, ".1f") + _text(cells[FEATURES], place, ".0f", " ({})"),
-            lambda *place: _text(cells[OBJECTIVE], place, ".4f"),
-        )
-    )
+def render(rendering: Rendering) -> str:
+    prices = list(rendering.artefact.config.artefact.columns)
+    numbers = rendering.frame.set_index(["dataset", "row", "column"])["value"].astype(float)
+    errors, objectives = [], []
+    for dataset, row in dict.fromkeys(zip(rendering.frame["dataset"], rendering.frame["row"], strict=True)):
+        error_cells, objective_cells = [], []
+        for price in prices:
+            error = number_text(numbers, dataset, row, price, ".1f")
+            features = number_text(numbers, dataset, row, price + FEATURES, ".0f")
+            text = f"{error} ({features})" if features else error
+            error_cells.append(Traced(text, row, price, dataset))
+            objective = number_text(numbers, dataset, row, price + OBJECTIVE, ".4f")
+            objective_cells.append(Traced(objective, row, price, dataset))
+        errors.append([dataset, row, *error_cells])
+        objectives.append([dataset, row, *objective_cells])
     header = ["data set", "method", *prices]
     text = write_tables(
-        made.tables,
+        rendering.tables,
         header,
         errors,
-        caption=f"{made.artefact.title}: test error in % ({how}), in parentheses features with mu > 0; {PRICE}.",
-        note=f"{made.note} c2 is 1e-4 of the mean squared length of a row, and so is c of the SVM, of the same loss. X "
-        "is as the loaders give it; in these units a common factor of its columns does not matter.".strip(),
+        caption=f"{rendering.artefact.title}: test error in % ({rendering.folds}), in parentheses features with "
+        f"mu > 0; {PRICE}.",
+        note=f"{rendering.note} c2 is 1e-4 of the mean squared length of a row, and so is c of the SVM, of the same "
+        "loss. X is as the loaders give it; in these units a common factor of its columns does not matter.".strip(),
     )
     text += "\n" + write_tables(
-        made.tables.with_name(f"{made.tables.name}-objectives"),
+        rendering.tables.with_name(f"{rendering.tables.name}-objectives"),
         header,
         objectives,
-        caption=f"Objectives on the training rows ({how}); each row has its own penalty, compressed that of w_bar.",
-        note=made.note,
+        caption=f"Objectives on the training rows ({rendering.folds}); each row has its own penalty, compressed that "
+        "of w_bar.",
+        note=rendering.note,
     )
-    return text + "\n" + "\n".join(str(path) for path in paths)
+    return printed(text, draw(rendering, prices))
 
 
-def _text(values, place, form, around="{}"):
-    return around.format(f"{values[place]:{form}}") if place in values.index and values[place] == values[place] else ""
+def number_text(numbers, dataset, row, column, form):
+    number = numbers.get((dataset, row, column), math.nan)
+    return "" if math.isnan(number) else f"{number:{form}}"
 
 
-READ = ["error", "n_selected", "objective"]
+def draw(rendering, prices):
+    """Draw the errors, and the features that are kept."""
+    frame = rendering.frame
+    kept = frame[frame["column"].str.endswith(FEATURES) & (frame["row"] != "SVM")]
+    kept = kept.assign(column=kept["column"].str.removesuffix(FEATURES))
+    title = f"{rendering.artefact.title} ({rendering.folds}). {rendering.note}".strip()
+    look = {"xlabel": PRICE, "flat": "SVM"}
+    errors = frame[frame["column"].isin(prices)]
+    paths = draw_curves(errors, rendering.figures, title, ylabel="test error (%)", log="x", **look)
+    stem = rendering.figures.with_name(f"{rendering.figures.name}-features")
+    return paths + draw_curves(kept, stem, title, ylabel="features kept", log="xy", **look)
+
+
 RECIPE = Recipe("giesen2013/feature-selective", render, summarise=summarise, columns=READ, unit="test error (%)")

@@ -12,8 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from provlab.core.artefact import Entry
+from provlab.core.frames import mean_lines
 from provlab.core.tables import Traced
-from provlab.report.figures.looks import looks
+from provlab.report.figures.looks import Look, looks
 from provlab.report.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 from provsel.kernels.gaussian_blocks import is_kept
 
@@ -34,29 +35,25 @@ def line_megabytes(model: Mapping[str, Any], n: float, m: float) -> float:
     if "n_components" not in model:
         return np.nan
     size = model["n_components"]
-    return 8e-6 * ((n + m) * size if _keeps(model, m) else n * size + m)
+    numbers = (n + m) * size if _keeps(model, m) else n * size + m
+    return 8e-6 * numbers
 
 
 def _keeps(model: Mapping[str, Any], m: float) -> bool:
     return is_kept(model.get("store", "auto"), model["n_components"], int(m))
 
 
-def paper_megabytes(n: Any, m: Any) -> Any:
-    """Return the paper's line, 8 (n + m) l bytes with l = LOG_FACTOR ln n."""
-    return 8e-6 * (np.asarray(n) + m) * LOG_FACTOR * np.log(n)
-
-
 def memory_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
     """Return the peak memory in MB, the test error in %, MB over the line, and the size of the file in MB."""
     peak = trials["peak_memory"].astype(float) / 1e6
-    n, m = trials["n_train"].iloc[0], trials["n_features"].iloc[0]
+    line = line_megabytes(entry.cell.model, trials["n_train"].iloc[0], trials["n_features"].iloc[0])
     numbers = {
         entry.column: peak,
         f"{entry.column}, error": 100 * trials["error"],
-        f"{entry.column}, ratio to the line": peak / line_megabytes(entry.cell.model, n, m),
+        f"{entry.column}, ratio to the line": peak / line,
         f"{entry.column}, file": trials["file_bytes"].astype(float) / 1e6,
     }
-    return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
+    return mean_lines(numbers)
 
 
 def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFrame:
@@ -77,16 +74,19 @@ def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFram
     groups = dict(iter(trials.groupby(["row", "column", "dataset"]))) if len(trials) else {}
     lines = []
     for entry in entries:
-        found = groups.get((entry.row, entry.column, entry.dataset))
-        if found is None:
+        part = groups.get((entry.row, entry.column, entry.dataset))
+        if part is None:
             continue
-        model, n, m = entry.cell.model, int(found["n_train"].iloc[0]), int(found["n_features"].iloc[0])
-        kind = (KEPT if _keeps(model, m) else REGENERATED) if "n_components" in model else entry.row
+        model = entry.cell.model
+        n, m = int(part["n_train"].iloc[0]), int(part["n_features"].iloc[0])
+        kind = entry.row
+        if "n_components" in model:
+            kind = KEPT if _keeps(model, m) else REGENERATED
         lines.append({
             "dataset": entry.dataset, "row": entry.row, "column": entry.column,
             "kind": kind, "l": model.get("n_components", np.nan), "n": n, "m": m,
-            "measured": found["peak_memory"].astype(float).mean() / 1e6, "line": line_megabytes(model, n, m),
-            "file": found["file_bytes"].astype(float).mean() / 1e6, "error": 100 * found["error"].mean(),
+            "measured": part["peak_memory"].astype(float).mean() / 1e6, "line": line_megabytes(model, n, m),
+            "file": part["file_bytes"].astype(float).mean() / 1e6, "error": 100 * part["error"].mean(),
         })  # fmt: skip
     names = ["dataset", "row", "column", "kind", "l", "n", "m", "measured", "line", "file", "error"]
     return pd.DataFrame(lines, columns=names)
@@ -98,22 +98,21 @@ def memory_rows(points: pd.DataFrame, columns: Sequence[str]) -> list[list[str]]
     A model without l has one number, in the first column that the data set has.
     """
     rows = []
-    for (dataset, row), found in points.groupby(["dataset", "row"], sort=False):
-        size = found["file"].iloc[0]
-        texts, written = [], False
-        for column in columns:
-            part = found[found["column"] == column]
-            again = written and part["l"].isna().all()
-            texts.append("" if part.empty or again else Traced(_cell(part.iloc[0]), row, column, dataset))
-            written = written or not part.empty
-        rows.append([dataset, f"{size:.0f}", row, *texts])
+    for (dataset, row), part in points.groupby(["dataset", "row"], sort=False):
+        if part["l"].isna().all():
+            part = part.iloc[:1]
+        cells = dict.fromkeys(columns, "")
+        for point in part.itertuples():
+            cells[point.column] = Traced(_cell(point), row, point.column, dataset)
+        rows.append([dataset, f"{part['file'].iloc[0]:.0f}", row, *cells.values()])
     return rows
 
 
-def _cell(point: pd.Series) -> str:
-    parts = [] if np.isnan(point["line"]) else [f"{point['measured'] / point['line']:.1f} x"]
-    parts.append(f"{point['error']:.1f} %")
-    return f"{point['measured']:.1f} ({', '.join(parts)})"
+def _cell(point: Any) -> str:
+    error = f"{point.error:.1f} %"
+    if not np.isnan(point.line):
+        error = f"{point.measured / point.line:.1f} x, {error}"
+    return f"{point.measured:.1f} ({error})"
 
 
 def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
@@ -134,51 +133,60 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
         PDF, PNG and SVG.
     """
     points = points.dropna(subset=["measured"])
-    sizes = sorted(points["l"].dropna().unique())
-    others = [kind for kind in points["kind"].unique() if kind not in (KEPT, REGENERATED)]
+    names = {size: f"l = {size:.0f}" for size in sorted(points["l"].dropna().unique())}
+    models = [kind for kind in points["kind"].unique() if kind not in (KEPT, REGENERATED)]
+    # a size is no method: it takes what is left of the looks
+    look = looks([*names.values(), *models])
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 5.2), layout="constrained")
         panels = figure.subplots(2, 2, sharex="col", sharey=True)
         for panel_row, kind in zip(panels, (KEPT, REGENERATED), strict=True):
             for panel, (x, fixed) in zip(panel_row, (("n", "m"), ("m", "n")), strict=True):
-                _draw_panel(panel, points, kind, x, fixed, sizes, others)
+                if len(points):
+                    value = points.groupby(fixed)[x].nunique().idxmax()
+                    part = points[points[fixed] == value].sort_values(x)
+                    _draw_sizes(panel, part[part["kind"] == kind], x, names, look)
+                    _draw_models(panel, part, x, models, look)
+                    _finish(panel, part, x, fixed)
             panel_row[0].set_ylabel(f"{kind}: memory (MB)")
         for panel, text in zip(panels[1], ("rows n", "features m"), strict=True):
             panel.set_xlabel(text)
-        # column by column: what was measured and its line below each other
-        order = [f"l = {size:.0f}, {what}" for size in sizes for what in ("measured", "line")]
-        legend_of(figure, panels.flat, [*order, *others], ncols=4)
+        order = []
+        for name in names.values():  # column by column: what was measured and its line below each other
+            order += [f"{name}, measured", f"{name}, line"]
+        legend_of(figure, panels.flat, [*order, *models], ncols=4)
         return save_figure(figure, stem, title)
 
 
-def _draw_panel(panel: Axes, points: pd.DataFrame, kind: str, x: str, fixed: str, sizes: Any, others: Any) -> None:
-    if points.empty:
-        return
-    value = points.groupby(fixed)[x].nunique().idxmax()
-    found = points[points[fixed] == value].sort_values(x)
-    # a size is no method: it takes what is left of the looks
-    look = looks([*(f"l = {size:.0f}" for size in sizes), *others])
-    for size in sizes:
-        part = found[(found["kind"] == kind) & (found["l"] == size)]
-        if part.empty:
-            continue
-        name = f"l = {size:.0f}"
-        color = look[name].colour
-        measured = {"color": color, "label": f"{name}, measured", "markersize": 3.5}
-        panel.plot(part[x], part["measured"], look[name].marker + "-", **measured)
-        panel.plot(part[x], part["line"], "--", color=color, label=f"{name}, line")
-    for other in others:
-        part = found[found["kind"] == other].drop_duplicates([x])
+def _draw_sizes(
+    panel: Axes, points: pd.DataFrame, x: str, names: Mapping[float, str], look: Mapping[str, Look]
+) -> None:
+    for size, name in names.items():
+        part = points[points["l"] == size]
         if len(part):
-            style_of = {"color": look[other].colour, "label": other, "markersize": 4}
-            panel.plot(part[x], part["measured"], look[other].marker + "-", **style_of)
-    values = np.array(sorted(found[x].unique()), dtype=float)
-    n, m = (values, float(value)) if x == "n" else (float(value), values)
-    paper = f"8 (n + m) l, l = {LOG_FACTOR} ln n"
-    panel.plot(values, paper_megabytes(n, m), ":", color="0.4", linewidth=1.2, label=paper)
+            colour, marker = look[name].colour, look[name].marker
+            label = f"{name}, measured"
+            panel.plot(part[x], part["measured"], marker + "-", color=colour, label=label, markersize=3.5)
+            panel.plot(part[x], part["line"], "--", color=colour, label=f"{name}, line")
+
+
+def _draw_models(panel: Axes, points: pd.DataFrame, x: str, models: Sequence[str], look: Mapping[str, Look]) -> None:
+    for model in models:
+        part = points[points["kind"] == model].drop_duplicates([x])
+        if len(part):
+            form = look[model].marker + "-"
+            panel.plot(part[x], part["measured"], form, color=look[model].colour, label=model, markersize=4)
+
+
+def _finish(panel: Axes, points: pd.DataFrame, x: str, fixed: str) -> None:
+    """Draw the paper's line, 8 (n + m) l bytes with l = LOG_FACTOR ln n, and the axes."""
+    sizes = points.drop_duplicates([x])
+    n, m = sizes["n"], sizes["m"]
+    line = 8e-6 * (n + m) * LOG_FACTOR * np.log(n)
+    panel.plot(sizes[x], line, ":", color="0.4", linewidth=1.2, label=f"8 (n + m) l, l = {LOG_FACTOR} ln n")
     panel.set_xscale("log")
     panel.set_yscale("log")
-    panel.set_xticks(values, [f"{number:,.0f}" for number in values])
+    panel.set_xticks(sizes[x], [f"{number:,.0f}" for number in sizes[x]])
     panel.minorticks_off()
-    panel.set_title(f"{fixed} = {value:,}")
+    panel.set_title(f"{fixed} = {sizes[fixed].iloc[0]:,}")
     panel.grid(axis="y")

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from provlab.core.recipe import Recipe, Rendering
+from provlab.core.recipe import Recipe, Rendering, printed
 from provlab.core.tables import write_frame, write_tables
 from provlab.report.figures.looks import looks
 from provlab.report.figures.style import ONE_COLUMN, legend_of, save_figure, style
@@ -19,6 +19,7 @@ DELTAS = (0.3, 0.2, 0.1)
 RESAMPLES = 2000
 SEED = 0
 LEVEL = 0.95
+ENDS = (1 - LEVEL) / 2, (1 + LEVEL) / 2
 FROM = (100, 1000, 10_000)
 """Smallest m of the fitted exponents. At small m some l are a few units, and all entries of the rows are non-zero."""
 
@@ -28,12 +29,12 @@ def summarise(entry, trials):
     return [{"column": f"{entry.column}, delta", "value": delta.median(), "sd": delta.std(ddof=1)}]
 
 
-def render(made: Rendering) -> str:
-    trials = made.trials(READ)
+def render(rendering: Rendering) -> str:
+    trials = rendering.trials(READ)
     trials["l"] = trials["column"].astype(float)
     sizes, needed, resampled = combinations_needed(trials)
     exponents = fitted_exponents(sizes, needed, resampled)
-    write_frame(exponents, made.tables.with_name(f"{made.tables.name}-exponents").with_suffix(".csv"))
+    write_frame(exponents, rendering.tables.with_name(f"{rendering.tables.name}-exponents").with_suffix(".csv"))
     rows = []
     for place, size in enumerate(sizes):
         rows.append([f"{size:,}", *_interval_texts(needed[place], resampled[:, place])])
@@ -42,17 +43,18 @@ def render(made: Rendering) -> str:
         rows.append([f"exponent from m = {first:,} to {last:,}", *texts])
         rows.append(["the same of log m", *(f"{value:.2f}" for value in lines["of_log_m"])])
     text = write_tables(
-        made.tables,
+        rendering.tables,
         ["m", *(f"l for delta = {delta:g}" for delta in DELTAS)],
         rows,
-        caption=f"{made.artefact.title}: the l from which on half of the draws of Lambda satisfy the left inequality.",
-        note=f"{made.note} In parentheses: {100 * LEVEL:g} % intervals, by {RESAMPLES:,} resamples of the draws of "
-        "each m and l. l is interpolated, by its logarithm, between the medians of delta, made to fall (isotonic "
+        caption=f"{rendering.artefact.title}: the l from which on half of the draws of Lambda satisfy the left "
+        "inequality.",
+        note=f"{rendering.note} In parentheses: {100 * LEVEL:g} % intervals, by {RESAMPLES:,} resamples of the draws "
+        "of each m and l. l is interpolated, by its logarithm, between the medians of delta, made to fall (isotonic "
         "regression). Exponent: slope of log l on log m, least squares. The rows of each m are drawn once, so that the "
         "intervals are about Lambda only.".strip(),
     )
-    paths = draw_growth(sizes, needed, resampled, made.figures, f"{made.artefact.title}. {made.note}".strip())
-    return text + "\n" + "\n".join(str(path) for path in paths)
+    title = f"{rendering.artefact.title}. {rendering.note}".strip()
+    return printed(text, draw_growth(sizes, needed, resampled, rendering.figures, title))
 
 
 def combinations_needed(trials: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -78,10 +80,13 @@ def combinations_needed(trials: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, n
     resampled = np.empty((RESAMPLES, *needed.shape))
     for place, part in enumerate(by_size.values()):
         # sorted: trials come in any order, and the same numbers give the same resamples
-        draws = {size: np.sort(lines["certificate_delta"]) for size, lines in part.groupby("l")}
-        logs = np.log([*draws])
-        needed[place] = _crossings(logs, np.array([np.median(values) for values in draws.values()]))
-        medians = [np.median(rng.choice(values, (RESAMPLES, values.size)), axis=1) for values in draws.values()]
+        by_components = part.sort_values("certificate_delta").groupby("l")["certificate_delta"]
+        logs = np.log(list(by_components.groups))
+        needed[place] = _crossings(logs, by_components.median().to_numpy())
+        medians = []
+        for _, draws in by_components:
+            drawn = rng.choice(draws.to_numpy(), (RESAMPLES, draws.size))
+            medians.append(np.median(drawn, axis=1))
         for number, line in enumerate(np.transpose(medians)):
             resampled[number, place] = _crossings(logs, line)
     return np.array([*by_size], dtype=int), needed, resampled
@@ -106,14 +111,10 @@ def fitted_exponents(sizes: np.ndarray, needed: np.ndarray, resampled: np.ndarra
         of_log_m = np.polyfit(x, np.log(x), 1)[0]
         slopes = np.polyfit(x, np.log(needed[used]), 1)[0]
         of_resamples = np.polyfit(x, np.log(resampled[:, used]).transpose(1, 0, 2).reshape(used.sum(), -1), 1)[0]
-        low, high = np.quantile(of_resamples.reshape(RESAMPLES, -1), _ends(), axis=0)
+        low, high = np.quantile(of_resamples.reshape(RESAMPLES, -1), ENDS, axis=0)
         for place, delta in enumerate(DELTAS):
             lines.append((delta, sizes[used][0], sizes[-1], slopes[place], low[place], high[place], of_log_m))
     return pd.DataFrame(lines, columns=["delta", "from_m", "to_m", "exponent", "low", "high", "of_log_m"])
-
-
-def _ends() -> tuple[float, float]:
-    return (1 - LEVEL) / 2, (1 + LEVEL) / 2
 
 
 def _exponent_text(line: Any) -> str:
@@ -124,7 +125,7 @@ def _exponent_text(line: Any) -> str:
 
 def _interval_texts(values: np.ndarray, resampled: np.ndarray) -> list[str]:
     """Return a text for each delta: the l and its interval; "" where there is none."""
-    low, high = np.quantile(resampled, _ends(), axis=0)
+    low, high = np.quantile(resampled, ENDS, axis=0)
     texts = []
     for value, least, most in zip(values, low, high, strict=True):
         if np.isnan([value, least, most]).any():
@@ -144,11 +145,10 @@ def draw_growth(sizes: np.ndarray, needed: np.ndarray, resampled: np.ndarray, st
         panel = figure.subplots()
         for place, name in enumerate(names):
             middle = needed[:, place]
-            low, high = np.quantile(resampled[:, :, place], _ends(), axis=0)
+            low, high = np.quantile(resampled[:, :, place], ENDS, axis=0)
             bars = np.clip([middle - low, high - middle], 0, None)
-            panel.errorbar(
-                sizes, middle, bars, fmt=look[name].marker + "-", color=look[name].colour, markersize=3, label=name
-            )
+            form = look[name].marker + "-"
+            panel.errorbar(sizes, middle, bars, fmt=form, color=look[name].colour, markersize=3, label=name)
         middle = DELTAS.index(0.2)
         panel.plot(sizes, needed[0, middle] * sizes / sizes[0], ":", color="0.3", label="like m")
         panel.plot(sizes, needed[0, middle] * np.log(sizes) / np.log(sizes[0]), "--", color="0.3", label="like log m")

@@ -1,13 +1,7 @@
 """make reproduce-theorem5 | provsel reproduce giesen2013/theorem5 [protocol.draws=3] [executor=serial]."""
 
-from provlab.core.recipe import Recipe, Rendering
+from provlab.core.recipe import Recipe
 
-from .recovery import COLUMNS, summarise, write_recovery
-
-
-def render(made: Rendering) -> str:
-    how = {"title": made.artefact.title, "note": made.note, "draws": made.artefact.config.protocol.draws}
-    return write_recovery(made.trials(COLUMNS), made.tables, made.figures, **how)
-
+from .recovery import COLUMNS, render, summarise
 
 RECIPE = Recipe("giesen2013/theorem5", render, summarise=summarise, columns=COLUMNS)

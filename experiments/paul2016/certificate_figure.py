@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,12 +20,8 @@ from provlab.report.figures.style import TWO_COLUMNS, legend_of, save_figure, st
 CERTIFICATES = {"spectral": "Lemmas 1-2", "margin": "Theorems 1-4", "soft": "equation 11", "radius": "Theorem 5"}
 """Certificates in a record, and where the paper promises what they check."""
 
-TRIAL_COLUMNS = [
-    "rank",
-    "n_selected",
-    *(f"certificate_{name}" for name in CERTIFICATES),
-    *(f"certificate_{name}" for name in ("spectral_error", "margin_ratio", "radius_ratio")),
-]
+MEASURES = ("spectral_error", "margin_ratio", "radius_ratio")
+TRIAL_COLUMNS = ["rank", "n_selected", *(f"certificate_{name}" for name in (*CERTIFICATES, *MEASURES))]
 """Columns of the records that this module reads."""
 
 RATIOS = ("margin", "radius")
@@ -54,22 +53,24 @@ def draw_certificates(trials: pd.DataFrame, settings: dict[str, list[str]], stem
         PDF, PNG and SVG.
     """
     look = looks(trials["row"])
-    lines = [(setting, method) for setting in settings for method in look]
+    lines = list(product(settings, look))
+    n_lines = max(len(lines), 1)  # one empty line where nothing is stored
     with style():
-        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.6 * max(len(lines), 1)), layout="constrained")
-        panels = figure.subplots(max(len(lines), 1), 3, squeeze=False)
-        counted = []
-        for line, (setting, method) in zip(panels, lines, strict=False):  # one empty line where nothing is stored
-            found = trials[(trials["row"] == method) & trials["column"].isin(settings[setting])]
+        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.6 * n_lines), layout="constrained")
+        panels = figure.subplots(n_lines, 3, squeeze=False)
+        bins_of_lines = []
+        for line, (setting, method) in zip(panels, lines, strict=False):
+            part = trials[(trials["row"] == method) & trials["column"].isin(settings[setting])]
             shades = _shades(look[method])
-            bins = [_spectral(line[0], found, shades)]
-            bins += [_ratio(panel, found, which, shades) for panel, which in zip(line[1:], RATIOS, strict=True)]
-            counted.append((line, [drawn for drawn in bins if drawn is not None]))
+            bins = [_spectral(line[0], part, shades), *map(partial(_ratio, part, shades), line[1:], RATIOS)]
+            bins_of_lines.append([hexagons for hexagons in bins if hexagons is not None])
             line[0].set_ylabel(f"{setting}\n{method}: " + r"$\|E\|_2$")
-        most = max((float(drawn.get_array().max()) for _, bins in counted for drawn in bins), default=1.0)
-        for line, bins in counted:
-            for drawn in bins:  # one scale of counts, so that all panels can be compared
-                drawn.set_norm(LogNorm(1, max(most, 10.0)))
+        most = 10.0
+        for hexagons in chain(*bins_of_lines):
+            most = max(most, float(hexagons.get_array().max()))
+        for hexagons in chain(*bins_of_lines):  # one scale of counts, so that all panels can be compared
+            hexagons.set_norm(LogNorm(1, most))
+        for line, bins in zip(panels, bins_of_lines, strict=False):
             if bins:
                 figure.colorbar(bins[0], ax=list(line), label="trials", aspect=12, pad=0.01)
         legend_of(figure, panels.flat)
@@ -93,7 +94,7 @@ def _spectral(panel: Axes, trials: pd.DataFrame, shades: LinearSegmentedColormap
     return drawn
 
 
-def _ratio(panel: Axes, trials: pd.DataFrame, which: str, shades: LinearSegmentedColormap) -> PolyCollection | None:
+def _ratio(trials: pd.DataFrame, shades: LinearSegmentedColormap, panel: Axes, which: str) -> PolyCollection | None:
     error, ratio = trials["certificate_spectral_error"], trials[f"certificate_{which}_ratio"]
     panel.set_xlabel(r"$\|E\|_2$")
     if not ratio.notna().any():
@@ -117,15 +118,8 @@ def _ratio(panel: Axes, trials: pd.DataFrame, which: str, shades: LinearSegmente
 
 def _bins(panel: Axes, x: pd.Series, y: pd.Series, shades: LinearSegmentedColormap) -> PolyCollection | None:
     """Draw how many trials fall into each hexagon: a hundred thousand points hide each other, and open in no reader."""
-    known = x.notna() & y.notna()
-    if not known.any():
+    points = pd.DataFrame({"x": x, "y": y}).dropna().astype(float)
+    if points.empty:
         return None
-    return panel.hexbin(
-        x[known].astype(float),
-        y[known].astype(float),
-        gridsize=HEXAGONS,
-        mincnt=1,
-        cmap=shades,
-        linewidths=0.1,
-        rasterized=True,
-    )
+    options: dict[str, Any] = {"gridsize": HEXAGONS, "mincnt": 1, "linewidths": 0.1, "rasterized": True}
+    return panel.hexbin(points["x"], points["y"], cmap=shades, **options)

@@ -31,6 +31,8 @@ TITLE = 10
 """Characters in a line of a method's name: what stands above a panel where a page has seven."""
 
 OVERALL = "all data sets"
+BASELINE: dict[str, Any] = {"color": "0.3", "linewidth": 0.8, "zorder": 4}
+"""Look of its line, above the bars, which would hide it."""
 
 
 def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str, *, baseline: str) -> list[Path]:
@@ -56,37 +58,35 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str, *, baseline: st
         PDF, PNG and SVG.
     """
     frame = frame.astype({"value": float, "sd": float})
-    methods, columns = looks(frame["row"]), frame["column"].unique()
-    own = frame[frame["row"] == baseline]
-    ordering = frame if own.empty else own
+    methods = looks(frame["row"])
+    columns = frame["column"].unique()
+    of_baseline = frame[frame["row"] == baseline]
+    ordering = frame if of_baseline.empty else of_baseline
     datasets = ordering.groupby("dataset")["value"].mean().sort_values(kind="stable").index
-    place = {name: k for k, name in enumerate(datasets, start=1)}
+    frame = frame.assign(x=datasets.get_indexer(frame["dataset"]) + 1)
+    of_baseline = frame[frame["row"] == baseline].sort_values("x")
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 0.8 + PANEL * len(methods)), layout="constrained")
         panels = figure.subplots(len(methods), len(columns), sharex=True, sharey=True, squeeze=False)
         for line, (row, look) in zip(panels, methods.items(), strict=True):
             for panel, column in zip(line, columns, strict=True):
-                _draw_baseline(panel, own[own["column"] == column], place)
+                line_of_baseline = of_baseline[of_baseline["column"] == column]
+                panel.plot(line_of_baseline["x"], line_of_baseline["value"], **BASELINE)
                 part = frame[(frame["row"] == row) & (frame["column"] == column)].dropna(subset=["value"])
-                _draw_sets(panel, part, place, row, look)
+                _draw_sets(panel, part, row, look)
             line[0].set_ylabel(fill(row, TITLE), color=look.colour)
         for panel, column in zip(panels[0], columns, strict=True):
             panel.set_title(str(column))
         panels[0, 0].set_xlim(0, len(datasets) + 1)
         panels[0, 0].set_ylim(bottom=0)
         figure.supylabel(ERROR.label, fontsize=8)
-        order = f"by the error of {baseline}, the grey line" if len(own) else "by the mean of all methods"
+        order = f"by the error of {baseline}, the grey line" if len(of_baseline) else "by the mean of all methods"
         figure.supxlabel(f"data set, {order} (names in the CSV file)", fontsize=8)
         return save_figure(figure, stem, title)
 
 
-def _draw_baseline(panel: Axes, own: pd.DataFrame, place: dict[str, int]) -> None:
-    line = own.assign(x=own["dataset"].map(place)).sort_values("x")
-    panel.plot(line["x"], line["value"], color="0.3", linewidth=0.8, zorder=4)  # above the bars, which hide it
-
-
-def _draw_sets(panel: Axes, part: pd.DataFrame, place: dict[str, int], row: str, look: Look) -> None:
-    x, y, spread = part["dataset"].map(place), part["value"], part["sd"]
+def _draw_sets(panel: Axes, part: pd.DataFrame, row: str, look: Look) -> None:
+    x, y, spread = part["x"], part["value"], part["sd"]
     draw_bars(panel, (x, x), (y - spread, y + spread), color=look.colour, linewidth=0.5, alpha=0.4, zorder=2)
     panel.plot(x, y, look.marker, color=look.colour, label=row, markersize=1.8, markeredgewidth=0.3, zorder=3)
     panel.grid(axis="y")
@@ -112,24 +112,24 @@ def paired_differences(trials: pd.DataFrame, baseline: str) -> pd.DataFrame:
         row, column, dataset (`OVERALL` for that of all), difference, low, high (NaN for fewer than two folds), n: folds
         or data sets. Empty where the baseline has no trials.
     """
-    names, place = ["row", "column", "dataset"], ["column", "dataset", "repeat", "fold"]
+    names = ["row", "column", "dataset"]
+    place = ["column", "dataset", "repeat", "fold"]
     numbers = trials.astype(dict.fromkeys(TRIAL_COLUMNS, float)).groupby(["row", *place], sort=False)[TRIAL_COLUMNS]
     folds = numbers.mean().reset_index()
-    own = folds.loc[folds["row"] == baseline, [*place, "error"]].rename(columns={"error": "of_baseline"})
-    paired = folds[folds["row"] != baseline].merge(own, on=place)
-    paired["difference"] = ERROR.factor * (paired["error"] - paired["of_baseline"])
+    of_baseline = folds.loc[folds["row"] == baseline, [*place, "error"]]
+    paired = folds[folds["row"] != baseline].merge(of_baseline, on=place, suffixes=("", "_of_baseline"))
+    paired["difference"] = ERROR.factor * (paired["error"] - paired["error_of_baseline"])
     paired = paired.dropna(subset=["difference"])
     scales = standard_error_scale(paired, names)
-    lines = [
-        (*key, *mean_interval(found, float(scales[key])))
-        for key, found in paired.groupby(names, sort=False)["difference"]
-    ]
-    each = pd.DataFrame(lines, columns=[*names, "difference", "low", "high", "n"])
-    over = [
-        (row, column, OVERALL, *mean_interval(found["difference"], 1 / np.sqrt(len(found))))
-        for (row, column), found in each.groupby(["row", "column"], sort=False)
-    ]
-    return pd.DataFrame([*each.itertuples(index=False, name=None), *over], columns=each.columns)
+    header = [*names, "difference", "low", "high", "n"]
+    lines = []
+    for key, differences in paired.groupby(names, sort=False)["difference"]:
+        lines.append((*key, *mean_interval(differences, float(scales[key]))))
+    by_dataset = pd.DataFrame(lines, columns=header)
+    lines = []
+    for (row, column), means in by_dataset.groupby(["row", "column"], sort=False)["difference"]:
+        lines.append((row, column, OVERALL, *mean_interval(means, 1 / np.sqrt(len(means)))))
+    return pd.concat([by_dataset, pd.DataFrame(lines, columns=header)], ignore_index=True)
 
 
 def draw_forest(differences: pd.DataFrame, stem: Path, title: str, *, xlabel: str) -> list[Path]:
@@ -151,16 +151,15 @@ def draw_forest(differences: pd.DataFrame, stem: Path, title: str, *, xlabel: st
         PDF, PNG and SVG of each column.
     """
     paths: list[Path] = []
-    for column, found in differences.groupby("column", sort=False):
-        each = found[found["dataset"] != OVERALL]
-        means = each.groupby("dataset", sort=False)["difference"].mean().sort_values(kind="stable")
-        names = [str(name) for name in means.index]
-        methods = looks(found["row"])
+    for column, part in differences.groupby("column", sort=False):
+        of_sets = part[part["dataset"] != OVERALL].groupby("dataset", sort=False)["difference"]
+        names = list(of_sets.mean().sort_values(kind="stable").index)
+        methods = looks(part["row"])
         with style():
             figure = Figure(figsize=(TWO_COLUMNS, 1.1 + LINE * (len(names) + 2)), layout="constrained")
             panels = figure.subplots(1, len(methods), sharex=True, sharey=True, squeeze=False)[0]
             for panel, (method, look) in zip(panels, methods.items(), strict=True):
-                _draw_method(panel, found[found["row"] == method], names, look)
+                _draw_method(panel, part[part["row"] == method], names, look)
                 panel.set_title(fill(method, TITLE), color=look.colour)
             panels[0].set_yticks([*range(len(names)), len(names) + 1], [*names, OVERALL])
             for panel in panels[1:]:
@@ -173,23 +172,21 @@ def draw_forest(differences: pd.DataFrame, stem: Path, title: str, *, xlabel: st
     return paths
 
 
-def _draw_method(panel: Axes, found: pd.DataFrame, names: Sequence[str], look: Look) -> None:
-    places = {name: k for k, name in enumerate([*names, "", OVERALL])}
-    y = found["dataset"].map(places).to_numpy(float)
-    x, low, high = found[["difference", "low", "high"]].to_numpy(float).T
+def _draw_method(panel: Axes, part: pd.DataFrame, names: Sequence[str], look: Look) -> None:
+    y = pd.Index([*names, "", OVERALL]).get_indexer(part["dataset"])
+    x, low, high = part[["difference", "low", "high"]].to_numpy(float).T
     for k in range(0, len(names), 2):  # so that the eye finds the name of a mark
         panel.axhspan(k - 0.5, k + 0.5, color="0.95", linewidth=0, zorder=0)
     panel.axvline(0, color="0.3", linewidth=0.6)
     panel.axhline(len(names), color="0.3", linewidth=0.4)
     draw_bars(panel, (low, high), (y, y), color=look.colour, linewidth=0.7)
-    clear = (low > 0) | (high < 0)
-    kind: dict[str, Any] = {"marker": look.marker, "linestyle": "none", "color": look.colour, "zorder": 3}
-    kind |= {"markersize": 3.0, "markeredgewidth": 0.6}
-    panel.plot(x[clear], y[clear], markerfacecolor=look.colour, **kind)
-    panel.plot(x[~clear], y[~clear], markerfacecolor="white", **kind)
-    for mean, end in zip(x[y == places[OVERALL]], high[y == places[OVERALL]], strict=True):
-        at = np.nanmax([mean, end]), places[OVERALL]
-        panel.annotate(f"{mean:+z.1f}", at, (4, 0), textcoords="offset points", fontsize=6, va="center")
+    is_clear = (low > 0) | (high < 0)
+    marks: dict[str, Any] = {"color": look.colour, "zorder": 3, "markersize": 3.0, "markeredgewidth": 0.6}
+    panel.plot(x[is_clear], y[is_clear], look.marker, markerfacecolor=look.colour, **marks)
+    panel.plot(x[~is_clear], y[~is_clear], look.marker, markerfacecolor="white", **marks)
+    for place in np.flatnonzero(part["dataset"] == OVERALL):
+        right = np.nanmax([x[place], high[place]]), y[place]
+        panel.annotate(f"{x[place]:+z.1f}", right, (4, 0), textcoords="offset points", fontsize=6, va="center")
     panel.tick_params(axis="y", length=0, labelsize=5.5)
     panel.tick_params(axis="x", labelsize=6)
     panel.spines["left"].set_visible(False)
@@ -200,18 +197,22 @@ def mean_over_datasets(frame: pd.DataFrame, baseline: str) -> list[list[str]]:
 
     Where the baseline was left out of the artefact, only the means.
     """
-    columns, names = list(frame["column"].unique()), list(frame["row"].unique())
-    values = frame.assign(value=frame["value"].astype(float)).pivot(index="dataset", columns=["row", "column"])
-    rows = []
-    for row in names:
-        pairs = [(values["value"][row, column], values["sd"][row, column]) for column in columns]
-        texts = ["" if means.isna().all() else f"{means.mean():.2f} ({sds.mean():.2f})" for means, sds in pairs]
-        rows.append([row, *(Traced(text, row, column) for text, column in zip(texts, columns, strict=True))])
-    for row in names:
-        if row != baseline and baseline in names:
-            wins = [_wins(values["value"][row, column], values["value"][baseline, column]) for column in columns]
-            rows.append([f"{row}: sets better than {baseline}", *wins])
-    return rows
+    columns = list(frame["column"].unique())
+    numbers = frame.astype({"value": float})
+    values = numbers.pivot(index="dataset", columns=["row", "column"], values="value")
+    means = numbers.groupby(["row", "column"])[["value", "sd"]].mean()
+    means_of_rows, wins_of_rows = [], []
+    for row in frame["row"].unique():
+        cells, wins = [], []
+        for column in columns:
+            mean, sd = means.loc[(row, column)]
+            cells.append(Traced("" if np.isnan(mean) else f"{mean:.2f} ({sd:.2f})", row, column))
+            if (baseline, column) in values:
+                wins.append(_wins(values[row, column], values[baseline, column]))
+        means_of_rows.append([row, *cells])
+        if wins and row != baseline:
+            wins_of_rows.append([f"{row}: sets better than {baseline}", *wins])
+    return means_of_rows + wins_of_rows
 
 
 def _wins(values: pd.Series, baseline: pd.Series) -> str:

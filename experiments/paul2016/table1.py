@@ -8,9 +8,8 @@ from provlab.core.tables import cell_text, write_tables
 TOP = 5
 TIED = {"higher_index": "feature of higher index", "earlier_place": "feature selected earlier on average"}
 ERROR = ", error (%)"
-MEASURES = {"selected most often": "", "relevant among them": ", relevant", "mean error (%)": ERROR}
-ERROR_ONLY = ("Random", "Full")
-"""Section 6.3.1 states their error, and Table 1 has no row for them."""
+ERROR_MEASURE = {"mean error (%)": ERROR}
+MEASURES = {"selected most often": "", "relevant among them": ", relevant", **ERROR_MEASURE}
 
 
 def summarise(entry, trials, *, ties):
@@ -28,28 +27,29 @@ def summarise(entry, trials, *, ties):
 
 
 def has_error_only(row):
-    return row.split(", ")[0] in ERROR_ONLY
+    """Return whether Section 6.3.1 states the error of a method for which Table 1 has no row."""
+    return row.split(", ")[0] in ("Random", "Full")
 
 
-def render(made: Rendering) -> str:
-    columns = list(made.artefact.config.artefact.columns)
-    lines = made.frame.set_index(["row", "column"])
+def render(rendering: Rendering) -> str:
+    columns = list(rendering.artefact.config.artefact.columns)
+    lines = rendering.frame.set_index(["row", "column"])
     rows = []
-    for row in made.artefact.config.artefact.rows:
-        measures = {"mean error (%)": ERROR} if has_error_only(row) else MEASURES
-        for place, (measure, suffix) in enumerate(measures.items()):
-            name = "" if place else row
+    for row in rendering.artefact.config.artefact.rows:
+        name = row
+        for measure, suffix in (ERROR_MEASURE if has_error_only(row) else MEASURES).items():
             rows.append([name, measure, *(cell_text(lines, row, column + suffix) for column in columns)])
             printed = [cell_text(lines, row, column + suffix, "printed_value") for column in columns]
             if any(printed):
                 rows.append(["", AS_PRINTED, *printed])
+            name = ""
     return write_tables(
-        made.tables,
+        rendering.tables,
         ["", "", *columns],
         rows,
-        caption=f"Table 1. {made.artefact.title}. Feature k is the most relevant one, features above k are noise.",
-        note=f"{made.note} Ties in frequency go to the {TIED[made.artefact.summary['ties']]}. Why ours differ from the "
-        "printed features: experiments/paul2016/NOTES.md.".strip(),
+        caption=f"Table 1. {rendering.artefact.title}. Feature k is the most relevant one, features above k are noise.",
+        note=f"{rendering.note} Ties in frequency go to the {TIED[rendering.artefact.summary['ties']]}. Why ours "
+        "differ from the printed features: experiments/paul2016/NOTES.md.".strip(),
     )
 
 

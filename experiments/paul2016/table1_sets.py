@@ -6,19 +6,19 @@ from provlab.core.tables import cell_text, like, write_tables
 from .table1 import ERROR, summarise
 
 
-def render(made: Rendering) -> str:
-    columns = list(made.artefact.config.artefact.columns)
-    lines = made.frame.set_index(["row", "column"])
-    rows = [
-        [row, *(_relevant_and_error(lines, row, column) for column in columns)]
-        for row in made.artefact.config.artefact.rows
-    ]
+def render(rendering: Rendering) -> str:
+    columns = list(rendering.artefact.config.artefact.columns)
+    lines = rendering.frame.set_index(["row", "column"])
+    rows = []
+    for row in rendering.artefact.config.artefact.rows:
+        cells = [_relevant_and_error(lines, row, column) for column in columns]
+        rows.append([row, *cells])
     return write_tables(
-        made.tables,
+        rendering.tables,
         ["", *columns],
         rows,
-        caption=f"{made.artefact.title}: how many are relevant (mean test error in %). The paper: all (0).",
-        note=f"{made.note} Why ours differ: experiments/paul2016/NOTES.md.".strip(),
+        caption=f"{rendering.artefact.title}: how many are relevant (mean test error in %). The paper: all (0).",
+        note=f"{rendering.note} Why ours differ: experiments/paul2016/NOTES.md.".strip(),
     )
 
 

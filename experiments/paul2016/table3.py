@@ -21,43 +21,46 @@ def summarise(entry, trials, *, draws):
     return [{"value": ", ".join(words) or NO_WORD}, {"column": f"{entry.column}, number", "value": len(words)}]
 
 
-def render(made: Rendering) -> str:
-    [column] = made.artefact.config.artefact.columns
-    lines = made.frame.set_index(["dataset", "row", "column"])
-    methods = list(made.artefact.config.artefact.rows)
-    own, others = [], []
-    for name in made.frame["dataset"].unique():
-        words = [_words(lines.loc[(name, method, column), "value"]) for method in methods]
-        line = [name, *(Traced(text, row, column, name) for text, row in zip(words, methods, strict=True))]
-        printed = [lines.loc[(name, method, column), "printed_value"] for method in methods]
-        if any(isinstance(text, str) for text in printed):
-            own += [line, [AS_PRINTED, *printed]]
+def render(rendering: Rendering) -> str:
+    [column] = rendering.artefact.config.artefact.columns
+    methods = list(rendering.artefact.config.artefact.rows)
+    frame = rendering.frame[rendering.frame["column"] == column]
+    with_print, without_print = [], []
+    for name, lines in frame.groupby("dataset", sort=False):
+        lines = lines.set_index("row").loc[methods]
+        row = [name]
+        for method, text in lines["value"].items():
+            row.append(Traced(_words(text), method, column, name))
+        if lines["printed_value"].notna().any():
+            with_print += [row, [AS_PRINTED, *lines["printed_value"]]]
         else:
-            others.append(line)
-    not_here = [[f"{pair}, as printed", *words] for pair, words in _not_here(made, methods)]
+            without_print.append(row)
     return write_tables(
-        made.tables,
+        rendering.tables,
         ["data set", *methods],
-        [*own, *not_here, *others],
-        caption=f"Table 3. {made.artefact.title} ({column}).",
-        note=f"{made.note} Words are stems; the first {SHOWN} by average place in the selection, all in the CSV file. "
-        "The paper's pairs stand first; four of the five are not among the data here. For leverage-score sampling a "
-        f"word has to be in {COUNTED[made.artefact.summary['draws']]} of every fold.".strip(),
+        [*with_print, *_not_here(frame, methods), *without_print],
+        caption=f"Table 3. {rendering.artefact.title} ({column}).",
+        note=f"{rendering.note} Words are stems; the first {SHOWN} by average place in the selection, all in the CSV "
+        "file. The paper's pairs stand first; four of the five are not among the data here. For leverage-score "
+        f"sampling a word has to be in {COUNTED[rendering.artefact.summary['draws']]} of every fold.".strip(),
     )
 
 
-def _not_here(made, methods):
-    """Yield the pairs of the paper that are not among the data, with the words that it prints for them."""
+def _not_here(frame, methods):
+    """Return lines of the pairs of the paper that are not among the data, with the words that it prints for them."""
     printed = pd.read_csv(Path(__file__).with_name("published.csv"))
-    printed = printed[(printed["artefact"] == "table3") & ~printed["dataset"].isin(made.frame["dataset"])]
+    printed = printed[(printed["artefact"] == "table3") & ~printed["dataset"].isin(frame["dataset"])]
+    rows = []
     for pair, lines in printed.groupby("dataset", sort=False):
-        yield pair, lines.set_index("row")["printed_value"].reindex(methods).tolist()
+        words = lines.set_index("row")["printed_value"].reindex(methods)
+        rows.append([f"{pair}, as printed", *words])
+    return rows
 
 
 def _words(text):
     words = str(text or "").split(", ")
-    more = f", and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
-    return ", ".join(words[:SHOWN]) + more
+    shown = ", ".join(words[:SHOWN])
+    return f"{shown}, and {len(words) - SHOWN} more" if len(words) > SHOWN else shown
 
 
 RECIPE = Recipe("paul2016/table3", render, summarise=summarise, columns=["features"])

@@ -13,45 +13,45 @@ def summarise(entry, trials):
     return [error, {"column": f"{entry.column}, features", "value": trials["n_selected"].mean()}]
 
 
-def render(made: Rendering) -> str:
-    frame = made.frame.join(made.frame["column"].str.extract(PARTS))
-    is_count = frame["features"].notna()
-    frame["text"] = [number_text(line, is_count=isinstance(line.features, str)) for line in frame.itertuples()]
-    frame["print"] = [mean_and_sd(line.printed_value, line.printed_sd) for line in frame.itertuples()]
+def render(rendering: Rendering) -> str:
+    frame = rendering.frame.join(rendering.frame["column"].str.extract(PARTS))
     protocols = list(frame["protocol"].unique())
-    errors = frame[~is_count].pivot(index=["row", "size"], columns="protocol")
     is_printed = frame["protocol"] == protocols[0]  # beside which the one printed number stands
-    kept = frame[is_count & is_printed].set_index(["row", "size"])["text"]
-    printed = frame[~is_count & is_printed].set_index(["row", "size"])
-    distances = errors["value"][protocols].astype(float).round(2)
-    distances = distances.sub(printed["printed_value"].astype(float), axis=0).abs()
-    closest = distances.dropna(how="all").idxmin(axis=1)
+    is_count = frame["features"].notna()
+    errors = frame[~is_count].set_index(["row", "size", "protocol"])
+    kept = frame[is_count & is_printed].set_index(["row", "size"])
     rows = []
     for row in frame["row"].unique():
         for size in sorted(frame["size"].unique()):
-            place = row, size
-            ours = errors["text"].loc[place, protocols]
-            rows.append([row, size, kept.get(place, ""), *ours, printed["print"][place], closest.get(place, "")])
-    config = made.artefact.config
+            lines = errors.loc[(row, size)].reindex(protocols)
+            ours = [number_text(line) for line in lines.itertuples()]
+            features = [number_text(line, is_count=True) for line in kept.reindex([(row, size)]).itertuples()]
+            printed, printed_sd = lines[["printed_value", "printed_sd"]].iloc[0]
+            distances = (lines["value"].astype(float).round(2) - float(printed)).abs()
+            closest = distances.idxmin() if distances.notna().any() else ""
+            rows.append([row, size, *features, *ours, mean_and_sd(printed, printed_sd), closest])
+    config = rendering.artefact.config
     return write_tables(
-        made.tables,
+        rendering.tables,
         ["method", "", "features", *protocols, "printed", "closest"],
         rows,
-        caption=f"Table 4. {made.artefact.title}: mean (standard deviation over folds) in %, {_data(made)}.",
-        note=f"{made.note} ten-fold: train on nine folds; inverse: train on one, test on nine; held-out: one split, "
-        f"into the first {config.dataset.n_train:,} documents and the others. {config.protocol.repeats} x 10 folds, "
-        f"{config.protocol.draws} Gaussian matrices a fold. The printed split is 23,149 / 781,265.".strip(),
+        caption=f"Table 4. {rendering.artefact.title}: mean (standard deviation over folds) in %, {_data(rendering)}.",
+        note=f"{rendering.note} ten-fold: train on nine folds; inverse: train on one, test on nine; held-out: one "
+        f"split, into the first {config.dataset.n_train:,} documents and the others. {config.protocol.repeats} x 10 "
+        f"folds, {config.protocol.draws} Gaussian matrices a fold. The printed split is 23,149 / 781,265.".strip(),
     )
 
 
-def _data(made):
-    sizes = made.trials(["n_train", "n_test", "source"])
+def _data(rendering):
+    """Return what the caption says of the data."""
+    sizes = rendering.trials(["n_train", "n_test", "source"])
     if sizes.empty:
         return "no trials yet"
-    whole = sizes[sizes["column"].str.startswith("ten-fold")].iloc[:1]
-    n = f"{int(whole[['n_train', 'n_test']].sum(axis=1).iloc[0]):,} documents" if len(whole) else "documents"
     _, form, *_ = sizes["source"].iloc[0].split("; ")
-    return f"on {n}: {form}"
+    folds = sizes[sizes["column"].str.startswith("ten-fold")]
+    if folds.empty:
+        return f"on documents: {form}"
+    return f"on {int(folds[['n_train', 'n_test']].iloc[0].sum()):,} documents: {form}"
 
 
 RECIPE = Recipe("paul2016/table4", render, summarise=summarise, columns=["error", "n_selected"], unit="test error (%)")

@@ -13,33 +13,36 @@ NUMBERS = {
     "certificate_cost_ratio_max": ("cost ratio, largest", "max"),
     "certificate_partition_ratio": ("partition ratio, largest", "max"),
 }
+HEADINGS = [heading for heading, _ in NUMBERS.values()]
 CERTIFICATES = {"spectral": "Theorem 1", "scores": "Lemma 2", "cost": "Lemma 3", "partition": "Theorem 2"}
 """Certificates in a record, and where the paper promises what they check."""
 
-STATES = [f"certificate_{name}" for name in CERTIFICATES]
+READ = [*NUMBERS, *(f"certificate_{name}" for name in CERTIFICATES)]
 
 
 def summarise(entry, trials):
-    return [{"column": name, "value": getattr(trials[key], how)()} for key, (name, how) in NUMBERS.items()]
+    return [{"column": name, "value": trials[key].agg(how)} for key, (name, how) in NUMBERS.items()]
 
 
-def render(made: Rendering) -> str:
-    trials = made.trials([*NUMBERS, *STATES])
-    values = made.frame.astype({"value": float}).set_index(["row", "dataset", "column"])["value"]
+def render(rendering: Rendering) -> str:
+    numbers = rendering.frame.astype({"value": float}).set_index(["row", "dataset", "column"])["value"]
     rows = []
-    for (row, dataset), found in trials.groupby(["row", "dataset"], sort=False):
-        numbers = [_text(values[row, dataset, name]) for name, _ in NUMBERS.values()]
-        numbers += count_states(found, CERTIFICATES).values()
-        rows.append([dataset, row, *(Traced(text, row, found["column"].iloc[0], dataset) for text in numbers)])
-    epsilon, seeds = made.artefact.config.selector.epsilon, made.artefact.config.protocol.repeats
+    for (row, dataset), part in rendering.trials(READ).groupby(["row", "dataset"], sort=False):
+        texts = [_text(numbers[row, dataset, heading]) for heading in HEADINGS]
+        texts += count_states(part, CERTIFICATES).values()
+        column = part["column"].iloc[0]
+        rows.append([dataset, row, *(Traced(text, row, column, dataset) for text in texts)])
+    config = rendering.artefact.config
+    epsilon = config.selector.epsilon
     return write_tables(
-        made.tables,
-        ["data", "method", *(name for name, _ in NUMBERS.values()), *CERTIFICATES.values()],
+        rendering.tables,
+        ["data", "method", *HEADINGS, *CERTIFICATES.values()],
         rows,
-        caption=f"{made.artefact.title}, epsilon = {epsilon}, {seeds} seeds. ||E|| <= {epsilon} is Theorem 1.",
-        note=f"{made.note} Synthetic data: 20 x 20,000. Lemma 3: cost ratios within 1 -+ epsilon. Theorem 2: partition "
-        f"ratio up to {(1 + epsilon) / (1 - epsilon):.3g}. vacuous: every column kept with weight 1, or a bound "
-        "above the number of columns.".strip(),
+        caption=f"{rendering.artefact.title}, epsilon = {epsilon}, {config.protocol.repeats} seeds. ||E|| <= {epsilon} "
+        "is Theorem 1.",
+        note=f"{rendering.note} Synthetic data: 20 x 20,000. Lemma 3: cost ratios within 1 -+ epsilon. Theorem 2: "
+        f"partition ratio up to {(1 + epsilon) / (1 - epsilon):.3g}. vacuous: every column kept with weight 1, or a "
+        "bound above the number of columns.".strip(),
     )
 
 
@@ -47,4 +50,4 @@ def _text(value):
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-RECIPE = Recipe("wang2018/ofs-certificates", render, summarise=summarise, columns=[*NUMBERS, *STATES])
+RECIPE = Recipe("wang2018/ofs-certificates", render, summarise=summarise, columns=READ)

@@ -1,52 +1,56 @@
 """make reproduce-ofs-figure1 | provsel reproduce wang2018/ofs-figure1 [protocol.repeats=1] [artefact.only=[AR]]."""
 
-import pandas as pd
-
 from provlab.core.frames import seed_summary
-from provlab.core.recipe import Recipe, Rendering
-from provlab.core.tables import Traced, write_tables
+from provlab.core.recipe import Recipe, Rendering, printed
+from provlab.core.tables import Traced, value_text, write_tables
 from provlab.report.figures.curves import KEPT, draw_curves, with_kept
 
-
-def render(made: Rendering) -> str:
-    config = made.artefact.config
-    drawn = made.frame[made.frame["column"].str.fullmatch(rf"\d+({KEPT})?")].astype({"value": float})
-    how = f"k-means, mean and sd over seeds: {config.protocol.repeats}"
-    title = f"{made.artefact.title} ({how}). {made.note}".strip()
-    axes = {"ylabel": "clustering accuracy (%)", "from_zero": True}  # as the paper's
-    paths = draw_curves(drawn, made.figures, title, flat="k-means", **axes)
-    accuracy = with_kept(drawn)
-    table = accuracy.groupby(["row", "dataset"], sort=False)["value"].mean().unstack(sort=False)
-    datasets = list(table.columns)
-    text = write_tables(
-        made.tables,
-        ["method", *datasets],
-        [[row, *(_text(table.loc[row, name]) for name in datasets)] for row in config.artefact.rows],
-        caption=f"Figure 1 in numbers. {made.artefact.title}: accuracy in %, mean over the numbers of features.",
-        note=f"{made.note} Random: as many features at random, which the paper does not have. NMI, ARI and the number "
-        "of features that were kept are in the CSV file.".strip(),
-    )
-    sizes, seeds = list(config.artefact.columns), config.protocol.repeats
-    others = accuracy[accuracy["row"] != "k-means"]
-    is_other = (others["x"] != others["column"].astype(float)) | (others["left"] < others["right"])
-    cells = {
-        (name, row, column): Traced(f"{x:.1f} ± {right - x:.1f}", row, column, name)
-        for name, row, column, x, right in others[["dataset", "row", "column", "x", "right"]].itertuples(index=False)
-    }
-    places = others[is_other].drop_duplicates(["dataset", "row"])[["dataset", "row"]].itertuples(index=False, name=None)
-    text += "\n" + write_tables(
-        made.tables.with_name(f"{made.tables.name}-kept"),
-        ["data set", "method", *sizes],
-        [[*place, *(cells.get((*place, size), "") for size in sizes)] for place in sorted(places)],
-        caption=f"Features kept by methods that do not keep as many as asked: mean and sd over {seeds} seeds.",
-        note=f"{made.note} The curves of the figure are drawn at these numbers.".strip(),
-    )
-    return text + "\n" + "\n".join(str(path) for path in paths)
-
-
-def _text(value):
-    return "" if pd.isna(value) else f"{value:.2f}"
-
-
 READ = ["error", "nmi", "ari", "n_selected"]
+
+
+def render(rendering: Rendering) -> str:
+    frame = rendering.frame
+    drawn = frame[frame["column"].str.fullmatch(rf"\d+({KEPT})?")].astype({"value": float})
+    accuracy = with_kept(drawn)
+    title = rendering.artefact.title
+    how = f"k-means, mean and sd over seeds: {rendering.artefact.config.protocol.repeats}"
+    heading = f"{title} ({how}). {rendering.note}".strip()
+    axes = {"ylabel": "clustering accuracy (%)", "from_zero": True}  # as the paper's
+    paths = draw_curves(drawn, rendering.figures, heading, flat="k-means", **axes)
+    means = accuracy.groupby(["row", "dataset"], sort=False)["value"].mean().unstack(sort=False)
+    means = means.loc[list(rendering.artefact.config.artefact.rows)]
+    text = write_tables(
+        rendering.tables,
+        ["method", *means.columns],
+        [[row, *map(value_text, numbers)] for row, *numbers in means.itertuples()],
+        caption=f"Figure 1 in numbers. {title}: accuracy in %, mean over the numbers of features.",
+        note=f"{rendering.note} Random: as many features at random, which the paper does not have. NMI, ARI and the "
+        "number of features that were kept are in the CSV file.".strip(),
+    )
+    return printed(text + "\n" + _kept(rendering, accuracy), paths)
+
+
+def _kept(rendering, accuracy):
+    """Write the table of the numbers of features kept by methods that do not keep as many as asked."""
+    config = rendering.artefact.config
+    sizes = list(config.artefact.columns)
+    methods = accuracy[accuracy["row"] != "k-means"]
+    is_other = (methods["x"] != methods["column"].astype(float)) | (methods["left"] < methods["right"])
+    places = methods.loc[is_other, ["dataset", "row"]].drop_duplicates()
+    rows = []
+    for (dataset, row), lines in methods.merge(places).groupby(["dataset", "row"]):
+        cells = dict.fromkeys(sizes, "")
+        for line in lines.itertuples():
+            cells[line.column] = Traced(f"{line.x:.1f} ± {line.right - line.x:.1f}", row, line.column, dataset)
+        rows.append([dataset, row, *cells.values()])
+    return write_tables(
+        rendering.tables.with_name(f"{rendering.tables.name}-kept"),
+        ["data set", "method", *sizes],
+        rows,
+        caption="Features kept by methods that do not keep as many as asked: mean and sd over "
+        f"{config.protocol.repeats} seeds.",
+        note=f"{rendering.note} The curves of the figure are drawn at these numbers.".strip(),
+    )
+
+
 RECIPE = Recipe("wang2018/ofs-figure1", render, summarise=seed_summary, columns=READ, unit="clustering accuracy (%)")

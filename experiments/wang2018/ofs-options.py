@@ -4,27 +4,28 @@ from provlab.core.frames import seed_summary
 from provlab.core.recipe import Recipe, Rendering
 from provlab.core.tables import cell_text, like, whole, write_tables
 
+READ = ["error", "nmi", "ari", "n_selected"]
 
-def render(made: Rendering) -> str:
-    config = made.artefact.config
-    accuracy = made.frame[made.frame["column"].str.isdecimal()]
-    header = list(dict.fromkeys(zip(accuracy["dataset"], accuracy["column"], strict=True)))
-    lines = made.frame.assign(column=made.frame["dataset"] + " " + made.frame["column"]).set_index(["row", "column"])
+
+def render(rendering: Rendering) -> str:
+    config, frame = rendering.artefact.config, rendering.frame
+    accuracy = frame[frame["column"].str.isdecimal()]
+    places = accuracy[["dataset", "column"]].drop_duplicates()
+    lines = frame.assign(column=frame["dataset"] + " " + frame["column"]).set_index(["row", "column"])
     rows = []
     for row in config.artefact.rows:
-        names = [f"{dataset} {column}" for dataset, column in header]
-        kept = [whole(cell_text(lines, row, f"{name}, features")) for name in names]
-        values = [cell_text(lines, row, name) for name in names]
-        texts = [like(value, f"{value} ({n})") if value else "" for value, n in zip(values, kept, strict=True)]
-        rows.append([row, *texts])
+        cells = []
+        for name in places["dataset"] + " " + places["column"]:
+            value, kept = cell_text(lines, row, name), whole(cell_text(lines, row, f"{name}, features"))
+            cells.append(like(value, f"{value} ({kept})") if value else "")
+        rows.append([row, *cells])
     return write_tables(
-        made.tables,
-        ["method", *(f"{dataset}, {column}" for dataset, column in header)],
+        rendering.tables,
+        ["method", *(places["dataset"] + ", " + places["column"])],
         rows,
-        caption=f"{made.artefact.title}: k-means accuracy in %, mean over {config.protocol.repeats} seeds.",
-        note=f"{made.note} Data set, number of features asked for; in parentheses the mean number kept.".strip(),
+        caption=f"{rendering.artefact.title}: k-means accuracy in %, mean over {config.protocol.repeats} seeds.",
+        note=f"{rendering.note} Data set, number of features asked for; in parentheses the mean number kept.".strip(),
     )
 
 
-READ = ["error", "nmi", "ari", "n_selected"]
 RECIPE = Recipe("wang2018/ofs-options", render, summarise=seed_summary, columns=READ, unit="clustering accuracy (%)")

@@ -3,7 +3,7 @@
 import math
 
 from provlab.core.recipe import Recipe, Rendering
-from provlab.core.summaries import STATES
+from provlab.core.summaries import state_counts
 from provlab.core.tables import Traced, write_tables
 from provsel.certificates import ClusteringRatio, OnlineFeatureCount
 
@@ -56,36 +56,37 @@ def summarise(entry, trials):
         "rest": trials[REST].median(),
     }
     lines = [{"value": ratios.mean(), "sd": ratios.std(ddof=1)}]
-    lines += [{"column": f"{entry.column}, {name}", "value": value} for name, value in numbers.items()]
+    for name, value in numbers.items():
+        lines.append({"column": f"{entry.column}, {name}", "value": value})
     return lines
 
 
-def render(made: Rendering) -> str:
-    trials = made.trials(READ)
-    tables = [_printed(made), _at_printed_dimensions(made, trials), _at_equal_dimensions(made, trials)]
+def render(rendering: Rendering) -> str:
+    trials = rendering.trials(READ)
+    tables = [_printed(rendering), _at_printed_dimensions(rendering, trials), _at_equal_dimensions(rendering, trials)]
     return "\n".join(tables)
 
 
-def _printed(made):
+def _printed(rendering):
     printed = RECIPE.printed().set_index(["row", "column"])["printed_value"].fillna("N/A")
     rows = []
     for method, measured_by in MEASURED_BY.items():
-        stated = [printed[method, name] for name in ("dimension", "time", "ratio")]
-        rows.append([method, *stated, measured_by])
+        stated = printed[method]
+        rows.append([method, stated["dimension"], stated["time"], stated["ratio"], measured_by])
     return write_tables(
-        made.tables,
+        rendering.tables,
         ["method", "dimension", "time", "ratio", "measured here by"],
         rows,
         caption="Table 1 as printed: O() of dimension and time, and approximation ratio of k-means.",
     )
 
 
-def _at_printed_dimensions(made, trials):
-    settings = made.artefact.config.artefact
-    clusters = {entry.dataset: entry.cell.model["n_clusters"] for entry in made.artefact.entries}
-    methods = [row for row in settings.rows if row not in CONTROLS]
+def _at_printed_dimensions(rendering, trials):
+    settings = rendering.artefact.config.artefact
+    clusters = {entry.dataset: entry.cell.model["n_clusters"] for entry in rendering.artefact.entries}
+    of_methods = trials[~trials["row"].isin(CONTROLS)]
     rows = []
-    for (method, dataset), part in trials[trials["row"].isin(methods)].groupby(["row", "dataset"], sort=False):
+    for (method, dataset), part in of_methods.groupby(["row", "dataset"], sort=False):
         n, d = int(part["n_train"].iloc[0]), int(part["n_features"].iloc[0])
         if method == OWN:
             column = next(name for name in part["column"] if name in OWN_COLUMNS)
@@ -93,17 +94,19 @@ def _at_printed_dimensions(made, trials):
         else:
             dimension = printed_dimension(method, clusters[dataset], settings.epsilon, settings.delta)
             column = str(dimension)
+        printed = f"{dimension:,} > d" if dimension > d else f"{dimension:,}"
         cells = _measured_cells(part[part["column"] == column], method, column, dataset)
-        rows.append([method, dataset, f"{d:,}", f"{dimension:,}{' > d' * (dimension > d)}", *cells])
+        rows.append([method, dataset, f"{d:,}", printed, *cells])
     return write_tables(
-        made.tables.with_name(f"{made.tables.name}-measured"),
+        rendering.tables.with_name(f"{rendering.tables.name}-measured"),
         ["method", "data", "d", "printed dimension", "used", "CPU s, fit", "CPU s, rest", "ratio", "largest",
          "one cluster", "within the printed ratio"],
         rows,
-        caption=f"{made.artefact.title}, each method at the dimension that Table 1 prints for it, with constants of 1: "
-        f"epsilon = {settings.epsilon}, delta = {settings.delta}, {made.artefact.config.protocol.repeats} seeds.",
-        note=f"{made.note} {NOTE} {OWN} keeps as many as its c says. Rest: projection of the rows, k-means and its "
-        "cost on all features.".strip(),
+        caption=f"{rendering.artefact.title}, each method at the dimension that Table 1 prints for it, with constants "
+        f"of 1: epsilon = {settings.epsilon}, delta = {settings.delta}, {rendering.artefact.config.protocol.repeats} "
+        "seeds.",
+        note=f"{rendering.note} {NOTE} {OWN} keeps as many as its c says. Rest: projection of the rows, k-means and "
+        "its cost on all features.".strip(),
     )  # fmt: skip
 
 
@@ -111,7 +114,7 @@ def _measured_cells(part, method, column, dataset):
     """Return the cells from the dimension used on; none where the printed one is too large to be measured."""
     if part.empty:
         return [""] * 7
-    counts = part[STATE].value_counts()
+    states = state_counts(part[STATE])
     texts = [
         f"{part['n_selected'].mean():,.0f}",
         f"{part[FIT].sum(axis=1).median():.2g}",
@@ -119,13 +122,13 @@ def _measured_cells(part, method, column, dataset):
         f"{part[RATIO].mean():.3f}",
         f"{part[RATIO].max():.3f}",
         f"{part[ONE_CLUSTER].mean():.2f}",
-        ", ".join(f"{state} {counts[state]}" for state in STATES if state in counts),
+        states,
     ]
     return [Traced(text, method, column, dataset) for text in texts]
 
 
-def _at_equal_dimensions(made, trials):
-    methods = list(made.artefact.config.artefact.rows)
+def _at_equal_dimensions(rendering, trials):
+    methods = list(rendering.artefact.config.artefact.rows)
     rows = []
     for (dataset, column), part in trials.groupby(["dataset", "column"], sort=False):
         if column in OWN_COLUMNS:
@@ -133,15 +136,18 @@ def _at_equal_dimensions(made, trials):
         ratios = part.groupby("row")[RATIO].agg(["mean", "max"])
         cells = []
         for method in methods:
-            text = f"{ratios['mean'][method]:.3f} ({ratios['max'][method]:.3f})" if method in ratios.index else ""
+            text = ""
+            if method in ratios.index:
+                mean, largest = ratios.loc[method]
+                text = f"{mean:.3f} ({largest:.3f})"
             cells.append(Traced(text, method, column, dataset))
         rows.append([dataset, column, *cells])
     return write_tables(
-        made.tables.with_name(f"{made.tables.name}-equal"),
+        rendering.tables.with_name(f"{rendering.tables.name}-equal"),
         ["data", "dimension", *methods],
         rows,
-        caption=f"{made.artefact.title} at equal dimensions: mean ratio of k-means cost, and the largest.",
-        note=f"{made.note} {OWN} searches the c that keeps so many features, or the nearest number.".strip(),
+        caption=f"{rendering.artefact.title} at equal dimensions: mean ratio of k-means cost, and the largest.",
+        note=f"{rendering.note} {OWN} searches the c that keeps so many features, or the nearest number.".strip(),
     )
 
 

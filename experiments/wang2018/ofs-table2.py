@@ -12,24 +12,25 @@ def summarise(entry, trials):
     return [{"column": column, "value": value} for column, value in zip(COLUMNS, values, strict=True)]
 
 
-def render(made: Rendering) -> str:
-    lines = made.frame.set_index(["dataset", "column"])
-    rows = [
-        [name, *(_with_printed(lines, name, column) for column in COLUMNS)]
-        for name in made.frame["dataset"].unique()
-    ]  # fmt: skip
+def render(rendering: Rendering) -> str:
+    lines = rendering.frame.set_index(["dataset", "column"])
+    rows = []
+    for name in rendering.frame["dataset"].unique():
+        cells = [_with_printed(lines, name, column) for column in COLUMNS]
+        rows.append([name, *cells])
     return write_tables(
-        made.tables,
+        rendering.tables,
         ["data set", *COLUMNS],
         rows,
-        caption=f"Table 2. {made.artefact.title}; printed numbers in brackets where they differ.",
-        note=f"{made.note} AR: another crop of the same photographs. ORL: the printed number of data points cannot be "
-        "that of the ORL faces, of which there are 400.".strip(),
+        caption=f"Table 2. {rendering.artefact.title}; printed numbers in brackets where they differ.",
+        note=f"{rendering.note} AR: another crop of the same photographs. ORL: the printed number of data points "
+        "cannot be that of the ORL faces, of which there are 400.".strip(),
     )
 
 
 def _with_printed(lines, dataset, column):
-    ours, printed = cell_text(lines, dataset, column), cell_text(lines, dataset, column, "printed_value")
+    ours = cell_text(lines, dataset, column)
+    printed = cell_text(lines, dataset, column, "printed_value")
     return ours if printed in ("", ours) else like(ours, f"{ours} [{printed}]")
 
 

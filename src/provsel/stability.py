@@ -21,7 +21,7 @@ TOP = 10
 """Features that a printed report names."""
 
 FOLD_CORRELATION = 0.4
-"""Of selections of folds, in the interval of their stability: experiments/benchmarks/stability_intervals.py."""
+"""Of selections of folds, in the interval of their stability: experiments/simulations/stability_intervals.py."""
 
 
 class StabilityTest(NamedTuple):

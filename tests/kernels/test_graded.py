@@ -29,8 +29,8 @@ from provsel.selectors import (
 )
 from small_runs import REPO, load_script
 
-sys.path.append(str(REPO / "experiments" / "benchmarks"))  # the script finds its helpers by its own folder
-graded = load_script(REPO / "experiments" / "benchmarks" / "graded.py")
+sys.path.append(str(REPO / "experiments" / "simulations"))  # the script finds its helpers by its own folder
+graded = load_script(REPO / "experiments" / "simulations" / "graded.py")
 
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
 CASES = [

@@ -313,6 +313,11 @@ def fold_summary(entry: Entry, trials: pd.DataFrame, *, measure: str, factor: fl
     return [{"value": float(means.mean()), "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan}]
 
 
+def mean_lines(numbers: Mapping[str, pd.Series]) -> list[dict[str, object]]:
+    """Return a line of a summary for each named column of numbers: their mean and standard deviation."""
+    return [{"column": name, "value": values.mean(), "sd": values.std(ddof=1)} for name, values in numbers.items()]
+
+
 def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
     """Return rows and columns of the data set of some trials of one cell, as the records say."""
     first = trials.iloc[0]
@@ -332,7 +337,7 @@ def seed_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
         f"{entry.column}, ARI": 100 * trials["ari"],
         f"{entry.column}, features": trials["n_selected"],
     }
-    return [{"column": name, "value": values.mean(), "sd": values.std(ddof=1)} for name, values in numbers.items()]
+    return mean_lines(numbers)
 
 
 def printed_numbers(published: Path, artefact: str) -> pd.DataFrame:

@@ -53,6 +53,12 @@ class Rendering:
         n_unfinished = int((self.frame["state"] != COMPLETE).sum())
         return f"PARTIAL: {n_unfinished} of {len(self.frame)} numbers lack trials." if n_unfinished else ""
 
+    @property
+    def folds(self) -> str:
+        """Repeats and folds, as captions say them."""
+        protocol = self.artefact.config.protocol
+        return f"{protocol.repeats} x {protocol.n_splits}-fold"
+
     def trials(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return the stored trials of the artefact with its row and column beside each, for what is drawn by trial."""
         return entry_trials(self.artefact, self.store, columns)[["row", "column", "dataset", *NUMBERS, *columns]]
@@ -115,6 +121,11 @@ class Recipe:
         """Write CSV, tables and figures under two stems, and return what is printed."""
         write_frame(frame[COLUMNS], tables.with_suffix(".csv"))
         return self.render(Rendering(artefact, frame, tables, figures, store))
+
+
+def printed(text: str, paths: Sequence[Path]) -> str:
+    """Return a table and the files of its figures, as the command prints them."""
+    return "\n".join([text, *map(str, paths)])
 
 
 def load_recipe(name: str) -> Recipe:
@@ -181,7 +192,8 @@ def render_table(rendering: Rendering) -> str:
     measure = str(layout.get("measure", headline_of(rendering.artefact.cells[0]).label))
     is_count = measure in SCHEMA.names and pa.types.is_integer(SCHEMA.field(measure).type)
     cells = frame.assign(heading=_headings(frame))
-    cells["text"] = [number_text(line, is_count=is_count) for line in frame.itertuples()]
+    texts = [number_text(line, is_count=is_count) for line in frame.itertuples()]
+    cells["text"] = pd.Series(texts, frame.index, dtype=object)  # as a column of strings they would lose their traces
     cells["print"] = [mean_and_sd(line.printed_value, line.printed_sd) for line in frame.itertuples()]
     columns = list(cells["heading"].unique())
     rows = []

@@ -122,11 +122,13 @@ def _count(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _Ints
 
 def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
     """Return for each certificate how many trials are in each state: "held 12, vacuous 88"; "" without a bound."""
-    counts = {}
-    for name in names:
-        numbers = trials[f"certificate_{name}"].value_counts()
-        counts[name] = ", ".join(f"{state} {numbers[state]:,}" for state in STATES if numbers.get(state, 0))
-    return counts
+    return {name: state_counts(trials[f"certificate_{name}"]) for name in names}
+
+
+def state_counts(states: pd.Series) -> str:
+    """Return how many of a column of states are in each: "held 12, vacuous 88"."""
+    numbers = states.value_counts()
+    return ", ".join(f"{state} {numbers[state]:,}" for state in STATES if numbers.get(state, 0))
 
 
 def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:

@@ -92,7 +92,7 @@ def readme(reference: Reference) -> str:
     for file in all_claim_files():  # those without a line have not been run
         of_paper = totals.setdefault(file.paper, dict.fromkeys(VERDICTS, 0))
         of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in judged for claim in file.claims)
-    path = reference.folder / BENCHMARKS  # `results/benchmarks/latest.json` as `make bench` stored it
+    path = reference.folder / BENCHMARKS  # written by experiments/benchmarks/ratios.py --goals
     benchmarks = read_json(path) if path.is_file() else {}
     claims = reference.claims()
     own = claims[claims["kind"] == "paper"]

@@ -29,7 +29,7 @@ SOLVERS: dict[str, Callable[..., LPSolution]] = {
     PUBLISHED: lpsvm_published,
 }
 AUTO = "highs"
-"""Faster to the optimum than Newton's method wherever both were measured (experiments/benchmarks/lpsvm.py)."""
+"""Faster to the optimum than Newton's method wherever both were measured (bench_lpsvm of experiments/benchmarks)."""
 
 MAX_ITER = {"highs": 1_000_000, "newton": 3_000, PUBLISHED: None}
 

@@ -1,4 +1,4 @@
-"""python experiments/benchmarks/stability_intervals.py [--samples 200] [--csv FILE]: how often intervals hold.
+"""python experiments/simulations/stability_intervals.py [--samples 200] [--csv FILE]: how often intervals hold.
 
 Simulated selections, and how often the 95 % interval of their stability holds the true one, which is the mean of the
 index over many samples. Independent selections take the k largest of d scores, which are a signal and normal noise; or
@@ -9,21 +9,11 @@ interval of Nogueira, Sechidis and Brown, without what few selections and shared
 share are 3.1 points at 95 %, with 200 samples; the least of many is about as much too low.
 """
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 from scipy.special import ndtri
-from timing import report, rules_table
+from tables import arguments, write_table
 
 from provsel.stability import stability
-
-BENCH = {
-    "bench": ["--samples", "100"],
-    "quick": ["--samples", "20"],
-    "left_out": "100 of 200 samples",
-    "seconds": 200,
-}
 
 FIELDS = ["what", "selections", "stability", "held", "least", "paper", "width"]
 TARGETS = (0.0, 0.3, 0.6, 0.8, 0.95)
@@ -56,10 +46,9 @@ def geometric(d, k):
     return 0.9 ** np.arange(d)
 
 
-SIGNALS = (step, ramp, geometric)
-
-
 def noisy_scores(signal, k, strength):
+    """Return a function that draws the k largest of scores with noise."""
+
     def draw(rng, n_samples, m):
         noise = rng.standard_normal((n_samples, m, len(signal)), dtype=np.float32)
         return largest(strength * signal + noise, k)
@@ -88,21 +77,23 @@ def strength_for(target, signal, k, rng):
 
 
 def independent(n_samples, rng):
-    """Return the lines about independent selections."""
+    """Yield the lines about independent selections."""
     for target in TARGETS:
         draws = []
         for d, k in SIZES:
             draws.append((d, each_for_itself(d, k, target)))
-            for shape in SIGNALS:
+            for shape in (step, ramp, geometric):
                 signal = shape(d, k)
                 draws.append((d, noisy_scores(signal, k, strength_for(target, signal, k, rng))))
         for m in (5, 10, 50):
-            results = []
-            for d, draw in draws:
-                [many] = draw(rng, 1, 4000)
-                reports = [stability(masks, d) for masks in draw(rng, n_samples, m) if masks.any()]
-                results.append(shares(reports, stability(many, d).index if target else 0.0))
-            yield line(f"independent, stability {target:g}", m, results)
+            shares = [held(rng, draw, d, m, n_samples, target) for d, draw in draws]
+            yield line(f"independent, stability {target:g}", m, shares)
+
+
+def held(rng, draw, d, m, n_samples, target):
+    [many] = draw(rng, 1, 4000)
+    reports = [stability(masks, d) for masks in draw(rng, n_samples, m) if masks.any()]
+    return shares_held(reports, stability(many, d).index if target else 0.0)
 
 
 # ---- folds of the same rows
@@ -146,7 +137,7 @@ DESIGNS = ((1, 5), (1, 10), (1, 20), (2, 5), (10, 10))
 def folds(rng, n_samples, rows, design, kind, strength):
     """Yield the selections of all folds of each sample of n rows."""
     n, d, k = rows
-    repeats, n_folds = design
+    n_repeats, n_folds = design
     signal, correlation = kind(d, k, strength)
     y = np.where(np.arange(n) % 2, 1.0, -1.0).astype(np.float32)
     at_once = max(1, FLOATS_AT_ONCE // (n * d))
@@ -155,72 +146,73 @@ def folds(rng, n_samples, rows, design, kind, strength):
         common = np.repeat(rng.standard_normal((size, n, d // 5), dtype=np.float32), 5, axis=2)
         own = rng.standard_normal((size, n, d), dtype=np.float32)
         products = (np.sqrt(1 - correlation) * own + np.sqrt(correlation) * common) * y[:, None] + signal / np.sqrt(n)
-        whole = products.sum(axis=1)[:, None]
-        kept = []
-        for _ in range(repeats):
+        of_all_rows = products.sum(axis=1)[:, None]
+        selections = []
+        for _ in range(n_repeats):
             order = rng.permuted(np.tile(np.arange(n), (size, 1)), axis=1)[:, : n // n_folds * n_folds]
             tested = np.take_along_axis(products, order[:, :, None], axis=1)
             tested = tested.reshape(size, n_folds, -1, d).sum(axis=2)
-            kept.append(largest(np.abs(whole - tested), k))
-        yield from np.concatenate(kept, axis=1)
+            selections.append(largest(np.abs(of_all_rows - tested), k))
+        yield from np.concatenate(selections, axis=1)
 
 
 def of_folds(n_samples, rng):
-    """Return the lines about folds."""
+    """Yield the lines about folds."""
     for design in DESIGNS:
-        repeats, n_folds = design
+        n_repeats, n_folds = design
         for kind, what in KINDS.items():
-            results = []
+            strengths = (0.0,) if kind is no_signal else (2.0, 3.0, 4.0)
+            shares = []
             for rows in ROWS:
-                for strength in (2.0, 3.0, 4.0) if kind is not no_signal else (0.0,):
+                for strength in strengths:
                     selections = folds(rng, n_samples, rows, design, kind, strength)
                     reports = [stability(masks, rows[1], overlap=1 / (n_folds - 1)) for masks in selections]
-                    results.append(shares(reports, float(np.mean([each.index for each in reports]))))
-            yield line(f"{repeats} x {n_folds} folds, {what}", repeats * n_folds, results)
+                    shares.append(shares_held(reports, mean_index(reports)))
+            yield line(f"{n_repeats} x {n_folds} folds, {what}", n_repeats * n_folds, shares)
 
 
 def drawing_in_folds(n_samples, rng):
     """Return the line about a selector that draws half of its features: five draws in each of five folds."""
     n, d, k = 100, 50, 6
-    results = []
+    shares = []
     for strength in (0.0, 2.0, 4.0):
         reports = []
         for stable in folds(rng, n_samples, (n, d, k // 2), (1, 5), k_columns, strength):
             drawn = np.where(stable[:, None], 2.0, rng.random((5, 5, d)))
             masks = largest(drawn, k).reshape(25, d)
             reports.append(stability(masks, d, samples=np.repeat(range(5), 5), overlap=1 / 4))
-        results.append(shares(reports, float(np.mean([each.index for each in reports]))))
-    yield line("5 folds with 5 draws, half of the features drawn", 25, results)
+        shares.append(shares_held(reports, mean_index(reports)))
+    return line("5 folds with 5 draws, half of the features drawn", 25, shares)
 
 
 # ---- the table
 
 
-def shares(reports, true):
+def mean_index(reports):
+    return float(np.mean([report.index for report in reports]))
+
+
+def shares_held(reports, true):
     """Return how often an interval and the paper's hold the true stability, the mean width, and the true one."""
-    ends = np.array([each.interval() for each in reports])
-    held = (ends[:, 0] <= true) & (true <= ends[:, 1])
-    distance = np.abs(true - np.array([each.index for each in reports]))
-    paper = distance <= NORMAL * np.sqrt([each.variance for each in reports])
-    return held.mean(), paper.mean(), np.ptp(ends, axis=1).mean(), true
+    ends = np.array([report.interval() for report in reports])
+    is_held = (ends[:, 0] <= true) & (true <= ends[:, 1])
+    distance = np.abs(true - np.array([report.index for report in reports]))
+    is_held_by_paper = distance <= NORMAL * np.sqrt([report.variance for report in reports])
+    return is_held.mean(), is_held_by_paper.mean(), np.ptp(ends, axis=1).mean(), true
 
 
-def line(what, n_selections, results):
-    held, paper, width, true = np.array(results).T
-    numbers = [f"{true.min():.2f} to {true.max():.2f}", held.mean(), held.min(), paper.min(), width.mean()]
-    numbers[1:] = [round(float(number), 3) for number in numbers[1:]]
-    return dict(zip(FIELDS, [what, n_selections, *numbers], strict=True))
+def line(what, n_selections, shares):
+    ours, paper, width, true = np.array(shares).T
+    numbers = [round(float(number), 3) for number in (ours.mean(), ours.min(), paper.min(), width.mean())]
+    return dict(zip(FIELDS, [what, n_selections, f"{true.min():.2f} to {true.max():.2f}", *numbers], strict=True))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--csv", type=Path, help="write the table there too")
-    options = parser.parse_args()
+    options = arguments(__doc__, 200).parse_args()
     rows = [*independent(options.samples, np.random.default_rng(61))]
     rows += of_folds(options.samples, np.random.default_rng(62))
-    rows += drawing_in_folds(options.samples, np.random.default_rng(63))
-    report("stability_intervals", rules_table(FIELDS, rows, options.csv), rows=rows, samples=options.samples)
+    rows.append(drawing_in_folds(options.samples, np.random.default_rng(63)))
+    write_table(FIELDS, rows, options.csv)
 
 
 if __name__ == "__main__":

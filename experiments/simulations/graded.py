@@ -1,18 +1,16 @@
-"""python experiments/benchmarks/graded.py [--quick] [--csv FILE]: certificates of matrices of very different scales.
+"""python experiments/simulations/graded.py [--csv FILE]: certificates of matrices of very different scales.
 
 Matrices of 12 x 60 whose rows, columns, both or singular values go down to the last number of their name. Each selector
 keeps 11 columns; the row has `rank_`, the rank k of the approximation, and state and ratio of `certify_subset`. Beside
 them stands the true ratio ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 of the stored float64 values in 200 decimal digits.
 """
 
-import argparse
 import decimal
 import warnings
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
-from timing import report, rules_table
+from tables import arguments, write_table
 
 from provsel.certificates import certify_subset
 from provsel.selectors import (
@@ -25,8 +23,6 @@ from provsel.selectors import (
     SpectralSelectionSelector,
     StrongRRQRSelector,
 )
-
-BENCH = {"bench": ["--quick"], "quick": ["--quick"], "left_out": "all kinds but two", "seconds": 120}
 
 SHAPE = (12, 60)
 KEPT = 11
@@ -208,17 +204,14 @@ def shown(row):
 
 
 def main():
-    """Measure, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="two kinds of matrices")
-    parser.add_argument("--csv", type=Path, help="write the table there too")
-    options = parser.parse_args()
+    options = arguments(__doc__).parse_args()
     rows = []
-    for make, smallest in FAMILY[:2] if options.quick else FAMILY:
+    for make, smallest in FAMILY:
         X = make(np.random.default_rng(7), SHAPE, smallest)
         name = f"{make.__name__.replace('_', ' ')}, {smallest:.0e}"
-        rows += [{"matrix": name} | shown(certified(X, *each)) for each in SELECTORS.items()]
-    report("graded", rules_table(FIELDS, rows, options.csv), rows=rows)
+        for label, selector in SELECTORS.items():
+            rows.append({"matrix": name} | shown(certified(X, label, selector)))
+    write_table(FIELDS, rows, options.csv)
 
 
 if __name__ == "__main__":

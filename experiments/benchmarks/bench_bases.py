@@ -1,0 +1,114 @@
+"""Spectral bases, leverage scores and BSS, beside LAPACK, the textbook, and products of as many operations."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from column_subset import METHODS, matrices, selector_for
+from inputs import OURS, TECHTC, contenders, gaussian, loaded, slow
+from scipy import sparse
+from scipy.linalg import svd
+from sklearn.model_selection import StratifiedKFold
+
+from provsel.kernels.bss import bss
+from provsel.kernels.bss_columns import OrderedColumns
+from provsel.kernels.leverage import leverage_scores
+from provsel.kernels.spectral import spectral_basis
+from provsel.selectors import ApproximateBSSSelector, BSSSelector, LeverageScoreSelector
+from textbook import textbook_bss
+
+ROWS = {
+    "Gaussian, 150 x 20,000": lambda: gaussian(150, 20_000),
+    "nearly square, 1,000 x 1,200": lambda: gaussian(1_000, 1_200),
+    "TechTC, sparse": lambda: loaded("techtc", set=TECHTC[0]).X,
+}
+BASIS = "spectral basis"
+
+
+@contenders(OURS, "LAPACK's SVD", "X X^T X")
+@pytest.mark.parametrize("rows", ROWS)
+def bench_basis(benchmark, rows, contender):
+    X = ROWS[rows]()
+    dense = X.toarray() if sparse.issparse(X) else X
+    work = {
+        OURS: lambda: spectral_basis(X),
+        "LAPACK's SVD": lambda: svd(dense, full_matrices=False, check_finite=False),
+        "X X^T X": lambda: dense @ dense.T @ dense,  # the operations of our route without its eigenproblem
+    }
+    benchmark(work[contender])
+
+
+@contenders(OURS, "V M, M square", "V copied")
+@pytest.mark.parametrize("rows", ROWS)
+def bench_leverage_scores(benchmark, rows, contender):
+    V = spectral_basis(ROWS[rows]()).V
+    square = np.eye(V.shape[1])
+    work = {OURS: lambda: leverage_scores(V), "V M, M square": lambda: V @ square, "V copied": V.copy}
+    benchmark(work[contender])
+
+
+@contenders("leverage sampling", "approximate BSS", "BSS", BASIS)
+@pytest.mark.parametrize("rows", ["Gaussian, 150 x 20,000", "TechTC, sparse"])
+def bench_fits_with_a_basis(benchmark, rows, contender):
+    X = ROWS[rows]()
+    r = 2 * X.shape[0]
+    selectors = {
+        "leverage sampling": LeverageScoreSelector(r, random_state=0),
+        "approximate BSS": ApproximateBSSSelector(r, n_projections=min(64, X.shape[0]), random_state=0),
+        "BSS": BSSSelector(r),
+    }
+    benchmark(spectral_basis if contender == BASIS else selectors[contender].fit, X)
+
+
+def rows_for_bss(name):
+    """Return rows of rank 200, whose norms differ by orders of magnitude or not; or the training rows of a fold."""
+    if name in TECHTC:
+        data = loaded("techtc", set=name)
+        folds = StratifiedKFold(10, shuffle=True, random_state=0)
+        train, _ = next(folds.split(data.y, data.y))
+        return data.X[train]
+    X = gaussian(200, 20_000)
+    if name == "lognormal norms":
+        X = X * np.exp(1.5 * np.random.default_rng(0).standard_normal(X.shape[1]))
+    return X
+
+
+DRAWN = [("Gaussian, 200 x 20,000", 300), ("lognormal norms", 300)]
+BASIS_GOALS = {300: 2, 500: 3.5}
+
+
+@contenders(OURS, BASIS, "V read at each step")
+@pytest.mark.parametrize(("rows", "r"), [*DRAWN, *product(TECHTC, (300, 400, 500))])
+def bench_bss(benchmark, rows, r, contender):
+    X = rows_for_bss(rows)
+    V = spectral_basis(X).V
+    work = {
+        OURS: lambda: bss(OrderedColumns(V), r),
+        BASIS: lambda: spectral_basis(X),
+        "V read at each step": lambda: [V.sum() for _ in range(r)],
+    }
+    if r in BASIS_GOALS and rows != "lognormal norms":
+        benchmark.extra_info["goal"] = f"{OURS} / {BASIS} <= {BASIS_GOALS[r]}"
+    benchmark(work[contender])
+
+
+@contenders(OURS, "textbook")
+@pytest.mark.parametrize(("rows", "r"), [*DRAWN, (TECHTC[0], 300)])
+def bench_bss_beside_the_textbook(benchmark, rows, r, contender):
+    V = spectral_basis(rows_for_bss(rows)).V
+    if rows.startswith("Gaussian"):
+        benchmark.extra_info["goal"] = f"textbook / {OURS} >= 50"
+    benchmark(textbook_bss if contender == "textbook" else lambda V, r: bss(OrderedColumns(V), r), V, r)
+
+
+@contenders(*METHODS, BASIS)
+@pytest.mark.parametrize("name", ["gauss", "low rank", "coherent", "duplicates", "digits", "Kahan", slow("text")])
+def bench_column_subset(benchmark, name, contender):
+    X, r = all_matrices()[name]
+    benchmark(spectral_basis if contender == BASIS else selector_for(contender, X, r).fit, X)
+
+
+@cache
+def all_matrices():
+    return matrices()

@@ -1,0 +1,22 @@
+"""The arguments of the simulations, and the table that each leaves."""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+
+def arguments(description, samples=None):
+    """Return a parser with --csv and, where there is a default, --samples."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--csv", type=Path, help="write the table there too")
+    if samples:
+        parser.add_argument("--samples", type=int, default=samples)
+    return parser
+
+
+def write_table(fields, rows, path):
+    table = pd.DataFrame(rows, columns=fields)
+    print(table.to_string(index=False, na_rep=""))
+    if path:
+        table.to_csv(path, index=False)
