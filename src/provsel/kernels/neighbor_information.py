@@ -202,11 +202,11 @@ def _insert(nearest: Array, distance: Array) -> None:
 
 
 def _radius_of_some(
-    values: Array, target: Array, rows: NDArray[np.int64], places: NDArray[np.int64], known: Array
+    values: Array, target: Array, rows: NDArray[np.int64], places: NDArray[np.int64], bounds: Array
 ) -> Array:
     """Return what `_radius_of_pairs` does for some points, shape (m,), searched in the order of the values.
 
-    The neighbours `known`, shape (k, m), bound the distance.
+    The neighbours `bounds`, shape (k, m), bound the distance.
     """
     order = np.argsort(values, axis=1, kind="stable")
     position = np.empty_like(order)
@@ -220,8 +220,8 @@ def _radius_of_some(
     first = rows * width
     place = position[rows, places] + 1
     own_value, own_target = values[rows, places], target[places]
-    nearest = np.full_like(known, np.inf)
-    radius = known[-1].copy()
+    nearest = np.full_like(bounds, np.inf)
+    radius = bounds[-1].copy()
     active = np.arange(rows.size)
     for step in range(1, values.shape[1]):
         reach = np.full(active.size, np.inf)
