@@ -213,10 +213,11 @@ def test_mutual_information_is_scikit_learn_s_and_the_textbook_s(shape, k):
             assert fitted.scores_ == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_mutual_information_of_codes_and_of_columns_with_equal_values_is_scikit_learn_s():
-    X, y, numbers = lattice(300, 12, 3)
+@pytest.mark.parametrize("n_samples", [300, 700])  # where strips are searched, and where not
+def test_mutual_information_of_codes_and_of_columns_with_equal_values_is_scikit_learn_s(n_samples):
+    X, y, numbers = lattice(n_samples, 12, 3)
     X = np.round(2 * X)
-    codes = np.random.default_rng(3).poisson(1.0, (300, 12)) + y[:, None] * (np.arange(12) % 3 == 0)
+    codes = np.random.default_rng(3).poisson(1.0, (n_samples, 12)) + y[:, None] * (np.arange(12) % 3 == 0)
     X[:, ::2] = codes[:, ::2]
     for target, theirs in ((y, mutual_info_classif), (numbers, mutual_info_regression)):
         for discrete in (True, False, np.arange(0, 12, 2), np.arange(12) % 2 == 0):

@@ -119,12 +119,13 @@ class UnitRows:
         roundings = ROUGH_COLUMNS + n_features / ROUGH_COLUMNS + 8
         return float(roundings * n_features * np.finfo(np.float32).eps)
 
-    def distance_blocks(self, *, rough: bool = False) -> Iterator[tuple[slice, Array]]:
+    def distance_blocks(self, *, rough: bool = False) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield distances of some rows to all, shape (m, n), with those rows; of a row to itself it is infinite."""
         n = len(self.values)
         step = n if n <= WHOLE_ROWS else max(1, BLOCK // n)
         for start in range(0, n, step):
             rows = slice(start, min(start + step, n))
+            distances: NDArray[Any]
             if rough:
                 distances = self.rough_distances(rows)
             elif step == n:
@@ -181,8 +182,7 @@ def _add_larger(sums: NDArray[np.float32], values: NDArray[np.float32], rows: sl
             sums[place, start : start + step] += larger @ ones
     if is_whole:  # i and j have the sum of j and i
         for start in range(step, len(values), step):
-            part = slice(start, start + step)
-            sums[part, :start] = sums[:start, part].T
+            sums[start : start + step, :start] = sums[:start, start : start + step].T
 
 
 def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array], *, rough: bool = False) -> Array:
