@@ -78,7 +78,8 @@ WIDE = WIDE_NUMBERS | {("100x20000", "classes")}
 TOO_LONG = {
     "mRMR": WIDE_NUMBERS, "MultiSURF": WIDE_NUMBERS, "ReliefF": WIDE_NUMBERS, "HSIC lasso": WIDE_NUMBERS,
     "stability selection": WIDE_NUMBERS, "alpha-investing": WIDE_NUMBERS,
-    "SURF": WIDE | TALL | {("200x2000", "numbers")}, "SURF*": WIDE | TALL | {("200x2000", "numbers")}, "CMIM": WIDE | TALL, "MIFS": WIDE | TALL, "CUR": WIDE,
+    "SURF": WIDE | TALL | {("200x2000", "numbers")}, "SURF*": WIDE | TALL | {("200x2000", "numbers")},
+    "CMIM": WIDE | TALL, "MIFS": WIDE | TALL, "CUR": WIDE,
     "forward selection": WIDE | TALL | {("200x2000", "classes")},
     "permutation importance": WIDE | {("200x2000", "classes"), ("200x2000", "numbers"), ("2000x500", "numbers")},
 }  # fmt: skip
