@@ -2,6 +2,7 @@
 
 python experiments/benchmarks/field.py [--quick] [--sizes 200x2000 ...] [--methods mRMR ...] [--csv FILE]
 python experiments/benchmarks/field.py --growth [--methods mRMR ...] [--csv FILE]
+python experiments/benchmarks/field.py --memory [--methods mRMR ...] [--csv FILE]
 
 Each case is 20 features of random rows whose columns repeat each other in groups; classes are two, numbers are a sum
 of three groups. One BLAS thread. Seconds are CPU seconds of the process: the median of three, or one run of what takes
@@ -10,6 +11,9 @@ by tracemalloc, in a run before. A case replaces its row in the CSV file, so tha
 
 `--growth` measures ours alone: exponents of the CPU seconds in n, of 500 to 4,000 rows of 200 columns, and in d, of
 1,000 to 8,000 columns of 100 rows, classes, fitted to the three largest.
+
+`--memory` measures the largest resident set of a process of its own, with interpreter and X, of ours on 20,000 x 500
+and 200 x 100,000, classes. A fit is stopped after `LONGEST` CPU seconds, whose block by block memory is known by then.
 
 Packages that are no dependency of provsel are compared where they can be imported: pip install mrmr-selection
 skfeature-chappers skrebate pyHSICLasso boruta knockpy skmatter. Packages that take minutes are left out: see
@@ -21,6 +25,9 @@ information 30 and 13 times.
 
 import argparse
 import csv
+import multiprocessing
+import resource
+import signal
 import statistics
 import tracemalloc
 import warnings
@@ -85,6 +92,8 @@ TOO_LONG = {
 }  # fmt: skip
 """Cases whose packages take minutes."""
 ROWS, COLUMNS = (500, 1000, 2000, 4000), (1000, 2000, 4000, 8000)
+MEMORY_SIZES, LONGEST = ("20000x500", "200x100000"), 60
+MEMORY_FIELDS = ["method", "rows x columns", "peak MB", "before MB", "s"]
 KNOCKOFF_SIZES = ["200x250", "200x500", "200x1000", "200x2000"]
 GROWTH_FIELDS = ["method", "exponent of n", "exponent of d", "s of 4,000 x 200", "s of 100 x 8,000"]
 
@@ -295,6 +304,47 @@ def growth_of(methods, path):
     return [rows[(method,)] for method in CASES if (method,) in rows], cases
 
 
+def memory_of(methods, path):
+    """Return the rows of the table of memory, and the records of the cases."""
+    rows, cases = stored(path, MEMORY_FIELDS[:2]), []
+    for method in methods:
+        for size in MEMORY_SIZES:
+            if method == "knockoffs" and size != "20000x500":
+                continue  # which refuses more than 2,000 columns
+            receiver, sender = multiprocessing.Pipe(duplex=False)
+            child = multiprocessing.get_context("spawn").Process(target=send_peak, args=(sender, method, size))
+            child.start()
+            sender.close()
+            before, peak, seconds = receiver.recv()
+            child.join()
+            row = {"method": method, "rows x columns": size, "peak MB": f"{peak:.0f}", "before MB": f"{before:.0f}"}
+            row["s"] = seconds
+            print(row, flush=True)
+            rows[method, size] = row
+            cases.append(case(f"memory of {method}, {size}", peak, unit="MB"))
+    place = {method: number for number, method in enumerate(CASES)}
+    return sorted(rows.values(), key=lambda row: (place[row["method"]], row["rows x columns"])), cases
+
+
+def send_peak(sender, method, size):
+    """Send the peak of this process before and after a fit, in MB, and the fit's CPU seconds as a text."""
+    X, classes, _ = rows_of(size)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    try:
+        with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
+            seconds = f"{cpu_seconds(partial(CASES[method][0], X, classes))[0]:.2g}"
+    except TimeoutError:
+        seconds = f"stopped after {LONGEST}"
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    sender.send((before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, seconds))
+
+
+def stop(signal_number, frame):
+    raise TimeoutError
+
+
 def stored(path, key):
     """Return the rows of a CSV file, by the fields of a key; none without a file."""
     if path is None or not path.exists():
@@ -307,16 +357,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="60 x 200 only")
     parser.add_argument("--growth", action="store_true", help="exponents of ours in n and d, and no package")
+    parser.add_argument("--memory", action="store_true", help="largest resident sets of ours, and no package")
     parser.add_argument("--sizes", nargs="+", default=SIZES)
     parser.add_argument("--methods", nargs="+", default=list(CASES), choices=list(CASES))
     parser.add_argument("--csv", type=Path, help="write the table there too")
     options = parser.parse_args()
+    fields = FIELDS
     with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
         if options.growth:
+            fields = GROWTH_FIELDS
             rows, cases = growth_of(options.methods, options.csv)
+        elif options.memory:
+            fields = MEMORY_FIELDS
+            rows, cases = memory_of(options.methods, options.csv)
         else:
             rows, cases = table_of(["60x200"] if options.quick else options.sizes, options.methods, options.csv)
-    report("field", rules_table(GROWTH_FIELDS if options.growth else FIELDS, rows, options.csv), cases, rows=rows)
+    report("field", rules_table(fields, rows, options.csv), cases, rows=rows)
 
 
 if __name__ == "__main__":
