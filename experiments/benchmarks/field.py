@@ -66,8 +66,8 @@ from provsel.selectors import (
 )
 
 BENCH = {
-    "bench": ["--sizes", "200x2000", "--methods", "mRMR", "mutual information", "F test", "rank test"],
-    "quick": ["--quick"],
+    "bench": ["--sizes", "200x2000", "--methods", "mRMR", "mutual information", "F test", "rank test", "ReliefF"],
+    "quick": ["--quick", "--methods", "mRMR", "mutual information", "F test", "rank test", "ReliefF", "MultiSURF"],
     "left_out": "2,000 x 500 and 100 x 20,000, and methods whose packages take minutes",
     "seconds": 300,
 }
@@ -92,7 +92,7 @@ TOO_LONG = {
 }  # fmt: skip
 """Cases whose packages take minutes."""
 ROWS, COLUMNS = (500, 1000, 2000, 4000), (1000, 2000, 4000, 8000)
-MEMORY_SIZES, LONGEST = ("20000x500", "200x100000"), 60
+MEMORY_SIZES, LONGEST = ("20000x500", "200x100000"), 20
 MEMORY_FIELDS = ["method", "rows x columns", "peak MB", "before MB", "s"]
 KNOCKOFF_SIZES = ["200x250", "200x500", "200x1000", "200x2000"]
 GROWTH_FIELDS = ["method", "exponent of n", "exponent of d", "s of 4,000 x 200", "s of 100 x 8,000"]
@@ -241,6 +241,11 @@ def traced(function):
         tracemalloc.stop()
 
 
+def rounded(factor):
+    """Return three digits of a factor, without an exponent."""
+    return f"{float(f'{factor:.3g}'):g}"
+
+
 def measured(method, size, target, X, y):
     """Return the row of the table, and the record, of one case."""
     select, package_select, package, _ = CASES[method]
@@ -258,7 +263,7 @@ def measured(method, size, target, X, y):
         else:
             peer = package, [first, *(several(partial(package_select, X, y), 2) if first < 1 else [])]
             row |= {"package": package, "theirs s": f"{statistics.median(peer[1]):.3g}"}
-            row["times"] = f"{statistics.median(peer[1]) / statistics.median(seconds):.3g}"
+            row["times"] = rounded(statistics.median(peer[1]) / statistics.median(seconds))
             row["picks"] = f"{np.intersect1d(picked, theirs).size} of {len(theirs)}"
     goal = ""
     if method in GOALS:
@@ -307,14 +312,15 @@ def growth_of(methods, path):
 def memory_of(methods, path):
     """Return the rows of the table of memory, and the records of the cases."""
     rows, cases = stored(path, MEMORY_FIELDS[:2]), []
-    for method in methods:
-        for size in MEMORY_SIZES:
+    for size in MEMORY_SIZES:
+        X, classes, _ = rows_of(size)
+        for method in methods:
             if method == "knockoffs" and size != "20000x500":
                 continue  # which refuses more than 2,000 columns
             receiver, sender = multiprocessing.Pipe(duplex=False)
-            child = multiprocessing.get_context("spawn").Process(target=send_peak, args=(sender, method, size))
+            target = partial(send_peak, sender, partial(CASES[method][0], X, classes))
+            child = multiprocessing.get_context("fork").Process(target=target)
             child.start()
-            sender.close()
             before, peak, seconds = receiver.recv()
             child.join()
             row = {"method": method, "rows x columns": size, "peak MB": f"{peak:.0f}", "before MB": f"{before:.0f}"}
@@ -326,17 +332,17 @@ def memory_of(methods, path):
     return sorted(rows.values(), key=lambda row: (place[row["method"]], row["rows x columns"])), cases
 
 
-def send_peak(sender, method, size):
+def send_peak(sender, run):
     """Send the peak of this process before and after a fit, in MB, and the fit's CPU seconds as a text."""
-    X, classes, _ = rows_of(size)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     try:
-        with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
-            seconds = f"{cpu_seconds(partial(CASES[method][0], X, classes))[0]:.2g}"
+        seconds = f"{cpu_seconds(run)[0]:.2g}"
     except TimeoutError:
         seconds = f"stopped after {LONGEST}"
+    except ValueError as error:
+        seconds = f"refused: {error}"
     signal.setitimer(signal.ITIMER_PROF, 0)
     sender.send((before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, seconds))
 
