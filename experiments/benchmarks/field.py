@@ -135,10 +135,16 @@ def by_information(X, y):
     return best(estimate(X, y, random_state=0))
 
 
-def by_scikit_feature(name, X, y):
-    """Return the picks of scikit-feature, which takes codes; its JMI is none, but of fixed weights 0.8 and 0.5."""
-    module = import_module(f"skfeature.function.information_theoretical_based.{name}")
-    return getattr(module, name.lower())(codes_of(X), y, mode="index", n_selected_features=N_PICKED)
+def by_cmim(X, y):
+    """Return the picks of scikit-feature, which takes codes."""
+    cmim = import_module("skfeature.function.information_theoretical_based.CMIM").cmim
+    return cmim(codes_of(X), y, mode="index", n_selected_features=N_PICKED)
+
+
+def by_mifs(X, y):
+    """Return the picks of scikit-feature, whose functions MIFS and JMI return places instead, and no JMI."""
+    likelihood = import_module("skfeature.function.information_theoretical_based.LCSI").lcsi
+    return likelihood(codes_of(X), y, mode="index", beta=0.5, gamma=0.0, n_selected_features=N_PICKED)
 
 
 def of_codes(criterion, X, y):
@@ -197,8 +203,8 @@ CASES = {  # our selection and the package's, both functions of X and y; the pac
     "mutual information": (
         ours(partial(MutualInformationSelector, N_PICKED, random_state=0)), by_information, "scikit-learn", BOTH,
     ),
-    "CMIM": (partial(of_codes, "cmim"), partial(by_scikit_feature, "CMIM"), "skfeature-chappers", CLASSES),
-    "MIFS": (partial(of_codes, "mifs"), partial(by_scikit_feature, "MIFS"), "skfeature-chappers", CLASSES),
+    "CMIM": (partial(of_codes, "cmim"), by_cmim, "skfeature-chappers", CLASSES),
+    "MIFS": (partial(of_codes, "mifs"), by_mifs, "skfeature-chappers", CLASSES),
     "JMI": (ours(partial(JMISelector, N_PICKED)), None, "", BOTH),
     "F test": (ours(partial(FTestSelector, N_PICKED)), by_f_test, "scikit-learn", BOTH),
     "rank test": (ours(partial(RankTestSelector, N_PICKED)), by_rank_test, "scipy", BOTH),
