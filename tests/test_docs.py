@@ -286,6 +286,32 @@ def test_the_table_of_methods_says_of_each_what_its_class_says(measured):
     assert of["LPSVM"]["what"].startswith("Keep the features to which a linear-programming SVM gives weight")
 
 
+def cells_below(page, header):
+    """Return the cells of each row of the first table of a page whose header begins so."""
+    lines = (REPO / "docs" / page).read_text().split(f"| {header} |", 1)[1].splitlines()[2:]
+    return [line[2:-2].split(" | ") for line in lines[: lines.index("")]]
+
+
+def test_the_page_on_choice_has_each_method_of_the_benchmark_once_and_public_classes():
+    rows = cells_below("which_selector.md", "method of the benchmark")
+    cells = [name for names, _ in rows for name in re.split(r"; |, (?!its number|largest)", names)]
+    assert sorted(cells) == sorted(panel_methods())
+    classes = re.findall(r"~provsel\.selectors\.(\w+)`", " ".join(text for _, text in rows))
+    assert set(classes) <= set(selectors.__all__)
+    assert len(classes) == len(set(classes))
+
+
+def test_seconds_of_the_page_on_packages_are_those_of_the_measured_table():
+    measured = pd.read_csv(REPO / "docs/measured/field.csv", dtype=str, keep_default_na=False)
+    measured = measured[measured["rows x columns"] == "200x2000"].set_index(["method", "target"])
+    rows = cells_below("coming_from.md", "method, target")
+    compared = [row for row in rows if row[0]]
+    assert len(compared) >= 15
+    for case, _, after, theirs, ours, _ in compared:
+        assert [theirs, ours] == measured.loc[tuple(case.split(", ")), ["theirs s", "ours s"]].tolist(), case
+        assert after.split()[-1].strip("`") in selectors.__all__
+
+
 def test_numbers_and_theorems_are_read(measured):
     assert measured.theorems()[: len(THEOREMS)] == list(THEOREMS)
     for theorem in measured.theorems():

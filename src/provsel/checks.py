@@ -33,15 +33,15 @@ def check_integer(subject: str, parameter: str, value: object, *, minimum: int) 
         raise ValueError(f"{subject}: {parameter} must be an integer of at least {minimum}, got {value!r}")
 
 
-def check_integers(subject: str, given: Mapping[str, Any], **minima: int) -> None:
+def check_integers(subject: str, parameter_values: Mapping[str, Any], **minima: int) -> None:
     """Raise a `ValueError` unless each of these parameters is a whole number of at least its minimum."""
     for parameter, minimum in minima.items():
-        check_integer(subject, parameter, given[parameter], minimum=minimum)
+        check_integer(subject, parameter, parameter_values[parameter], minimum=minimum)
 
 
-def check_at_most(subject: str, given: Mapping[str, Any], parameter: str, limit: str) -> None:
+def check_at_most(subject: str, parameter_values: Mapping[str, Any], parameter: str, limit: str) -> None:
     """Raise a `ValueError` where a parameter is larger than another one."""
-    value, largest = given[parameter], given[limit]
+    value, largest = parameter_values[parameter], parameter_values[limit]
     if value > largest:
         raise ValueError(f"{subject}: {parameter} must be at most {limit}={largest}, got {value}. Lower it")
 

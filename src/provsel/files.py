@@ -121,8 +121,8 @@ def _keep_others(old: Path, new: Path) -> None:
 
 def _files(folder: Path) -> set[str]:
     """Return the paths of all files below a folder, and of links, relative to it."""
-    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
-    return {path.relative_to(folder).as_posix() for path in found}
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in paths}
 
 
 def _name(error: OSError, temporary: Path, target: Path) -> None:

@@ -60,8 +60,8 @@ def fit_reducer(reducer: Any, view: TrainingView, **metadata: Any) -> Any:
     """Return the reducer, fitted on the rows of `view`; one that is not ours gets the metadata that it takes."""
     if isinstance(reducer, BaseSelector):
         return reducer.fit_view(view)
-    taken = {name: value for name, value in metadata.items() if has_fit_parameter(reducer, name)}
-    return reducer.fit(view.X, view.y, **taken)
+    fit_metadata = {name: value for name, value in metadata.items() if has_fit_parameter(reducer, name)}
+    return reducer.fit(view.X, view.y, **fit_metadata)
 
 
 def fit_model(model: Any, reducer: Any, X: Any, y: Any, **metadata: Any) -> Any:

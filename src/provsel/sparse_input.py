@@ -33,14 +33,14 @@ def canonical(X: Any) -> Any:
     indices, indptr = (part.astype(np.int32, copy=False) if small else part for part in (X.indices, X.indptr))
     # a new object: flags that X remembers, such as sorted indices, may be of what its arrays held before
     end = int(indptr[-1])  # behind it is spare room, of any content
-    found = type(X)((X.data[:end], indices[:end], indptr), shape=X.shape)
-    if not found.has_canonical_format:
-        found = found.copy()
-        found.sum_duplicates()
-    if np.count_nonzero(found.data) < found.data.size:
-        found = found.copy()
-        found.eliminate_zeros()
-    return found
+    result = type(X)((X.data[:end], indices[:end], indptr), shape=X.shape)
+    if not result.has_canonical_format:
+        result = result.copy()
+        result.sum_duplicates()
+    if np.count_nonzero(result.data) < result.data.size:
+        result = result.copy()
+        result.eliminate_zeros()
+    return result
 
 
 def sparse_fault(X: Any) -> str | None:
@@ -138,8 +138,8 @@ def _numbers(name: str, part: Any) -> str | None:
     return _array(name, part, 1)
 
 
-def _lengths(name: str, size: int, other: str, expected: int) -> str | None:
-    return None if size == expected else f"{size} entries in {name} where {other} has {expected}"
+def _lengths(name: str, size: int, longer_name: str, expected: int) -> str | None:
+    return None if size == expected else f"{size} entries in {name} where {longer_name} has {expected}"
 
 
 def _range(name: str, part: Any, size: int) -> str | None:
@@ -151,6 +151,6 @@ def _range(name: str, part: Any, size: int) -> str | None:
 
 
 def _places(name: str, numbers: list[Any], size: int) -> Faults:
-    found = np.array(numbers) if numbers else np.empty(0, dtype=np.int64)
-    yield _numbers(name, found)
-    yield _range(name, found, size)
+    places = np.array(numbers) if numbers else np.empty(0, dtype=np.int64)
+    yield _numbers(name, places)
+    yield _range(name, places, size)

@@ -286,7 +286,7 @@ def stability(
     names = () if feature_names is None else tuple(map(str, feature_names))
     if names and len(names) != d:
         raise ValueError(f"stability: expected {d} feature names, one a feature, got {len(names)}.")
-    m, sizes = len(chosen), np.array([each.size for each in chosen], dtype=np.int64)
+    m, sizes = len(chosen), np.array([indices.size for indices in chosen], dtype=np.int64)
     if m < 2:
         raise ValueError(f"stability: expected two or more selections, got {m}; take more folds or samples.")
     if sizes.sum() in (0, m * d):
@@ -344,22 +344,22 @@ def _lost_by_a_swap(mean: float, d: int) -> float:
 
 def _indices(selection: Any, d: int, place: int) -> NDArray[np.int64]:
     """Return a selection as indices."""
-    given = np.asarray(selection)
+    indices = np.asarray(selection)
     subject = f"stability: selection {place}"
-    if given.dtype == bool:
-        if given.shape != (d,):
+    if indices.dtype == bool:
+        if indices.shape != (d,):
             raise ValueError(
-                f"{subject}: expected a mask of shape ({d},), got {given.shape}; pass n_features = its size."
+                f"{subject}: expected a mask of shape ({d},), got {indices.shape}; pass n_features = its size."
             )
-        return np.flatnonzero(given)
-    if given.size == 0:
+        return np.flatnonzero(indices)
+    if indices.size == 0:
         return np.empty(0, dtype=np.int64)
-    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
+    if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
         raise ValueError(
-            f"{subject}: expected a list of indices or a boolean mask, got an array of {given.dtype} of shape "
-            f"{given.shape}; of a matrix of 0 and 1 pass its rows == 1."
+            f"{subject}: expected a list of indices or a boolean mask, got an array of {indices.dtype} of shape "
+            f"{indices.shape}; of a matrix of 0 and 1 pass its rows == 1."
         )
-    return given.astype(np.int64)
+    return indices.astype(np.int64)
 
 
 def _check(chosen: list[NDArray[np.int64]], features: NDArray[np.int64], places: NDArray[np.int64], d: int) -> None:

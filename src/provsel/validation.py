@@ -30,11 +30,11 @@ def validated(estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: b
     """
     name = type(estimator).__name__
     check_sparse(name, arrays[0])
-    found = validate_data(estimator, *arrays, accept_sparse=accept_sparse, dtype=FLOATS, reset=reset)
-    X = canonical(found if len(arrays) == 1 else found[0])
+    checked = validate_data(estimator, *arrays, accept_sparse=accept_sparse, dtype=FLOATS, reset=reset)
+    X = canonical(checked if len(arrays) == 1 else checked[0])
     if reset:
         check_magnitude(name, X)
-    return X if len(arrays) == 1 else (X, found[1])
+    return X if len(arrays) == 1 else (X, checked[1])
 
 
 def check_magnitude(subject: str, X: Any, name: str = "X") -> None:
@@ -50,10 +50,10 @@ def check_magnitude(subject: str, X: Any, name: str = "X") -> None:
 def checked_array(subject: str, X: Any, *, accept_sparse: Any = "csr", dtype: Any = FLOATS, **options: Any) -> Any:
     """Return X as `validated` does, by scikit-learn's `check_array`; `subject` asks."""
     check_sparse(subject, X)
-    found = canonical(check_array(X, accept_sparse=accept_sparse, dtype=dtype, **options))
-    if found.dtype.kind == "f":
-        check_magnitude(subject, found)
-    return found
+    array = canonical(check_array(X, accept_sparse=accept_sparse, dtype=dtype, **options))
+    if array.dtype.kind == "f":
+        check_magnitude(subject, array)
+    return array
 
 
 class CheckedSelectorMixin(SelectorMixin):
@@ -100,7 +100,7 @@ def documentation() -> str:
         addresses = metadata("provsel").get_all("Project-URL") or []
     except PackageNotFoundError:  # the sources alone, on the path
         return ""
-    named = dict(each.split(", ", 1) for each in addresses)
+    named = dict(entry.split(", ", 1) for entry in addresses)
     return named.get("Documentation", "").rstrip("/")
 
 

@@ -33,7 +33,7 @@ _NAN = object()
 
 def _comparable(value: Any) -> Any:
     if isinstance(value, ValuesWithNaN):
-        names = [each.name for each in fields(value) if each.compare]  # type: ignore[arg-type]
+        names = [field.name for field in fields(value) if field.compare]  # type: ignore[arg-type]
         return (value.__class__, *(_comparable(getattr(value, name)) for name in names))
     if isinstance(value, tuple):
         return tuple(map(_comparable, value))

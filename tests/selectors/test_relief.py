@@ -107,6 +107,8 @@ def case(kind, n=24, d=6, seed=0):
         X = rng.integers(0, 3, (n, d)).astype(float)
     if kind == "a constant and copies":
         X[:, 2], X[:, 4] = 5, X[:, 1]
+    if kind == "rows nearly twice":  # whose distances differ by less than single precision
+        X[n // 2 :] = X[: n // 2] + 1e-7 * np.ptp(X, axis=0) * rng.standard_normal((n // 2, d))
     return X, np.arange(0)
 
 
@@ -116,6 +118,7 @@ KINDS = {
     "mixed": case("mixed"),
     "ties": case("ties"),
     "a constant and copies": case("a constant and copies"),
+    "rows nearly twice": case("rows nearly twice"),
     "few rows": case("numbers", n=5),
     "one column": case("numbers", d=1),
 }
@@ -126,10 +129,14 @@ TARGETS = {
 }
 
 
-@pytest.fixture(params=[10**6, 0], ids=["whole", "in blocks"])
+@pytest.fixture(params=["whole", "in blocks", "rough", "rough, in blocks"])
 def rows_at_once(request, monkeypatch):
-    monkeypatch.setattr(relief, "WHOLE_ROWS", request.param)
+    monkeypatch.setattr(relief, "WHOLE_ROWS", 0 if "in blocks" in request.param else 10**6)
     monkeypatch.setattr(relief, "BLOCK", 100)
+    if "rough" in request.param:
+        monkeypatch.setattr(relief, "ROUGH_ROWS", 0)
+        monkeypatch.setattr(relief, "ROUGH_COLUMNS", 2)
+        monkeypatch.setattr(relief, "ROUGH_BLOCK", 16)
 
 
 @pytest.mark.usefixtures("rows_at_once")

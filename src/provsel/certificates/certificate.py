@@ -69,7 +69,9 @@ class Certificate(ValuesWithNaN):
         return iter(self.records)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{each.name:9} {each.state:13} {each.source}{_numbers(each)}" for each in self.records)
+        return "\n".join(
+            f"{record.name:9} {record.state:13} {record.source}{_numbers(record)}" for record in self.records
+        )
 
     @property
     def held(self) -> bool:
@@ -87,5 +89,5 @@ class Certificate(ValuesWithNaN):
 
 
 def _numbers(record: Theorem) -> str:
-    found = {name: value for name, value in vars(record).items() if isinstance(value, float) and value == value}
-    return "".join(f"\n    {name:15} {value:.4g}" for name, value in found.items())
+    numbers = {name: value for name, value in vars(record).items() if isinstance(value, float) and value == value}
+    return "".join(f"\n    {name:15} {value:.4g}" for name, value in numbers.items())

@@ -118,7 +118,10 @@ def certify_trial(
     )
     if any(record.state == VIOLATED for record in of_error[1:]):
         # Margins and radii are bounded by the measured ||E||_2, for any selection: what contradicts that is rounding.
-        of_error = tuple(each if each.state == NOT_MEASURED else replace(each, state=UNDECIDED) for each in of_error)
+        of_error = tuple(
+            theorem_record if theorem_record.state == NOT_MEASURED else replace(theorem_record, state=UNDECIDED)
+            for theorem_record in of_error
+        )
     return Certificate((of_error[0], scores, *of_error[1:], *(theorem.measure(trial) for theorem in also)))
 
 

@@ -148,7 +148,7 @@ def settled(excess: float, error: float) -> str:
 def _columns_of(cls: type[Measure]) -> dict[str, Any]:
     """Return `Measure.columns`, which evaluates the texts of annotations; each cell of a plan asks."""
     hints = get_type_hints(cls)
-    return {cls.column(each.name): _without_none(hints[each.name]) for each in fields(cls)}  # type: ignore[arg-type]
+    return {cls.column(field.name): _without_none(hints[field.name]) for field in fields(cls)}  # type: ignore[arg-type]
 
 
 def _without_none(hint: Any) -> Any:

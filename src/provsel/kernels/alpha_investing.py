@@ -99,8 +99,8 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
             any_doubtful = bool(doubtful.any())
             if any_doubtful:
                 left = np.where(doubtful, np.inf, left)
-            found = tail(products[first:] ** 2 / left * (n / rss))
-            passed = found < levels
+            block_p_values = tail(products[first:] ** 2 / left * (n / rss))
+            passed = block_p_values < levels
             if any_doubtful:
                 passed &= ~doubtful
             count = int(passed.argmax())  # passed over
@@ -109,12 +109,12 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
                 z = _outside(directions[:, :k], block[:, first + i])
                 square = float(z @ z)
                 if square > whole[first + i] * DEPENDENT**2:
-                    found[i] = tail(np.asarray((z @ residual) ** 2 / square * (n / rss)))
-                    if found[i] < levels[i]:
+                    block_p_values[i] = tail(np.asarray((z @ residual) ** 2 / square * (n / rss)))
+                    if block_p_values[i] < levels[i]:
                         count = i
                         break
             j = first + count
-            p_values[start + first : start + min(j + 1, b)] = found[: count + 1]
+            p_values[start + first : start + min(j + 1, b)] = block_p_values[: count + 1]
             first = j + 1
             if j == b:
                 break

@@ -70,9 +70,9 @@ def diagonal_gram_solver(A: Any, D: Array, F: Array) -> Callable[[Array], Array]
         x = cho_solve(inner, root * (A.T @ (weight * right)), check_finite=False)
         alpha = cho_solve(outer, right[kept] - part @ x, check_finite=False)
         x = root * (x + cho_solve(inner, part.T @ alpha, check_finite=False))
-        found = weight * (right - A @ x)
-        found[kept] = alpha
-        return found
+        solution = weight * (right - A @ x)
+        solution[kept] = alpha
+        return solution
 
     return solve
 

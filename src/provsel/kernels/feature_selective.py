@@ -97,6 +97,6 @@ def feature_selective_svm(
         v = np.zeros(m)
         v[columns], alpha, steps = problem.on_columns(columns, accuracy, tol, max_iter - n_iter)
         n_iter += steps
-        found = problem.certified(problem.A, v, alpha)
-        best = found if found.gap < best.gap else best
+        candidate = problem.certified(problem.A, v, alpha)
+        best = candidate if candidate.gap < best.gap else best
     return problem.in_original_units(best, n_iter)

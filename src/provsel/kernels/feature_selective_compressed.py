@@ -93,18 +93,18 @@ def _from_start(
         rounds += 1
         before = value
         fit = hinge_dual(projection.project(scaled(X, f)), y, c2, tol=INNER * tol)
-        found = fit.primal + c1 * float(weights(f).sum())
-        if found >= value:  # by what the SVM's gap leaves open
+        objective = fit.primal + c1 * float(weights(f).sum())
+        if objective >= value:  # by what the SVM's gap leaves open
             converged = True
             break
         f, w = _balanced(f, fit.w, c1, c2, as_printed)
         q = projection.expand(w)
         value = full_objective(X, y, f * q, w, weights(f), c1, c2)
-        values += [found, value]
-        other = _best_factors(scaled(signed, q), 2.0 * c2 * fit.alpha, c1, as_printed, INNER * tol)
-        found = full_objective(X, y, other * q, w, weights(other), c1, c2)
-        if found < value:
-            f, value = other, found
+        values += [objective, value]
+        best_f = _best_factors(scaled(signed, q), 2.0 * c2 * fit.alpha, c1, as_printed, INNER * tol)
+        objective = full_objective(X, y, best_f * q, w, weights(best_f), c1, c2)
+        if objective < value:
+            f, value = best_f, objective
         values.append(value)
         converged = before - value <= tol * value
     return Alternating(weights(f), w, f * q, value, tuple(values), rounds, converged)

@@ -97,7 +97,7 @@ def fit_feature_selective(
         All weights are zero.
     """
     _check(subject, c1, c2, form, n_components, variance, n_starts, tol, max_iter, relative)
-    given = f"c1={c1:g}"
+    at_c1 = f"c1={c1:g}"
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else X.astype(np.float64, copy=False)
     m = X.shape[1]
     if relative:
@@ -115,29 +115,29 @@ def fit_feature_selective(
                 _warn_early(subject, f"{expected} after {solved.n_iter} steps")
                 if not mu.any():
                     raise ValueError(
-                        f"{subject}: expected at least one feature with non-zero weight, got none of {m} at {given} "
+                        f"{subject}: expected at least one feature with non-zero weight, got none of {m} at {at_c1} "
                         f"with a relative duality gap of {solved.gap:.3g}; raise max_iter."
                     )
             values = solved.objective, solved.dual, solved.gap, np.array([solved.objective]), solved.n_iter, c1, c2
-            return FeatureSelectiveFit(_kept(subject, X, y, mu, given), mu, w, solved.v, None, *values)
+            return FeatureSelectiveFit(_kept(subject, X, y, mu, at_c1), mu, w, solved.v, None, *values)
         starts.append(printed_weights(solved.v, c1, c2))
     options: dict[str, Any] = {"tol": tol, "max_iter": limit}
     if n_components is None:
         starts = _completed(starts, n_starts, rng)
-        found = feature_selective_printed(X, y, c1, c2, starts, **options)
-        w, w_bar = found.w, None
+        local = feature_selective_printed(X, y, c1, c2, starts, **options)
+        w, w_bar = local.w, None
     else:
         scale = 1.0 / (m if variance == "1/m" else n_components)
         key = int.from_bytes(rng.bytes(16), "little")
         projection = GaussianBlocks(int(n_components), m, variance=scale, key=key, store=True)
         starts = _completed(starts, n_starts, rng)
-        found = feature_selective_compressed(X, y, c1, c2, projection, starts, as_printed=printed, **options)
-        w, w_bar = projection.expand(found.w), found.w
-    if not found.converged:
+        local = feature_selective_compressed(X, y, c1, c2, projection, starts, as_printed=printed, **options)
+        w, w_bar = projection.expand(local.w), local.w
+    if not local.converged:
         expected = f"rounds that lower the objective by less than tol = {tol:g} of it"
-        _warn_early(subject, f"{expected}, got {found.n_iter} that lower it by more")
-    values = found.objective, np.nan, np.nan, np.array(found.objectives), found.n_iter, c1, c2
-    return FeatureSelectiveFit(_kept(subject, X, y, found.mu, given), found.mu, w, found.v, w_bar, *values)
+        _warn_early(subject, f"{expected}, got {local.n_iter} that lower it by more")
+    values = local.objective, np.nan, np.nan, np.array(local.objectives), local.n_iter, c1, c2
+    return FeatureSelectiveFit(_kept(subject, X, y, local.mu, at_c1), local.mu, w, local.v, w_bar, *values)
 
 
 def _in_units_of(X: Any, y: Array, c1: float, c2: float) -> tuple[float, float]:
@@ -157,7 +157,7 @@ def _completed(starts: list[Array], count: int, rng: np.random.Generator) -> lis
     return [*starts[:count], *random, np.zeros(starts[0].size)]
 
 
-def _kept(subject: str, X: Any, y: Array, mu: Array, given: str) -> NDArray[np.int64]:
+def _kept(subject: str, X: Any, y: Array, mu: Array, at_c1: str) -> NDArray[np.int64]:
     """Return the features with positive mu, in order; where there is none, the first to enter, with a warning."""
     kept = np.flatnonzero(mu)
     if kept.size:
@@ -165,11 +165,11 @@ def _kept(subject: str, X: Any, y: Array, mu: Array, given: str) -> NDArray[np.i
     pull = np.abs(X.T @ y)
     if not pull.max() > 0:
         raise ValueError(
-            f"{subject}: expected at least one feature with non-zero weight, got none of {pull.size} at {given}; "
+            f"{subject}: expected at least one feature with non-zero weight, got none of {pull.size} at {at_c1}; "
             f"check that some feature differs between the classes."
         )
     warnings.warn(
-        f"{subject}: every weight is zero at {given}; kept the one feature that gets weight first as c1 falls. "
+        f"{subject}: every weight is zero at {at_c1}; kept the one feature that gets weight first as c1 falls. "
         f"Lower c1, see c1_max.",
         UserWarning,
         stacklevel=5,
@@ -198,9 +198,9 @@ def _check(
     relative: bool,
 ) -> None:
     check_positive(subject, c1=c1, c2=c2, tol=tol)
-    for name, choice, known in (("form", form, FORMS), ("variance", variance, VARIANCES)):
-        if choice not in known:
-            raise ValueError(f"{subject}: expected {name} in {known}, got {choice!r}.")
+    for name, choice, choices in (("form", form, FORMS), ("variance", variance, VARIANCES)):
+        if choice not in choices:
+            raise ValueError(f"{subject}: expected {name} in {choices}, got {choice!r}.")
     if not isinstance(relative, bool):
         raise ValueError(f"{subject}: expected relative True or False, got {relative!r}.")
     for name, count in {"n_components": n_components, "n_starts": n_starts, "max_iter": max_iter}.items():

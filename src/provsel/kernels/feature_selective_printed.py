@@ -99,8 +99,8 @@ def _from_start(X: Any, y: Array, c1: float, c2: float, mu: Array, tol: float, m
         rounds += 1
         before, kept = value, np.flatnonzero(mu)
         fit = hinge_dual(scaled(X[:, kept], mu[kept]), y, c2, tol=INNER * tol) if kept.size else None
-        found = (fit.primal if fit else 1.0) + c1 * float(mu.sum())
-        if found >= value:  # by what the SVM's gap leaves open
+        round_objective = (fit.primal if fit else 1.0) + c1 * float(mu.sum())
+        if round_objective >= value:  # by what the SVM's gap leaves open
             converged = True
             break
         w = np.zeros(mu.size)
@@ -112,7 +112,7 @@ def _from_start(X: Any, y: Array, c1: float, c2: float, mu: Array, tol: float, m
         mu[(mu < FAINT) & (np.abs(v) * reach <= printed_penalty(v, c1, c2))] = 0.0
         w = np.divide(v, mu, out=np.zeros_like(v), where=mu > 0)
         value = full_objective(X, y, mu * w, w, mu, c1, c2)
-        values += [found, value]
+        values += [round_objective, value]
         converged = before - value <= tol * value
     return Alternating(mu, w, mu * w, value, tuple(values), rounds, converged)
 

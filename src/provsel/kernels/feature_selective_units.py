@@ -81,9 +81,9 @@ class FeatureSelectiveUnits:
             alpha, dual = alpha / most, float(alpha.sum() / most)
         return FeatureSelective(v, alpha, objective, dual, max(objective - dual, 0.0) / objective, 0)
 
-    def in_original_units(self, found: FeatureSelective, n_iter: int) -> FeatureSelective:
+    def in_original_units(self, solution: FeatureSelective, n_iter: int) -> FeatureSelective:
         """Return the pair in the units of X, c1 and c2."""
-        v, alpha, objective, dual, gap, _ = found
+        v, alpha, objective, dual, gap, _ = solution
         return FeatureSelective(
             self.unit * v, self.value * alpha, self.value * objective, self.value * dual, gap, n_iter
         )
@@ -103,8 +103,8 @@ class FeatureSelectiveUnits:
             if inner.gap > goal and steps < max_iter:
                 continue
             for v, alpha in self._sharpened(B, inner.v, point):
-                found = self.certified(B, v, alpha)
-                best = found if best is None or found.gap < best.gap else best
+                sharpened = self.certified(B, v, alpha)
+                best = sharpened if best is None or sharpened.gap < best.gap else best
             if best is not None and best.gap <= max(SHARP, rough):
                 break
             goal *= 0.1
@@ -118,13 +118,13 @@ class FeatureSelectiveUnits:
         """Return v with zeros and its alpha, and the exact solution on the same active set."""
         size = np.abs(v)
         v = np.where(size > 1.0 - np.abs(B.T @ point.alpha), v, 0.0)
-        found = [(v, point.alpha)]
+        pairs = [(v, point.alpha)]
         linear, quadratic = (np.flatnonzero((v != 0) & side) for side in (size < self.h, size >= self.h))
         used = point.alpha / self.C
         free = np.flatnonzero((used > point.slack) & (1.0 - used > point.excess))
         order = free.size + linear.size
         if not 0 < order <= MAX_POLISHED:
-            return found
+            return pairs
         # Margins of 1 on free rows, |u| = 1 on the linear part, v = h u on the quadratic one, which is eliminated.
         fixed = np.where(used > 0.5, self.C, 0.0)
         fixed[free] = 0.0
@@ -138,7 +138,7 @@ class FeatureSelectiveUnits:
         fixed[free] = solved[: free.size]
         exact = np.zeros_like(v)
         exact[linear], exact[quadratic] = solved[free.size :], self.h * (Q.T @ fixed)
-        return [*found, (exact, np.clip(fixed, 0.0, self.C))]
+        return [*pairs, (exact, np.clip(fixed, 0.0, self.C))]
 
 
 def _dense(part: Any) -> Array:

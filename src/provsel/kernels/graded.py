@@ -127,8 +127,8 @@ def equilibrating_exponents(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64
     for turn in range(2 * SWEEPS):
         side = (turn + 1) % 2  # columns first: features in other units are the usual case
         if coordinates is None:
-            other = exponents[1 - side][:, None] if side else exponents[1]
-            largest = (size + other).max(axis=1 - side)
+            fixed = exponents[1 - side][:, None] if side else exponents[1]
+            largest = (size + fixed).max(axis=1 - side)
         else:
             largest = np.full(X.shape[side], NOTHING, dtype=np.int16)
             np.maximum.at(largest, coordinates.coords[side], size + exponents[1 - side][coordinates.coords[1 - side]])
@@ -165,11 +165,11 @@ def _parts(shape: tuple[int, int]) -> Iterator[slice]:
 
 def _exponents(values: Array) -> NDArray[np.int16]:
     """Return the k for which 2^-k x is between 1/2 and 1 in size; of zeros `NOTHING`."""
-    found = np.empty(values.shape, dtype=np.int16)
+    exponents_of_values = np.empty(values.shape, dtype=np.int16)
     step = max(1, SHORT_BLOCK // max(1, values[:1].size))
     for at in (slice(start, start + step) for start in range(0, values.shape[0], step)):
-        found[at] = np.where(values[at] == 0, NOTHING, np.frexp(values[at])[1])
-    return found
+        exponents_of_values[at] = np.where(values[at] == 0, NOTHING, np.frexp(values[at])[1])
+    return exponents_of_values
 
 
 def shifted(values: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:

@@ -76,9 +76,9 @@ class BarrierPoint:
     slack: Array
     excess: Array
 
-    def moved(self, step: float, by: BarrierPoint) -> BarrierPoint:
+    def moved(self, step: float, direction: BarrierPoint) -> BarrierPoint:
         """Return self + step * by."""
-        return BarrierPoint(*(a + step * b for a, b in zip(vars(self).values(), vars(by).values(), strict=True)))
+        return BarrierPoint(*(a + step * b for a, b in zip(vars(self).values(), vars(direction).values(), strict=True)))
 
 
 def hinge_barrier(A: Any, C: float, parts: Parts, *, max_iter: int = 200) -> Iterator[BarrierPoint]:

@@ -118,13 +118,15 @@ class KernelColumns:
         """Return the kernels of some columns in a part of the blocks, shape (len(part) * m, len(columns))."""
         return block_kernels(self.values[self.blocks[part, :, None], columns], self.discrete[columns])
 
-    def products(self, columns: NDArray[np.int64], other: KernelColumns, other_columns: NDArray[np.int64]) -> Array:
+    def products(
+        self, columns: NDArray[np.int64], other_kernels: KernelColumns, other_columns: NDArray[np.int64]
+    ) -> Array:
         """Return the mean over the blocks of the inner products of columns' kernels with those of other columns.
 
         Parameters
         ----------
         columns : ndarray of shape (p,), int64
-        other : KernelColumns
+        other_kernels : KernelColumns
             With the same blocks.
         other_columns : ndarray of shape (q,), int64
 
@@ -139,8 +141,8 @@ class KernelColumns:
         step = max(1, width // max(1, min(width, max(columns.size, other_columns.size))))
         for start in range(0, n_blocks, step):
             part = slice(start, min(start + step, n_blocks))
-            factors = other.compute(part, other_columns)
-            if other is self and other_columns is columns:
+            factors = other_kernels.compute(part, other_columns)
+            if other_kernels is self and other_columns is columns:
                 sums += factors.T @ factors
                 continue
             for low in range(0, columns.size, width):

@@ -118,7 +118,7 @@ def lpsvm_highs(A: Any, y: Array, nu: float, *, max_iter: int = 1_000_000, max_s
     for factor in (1.0, float(2.0 ** -np.round(np.log2(nu * unit)))):
         cost = factor * np.concatenate([np.ones(2 * d), [0.0], np.full(n, nu * unit)])
         for presolve in (True, False):  # presolve is faster, and rarely leaves an answer that it cannot map back
-            found = linprog(
+            program = linprog(
                 cost,
                 A_ub=constraints,
                 b_ub=-np.ones(n),
@@ -126,21 +126,21 @@ def lpsvm_highs(A: Any, y: Array, nu: float, *, max_iter: int = 1_000_000, max_s
                 method="highs-ds",
                 options={"presolve": presolve, "maxiter": max_iter, "time_limit": max_seconds},
             )
-            steps += int(found.nit)
-            if found.status in (0, 1):
+            steps += int(program.nit)
+            if program.status in (0, 1):
                 break
-        solutions.append(_certified(A, y, nu, found, unit, factor, steps))
-        if solutions[-1].gap <= EXACT or found.status == 1:
+        solutions.append(_certified(A, y, nu, program, unit, factor, steps))
+        if solutions[-1].gap <= EXACT or program.status == 1:
             break
-    return min(solutions, key=lambda each: each.gap)
+    return min(solutions, key=lambda solution: solution.gap)
 
 
-def _certified(A: Any, y: Array, nu: float, found: Any, unit: float, factor: float, steps: int) -> LPSolution:
+def _certified(A: Any, y: Array, nu: float, program: Any, unit: float, factor: float, steps: int) -> LPSolution:
     """Return what HiGHS found for columns divided by `unit` and costs multiplied by `factor`; zero where it failed."""
     n, d = A.shape
-    if found.x is None:
+    if program.x is None:
         return lpsvm_certified(A, y, nu, np.zeros(d), -1.0 if (y > 0).sum() * 2 >= n else 1.0, np.zeros(n), steps)
-    marginals = found.ineqlin.marginals
+    marginals = program.ineqlin.marginals
     u = np.zeros(n) if marginals is None else -np.asarray(marginals) / factor
-    w = without_negligible(A, (found.x[:d] - found.x[d : 2 * d]) / unit)
-    return lpsvm_certified(A, y, nu, w, found.x[2 * d], u / unit, steps)
+    w = without_negligible(A, (program.x[:d] - program.x[d : 2 * d]) / unit)
+    return lpsvm_certified(A, y, nu, w, program.x[2 * d], u / unit, steps)

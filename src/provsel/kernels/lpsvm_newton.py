@@ -104,8 +104,8 @@ def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: in
         v, balance = A.T @ u, float(y @ u)
         w, gamma = excess(v) / epsilon, -balance / epsilon
         for candidate in ((w, gamma, u), _vertex(A, y, 1.0, u, v)):
-            found = lpsvm_certified(A, y, 1.0, without_negligible(A, candidate[0]), *candidate[1:])
-            best = found if found.gap < best.gap else best
+            certified = lpsvm_certified(A, y, 1.0, without_negligible(A, candidate[0]), *candidate[1:])
+            best = certified if certified.gap < best.gap else best
         if best.gap <= tol:
             break
         epsilon *= SHRINK
@@ -140,8 +140,8 @@ def _step(f: Penalty, u: Array, s: Array, v: Array, vs: Array, balance: float, y
         low, high = (t, high) if first < 0 else (low, t)
         guess = t - first / second if second > 0 else np.inf
         t = guess if low < guess < high else (0.5 * (low + high) if high < np.inf else 2.0 * t)
-    here = f.value(u, v, balance)
-    while f.value(u + t * s, v + t * vs, balance + t * ys) > here + ARMIJO * t * slope:
+    value_at_u = f.value(u, v, balance)
+    while f.value(u + t * s, v + t * vs, balance + t * ys) > value_at_u + ARMIJO * t * slope:
         t *= 0.5
         if t < 1e-12:
             return 0.0

@@ -76,5 +76,5 @@ def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None)
         if not np.isfinite(u).all():
             raise ArithmeticError(f"the published iteration left the range of numbers in step {steps}")
     w, gamma = excess(v) / constants.epsilon, -balance / constants.epsilon
-    found = lpsvm_certified(A, y, nu, w, gamma, u, steps)
-    return LPSolution(found.w, found.gamma, found.u, found.objective, found.gap, steps, converged)
+    certified = lpsvm_certified(A, y, nu, w, gamma, u, steps)
+    return LPSolution(certified.w, certified.gamma, certified.u, certified.objective, certified.gap, steps, converged)

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 from scipy.special import digamma
 
 from provsel.kernels.discrete_information import Codes, column_blocks
@@ -22,11 +21,17 @@ BLOCK = 1 << 20
 CACHED = 1 << 15
 """Values of a block whose neighbours are searched together: its lists of neighbours stay in a cache."""
 
-MANY = 1024
-"""Rows from which on a tree for each column is quicker."""
+MANY = 600
+"""Rows from which on strips are quicker."""
 
-NEARLY_ALL = 0.95
-"""Share of points with all their neighbours from which on the others are searched one by one."""
+STRIP = 3.5
+"""Rows of a strip, in units of sqrt(k n)."""
+
+FAR = 1e300
+"""A value of no point."""
+
+STEPS = 1.2
+"""Rows before and after a point that are compared with it, in units of sqrt(k n): then few points are open."""
 
 
 def information_with_classes(columns: Array, y: NDArray[np.int64], n_neighbors: int) -> Array:
@@ -77,13 +82,15 @@ def information_with_numbers(columns: Array, y: Array, n_neighbors: int) -> Arra
     information = np.empty(len(columns))
     for part in column_blocks(len(columns), y.size, CACHED):
         values = columns[part][:, order]
-        search = _radius_of_pairs if n_samples < MANY else _radius_by_trees
-        radius = search(values, target, n_neighbors)
-        near = digammas[_counts(np.sort(values, axis=1), values, _inside(values, radius))]
+        by_value = np.argsort(values, axis=1)
+        radius = _radius_of_pairs(values, target, by_value, n_neighbors)
+        line = np.take_along_axis(values, by_value, axis=1)
+        inside = _inside(line, np.take_along_axis(radius, by_value, axis=1))
+        near = digammas[_counts(line, line, inside)].mean(axis=1)
         targets = np.broadcast_to(target, values.shape).reshape(1, -1)
         inside = _inside(targets, radius.reshape(1, -1))
-        near += digammas[_counts(target[None, :], targets, inside)].reshape(near.shape)
-        information[part] = digammas[n_samples] + digammas[n_neighbors] - near.mean(axis=1)
+        near += digammas[_counts(target[None, :], targets, inside)].reshape(values.shape).mean(axis=1)
+        information[part] = digammas[n_samples] + digammas[n_neighbors] - near
     return np.maximum(information, 0.0)
 
 
@@ -147,95 +154,138 @@ def _counts(everywhere: Array, values: Array, radius: Array) -> NDArray[np.int64
     return np.maximum(counts, 1)  # each is near itself
 
 
-def _radius_by_trees(values: Array, target: Array, n_neighbors: int) -> Array:
-    """Return what `_radius_of_pairs` does."""
-    radius = np.empty_like(values)
-    for column, numbers in enumerate(values):
-        points = np.column_stack([numbers, target])
-        tree = cKDTree(points, balanced_tree=False, compact_nodes=False)
-        radius[column] = tree.query(points, k=[n_neighbors + 1], p=np.inf)[0][:, 0]  # the nearest is the point itself
+def _radius_of_pairs(values: Array, target: Array, by_value: NDArray[np.int64], n_neighbors: int) -> Array:
+    """Return the distance of each point (value, target) to its neighbour number k, by the larger difference.
+
+    Shape (b, n), of values that are in the order of the sorted target; `by_value` orders them.
+    """
+    n_samples = target.size
+    if n_samples < MANY:
+        n_steps = min(n_samples - 1, int(STEPS * np.sqrt(n_neighbors * n_samples)))
+        radius = _bound_by_steps(values.T, target[:, None], n_neighbors, n_steps).T.copy()
+        is_open = _gap_after(target[None, :], n_steps + 1) < radius
+    else:
+        radius, is_open = _bound_in_strips(values, target, n_neighbors)
+    _close(radius, is_open, values, target, by_value, n_neighbors)
     return radius
 
 
-def _radius_of_pairs(values: Array, target: Array, n_neighbors: int) -> Array:
-    """Return the distance of each point (value, target) to its neighbour number k, by the larger difference.
+def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Return a bound to what `_radius_of_pairs` does, and where it may be lower, both of shape (b, n).
 
-    Shape (b, n), of values that are in the order of the sorted target. Points a few places apart in this order are
-    compared, for all columns together, until nearly all points have their neighbours.
+    Strips of successive targets are sorted by value, and points a few places apart are compared. In one of two
+    divisions into strips, which overlap by half, each point is far from the ends of its strip.
     """
-    n_samples = target.size
-    nearest = np.full((n_neighbors, *values.shape), np.inf)
-    most = min(n_samples - 1, 8 + 3 * int(np.sqrt(n_neighbors * n_samples)))
+    n_columns, n_samples = values.shape
+    height = int(STRIP * np.sqrt(n_neighbors * n_samples))
+    n_steps = 4 * n_neighbors
+    radius = np.full(values.shape, np.inf)
     is_open = np.ones(values.shape, dtype=bool)
-    for step in range(1, most + 1):
-        distance = np.abs(values[:, step:] - values[:, :-step])
-        np.maximum(distance, target[step:] - target[:-step], out=distance)
-        _insert(nearest[:, :, step:], distance)
-        _insert(nearest[:, :, :-step], distance)
-        if step % 8 == 0 or step == most:
-            is_open = _gap_after(target, step + 1) < nearest[-1]
-            if np.count_nonzero(is_open) < (1 - NEARLY_ALL) * is_open.size:
-                break
-    if is_open.any():
-        rows, places = np.nonzero(is_open)
-        nearest[-1, rows, places] = _radius_of_some(values, target, rows, places, nearest[:, rows, places])
-    return nearest[-1]
+    for lead in (0, height // 2):
+        n_strips = -(-(n_samples + lead) // height)
+        members = slice(lead, lead + n_samples)
+        strips = np.full((n_columns, n_strips * height), FAR)
+        strips[:, members] = values
+        strips = strips.reshape(n_columns, n_strips, height)
+        order = np.argsort(strips, axis=2)
+        strips = np.take_along_axis(strips, order, axis=2)
+        targets = np.pad(target, (lead, n_strips * height - lead - n_samples), constant_values=(-FAR, FAR))
+        first = np.arange(0, targets.size, height)[:, None]
+        before = np.append(-np.inf, targets)[first]
+        after = np.append(targets, np.inf)[first + height]
+        targets = targets[order + first]
+        shape = (n_columns * n_strips, height)
+        nearest = _bound_by_steps(strips.reshape(shape).T, targets.reshape(shape).T, n_neighbors, n_steps)
+        nearest = nearest.T.reshape(strips.shape)
+        reach = _gap_after(strips, n_steps + 1)
+        np.minimum(reach, targets - before, out=reach)
+        np.minimum(reach, after - targets, out=reach)
+        for whole, part, combine in ((radius, nearest, np.minimum), (is_open, reach < nearest, np.logical_and)):
+            in_place = np.empty_like(part, order="C")
+            np.put_along_axis(in_place, order, part, axis=2)
+            combine(whole, in_place.reshape(n_columns, -1)[:, members], out=whole)
+    return radius, is_open
 
 
-def _gap_after(target: Array, step: int) -> Array:
-    """Return the distance, shape (n,), of each sorted number to the nearer of those `step` places before and after."""
-    gap = np.full(target.size, np.inf)
-    if step < target.size:
-        apart = target[step:] - target[:-step]
-        gap[:-step] = apart
-        gap[step:] = np.minimum(gap[step:], apart)
+def _gap_after(ordered: Array, step: int) -> Array:
+    """Return the distance, shape (..., n), of each sorted number to the nearer of those `step` places apart."""
+    gap = np.full(ordered.shape, np.inf)
+    if step < ordered.shape[-1]:
+        apart = ordered[..., step:] - ordered[..., :-step]
+        gap[..., :-step] = apart
+        gap[..., step:] = np.minimum(gap[..., step:], apart)
     return gap
 
 
-def _insert(nearest: Array, distance: Array) -> None:
-    """Insert distances into the increasing lists `nearest`, shape (k, ...), in place; the largest drops out."""
-    for place in range(len(nearest) - 1):
-        larger = np.maximum(nearest[place], distance)
-        np.minimum(nearest[place], distance, out=nearest[place])
-        distance = larger
+def _bound_by_steps(values: Array, targets: Array, n_neighbors: int, n_steps: int) -> Array:
+    """Return the distance to the nearest number k of the points at most `n_steps` rows before and after, shape (n, b).
+
+    Values of shape (n, b), targets of shape (n, b) or (n, 1). Arrays are written in place: new memory costs more than
+    the arithmetic.
+    """
+    values, targets = np.ascontiguousarray(values), np.ascontiguousarray(targets)
+    nearest = [np.full(values.shape, np.inf) for _ in range(n_neighbors)]
+    spaces = [np.empty_like(values) for _ in range(3)]
+    for step in range(1, n_steps + 1):
+        distance, spare, copy = (space[step:] for space in spaces)
+        np.subtract(values[step:], values[:-step], out=distance)
+        np.abs(distance, out=distance)
+        np.maximum(distance, np.abs(targets[step:] - targets[:-step]), out=distance)
+        np.copyto(copy, distance)
+        _insert([row[step:] for row in nearest], copy, spare)
+        _insert([row[:-step] for row in nearest], distance, spare)
+    return nearest[-1]
+
+
+def _insert(nearest: list[Array], distance: Array, spare: Array) -> None:
+    """Insert distances into increasing lists, in place; the largest drops out, and two arrays are written over."""
+    for row in nearest[:-1]:
+        np.maximum(row, distance, out=spare)
+        np.minimum(row, distance, out=row)
+        distance, spare = spare, distance
     np.minimum(nearest[-1], distance, out=nearest[-1])
 
 
-def _radius_of_some(
-    values: Array, target: Array, rows: NDArray[np.int64], places: NDArray[np.int64], known: Array
-) -> Array:
-    """Return what `_radius_of_pairs` does for some points, shape (m,), searched in the order of the values.
+def _close(
+    radius: Array, is_open: NDArray[np.bool_], values: Array, target: Array, by_value: NDArray[np.int64], k: int
+) -> None:
+    """Lower bounds to the distances to neighbour number k, in place, of points that are open; all of shape (b, n).
 
-    The neighbours `known`, shape (k, m), bound the distance.
+    A neighbour is no farther than the bound in value and in target: of the two intervals, the one with fewer points is
+    searched. Intervals of 2^i points or fewer are searched together.
     """
-    order = np.argsort(values, axis=1, kind="stable")
-    position = np.empty_like(order)
-    np.put_along_axis(position, order, np.arange(values.shape[1])[None, :], axis=1)
-    width = values.shape[1] + 2  # an end at infinity on each side
-    line = np.pad(
-        np.take_along_axis(values, order, axis=1), ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf))
-    )
-    height = np.pad(target[order], ((0, 0), (1, 1)))
-    line, height = line.ravel(), height.ravel()
-    first = rows * width
-    place = position[rows, places] + 1
-    own_value, own_target = values[rows, places], target[places]
-    nearest = np.full_like(known, np.inf)
-    radius = known[-1].copy()
-    active = np.arange(rows.size)
-    for step in range(1, values.shape[1]):
-        reach = np.full(active.size, np.inf)
-        lists = nearest[:, active]
-        for neighbor in (np.maximum(place - step, 0), np.minimum(place + step, width - 1)):
-            gap = np.abs(line[first + neighbor] - own_value)
-            reach = np.minimum(reach, gap)
-            _insert(lists, np.maximum(gap, np.abs(height[first + neighbor] - own_target)))
-        nearest[:, active] = lists
-        radius[active] = np.minimum(radius[active], lists[-1])
-        left = reach < radius[active]
-        if not left.all():
-            active, place, first = active[left], place[left], first[left]
-            own_value, own_target = own_value[left], own_target[left]
-        if active.size == 0:
-            break
-    return radius
+    rows, points = np.nonzero(is_open)
+    reach = radius[rows, points] + 4 * np.spacing(np.abs(values[rows, points]) + radius[rows, points])
+    first_value, n_values = _value_intervals(values, by_value, rows, points, reach)
+    first_target = target.searchsorted(target[points] - reach)
+    n_targets = target.searchsorted(target[points] + reach, side="right") - first_target
+    is_target = n_targets < n_values
+    first = np.where(is_target, first_target, first_value)
+    exponent = np.ceil(np.log2(np.maximum(np.minimum(n_targets, n_values), k + 1))).astype(np.int64)
+    for power in np.unique(exponent).tolist():
+        width = min(2**power, target.size)
+        members = np.flatnonzero(exponent == power)
+        for part in column_blocks(members.size, width, CACHED):
+            some = members[part]
+            row, point = rows[some][:, None], points[some][:, None]
+            near = np.minimum(first[some], target.size - width)[:, None] + np.arange(width)
+            near = np.where(is_target[some][:, None], near, by_value[row, near])
+            distance = np.abs(values[row, near] - values[row, point])
+            np.maximum(distance, np.abs(target[near] - target[point]), out=distance)
+            distance.partition(k, axis=1)  # the nearest is the point itself
+            radius[rows[some], points[some]] = distance[:, k]
+
+
+def _value_intervals(
+    values: Array, by_value: NDArray[np.int64], rows: NDArray[np.int64], points: NDArray[np.int64], reach: Array
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return, of points in increasing rows, shape (m,), the place of the first value in reach, and how many are."""
+    first = np.empty_like(points)
+    stop = np.empty_like(points)
+    for row, (start, end) in enumerate(pairwise(rows.searchsorted(np.arange(len(values) + 1)).tolist())):
+        if start < end:
+            line = values[row, by_value[row]]
+            own = values[row, points[start:end]]
+            first[start:end] = line.searchsorted(own - reach[start:end])
+            stop[start:end] = line.searchsorted(own + reach[start:end], side="right")
+    return first, stop - first

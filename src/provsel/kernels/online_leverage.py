@@ -156,15 +156,15 @@ class OnlineLeverage:
         if rule.needs_residuals:
             panel.hold(np.arange(b))
         window = slice(0, b)
-        found = self._scores(panel, window, tolerance)
-        likely = np.flatnonzero(nonzero & (draws < FORESIGHT * rule.probability(found)))
+        window_scores = self._scores(panel, window, tolerance)
+        likely = np.flatnonzero(nonzero & (draws < FORESIGHT * rule.probability(window_scores)))
         if not rule.needs_residuals:
             panel.hold(likely)
         panel.sharpen(likely)
         kept: list[tuple[int, float]] = []
         ahead = b
         while True:
-            p = np.where(self.n_kept < rule.n_initial, 1.0, rule.probability(found))
+            p = np.where(self.n_kept < rule.n_initial, 1.0, rule.probability(window_scores))
             accepted = np.flatnonzero(nonzero[window] & (draws[window] < p))
             if accepted.size:
                 j = window.start + int(accepted[0])
@@ -172,13 +172,13 @@ class OnlineLeverage:
                 panel.keep(j, root, tolerance)
                 kept.append((j, 1.0 / root))
                 self.n_kept += 1
-                window, found, ahead = slice(window.start, j + 1), found[: accepted[0] + 1], 0
-            scores[window] = found
+                window, window_scores, ahead = slice(window.start, j + 1), window_scores[: accepted[0] + 1], 0
+            scores[window] = window_scores
             if window.stop >= b or (most is not None and self.n_kept > most):
                 return kept
             ahead = max(1, 2 * ahead)
             window = slice(window.stop, min(window.stop + ahead, b))
-            found = self._scores(panel, window, tolerance)
+            window_scores = self._scores(panel, window, tolerance)
 
     def _scores(self, panel: Panel, window: slice, tolerance: float) -> Array:
         """Return the clipped scores of the columns of `window` against the span as it is."""

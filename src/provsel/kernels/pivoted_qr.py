@@ -124,9 +124,9 @@ class PivotedQR:
         order = np.arange(self._norms.size)
         place = order.copy()
         for step, pivot in enumerate(self._pivots):
-            found, moved = place[pivot], order[step]
-            order[step], order[found] = pivot, moved
-            place[pivot], place[moved] = step, found
+            old_place, moved = place[pivot], order[step]
+            order[step], order[old_place] = pivot, moved
+            place[pivot], place[moved] = step, old_place
         return order[len(self._pivots) :]
 
     def _next(self) -> int | None:
@@ -152,22 +152,22 @@ class PivotedQR:
         return int(np.flatnonzero(self._left >= top * tied)[0])
 
 
-def remaining_by_norm(norms: NDArray[np.float64], taken: Columns) -> Columns:
-    """Return the columns that are not taken, by decreasing norm, ties and zeros by index.
+def remaining_by_norm(norms: NDArray[np.float64], pivots: Columns) -> Columns:
+    """Return the columns that are no pivots, by decreasing norm, ties and zeros by index.
 
     Where the rank is exhausted all residuals are zero up to rounding, and norms are what is left to choose by.
 
     Parameters
     ----------
     norms : ndarray of shape (d,)
-    taken : ndarray of shape (k,), int64
+    pivots : ndarray of shape (k,), int64
 
     Returns
     -------
     ndarray of shape (d - k,), int64
     """
     rest = np.ones(norms.size, dtype=bool)
-    rest[taken] = False
+    rest[pivots] = False
     columns = np.flatnonzero(rest)
     nonzero = columns[columns_by_norm(norms[columns])]
     return np.concatenate([nonzero, columns[norms[columns] == 0]])

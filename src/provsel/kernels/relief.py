@@ -24,6 +24,15 @@ CACHED = 1 << 15
 TIED = 1e-12
 """Distances closer than this fraction are equal: sums of differences round less."""
 
+ROUGH_ROWS = 1000
+"""Rows from which on nearest rows are sought by rough distances."""
+
+ROUGH_COLUMNS = 512
+"""Columns whose differences are summed together in single precision."""
+
+ROUGH_BLOCK = 1 << 16
+"""Values of a block of rough differences: 256 KiB, which a cache holds."""
+
 
 @dataclass(frozen=True)
 class UnitRows:
@@ -74,18 +83,55 @@ class UnitRows:
             sums += codes.shape[1] * cdist(codes[rows], codes, "hamming")
         return sums
 
-    def distance_blocks(self) -> Iterator[tuple[slice, Array]]:
+    def distances_of_pairs(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Array:
+        """Return the sums of the differences of some rows and some others, both of shape (m,), shape (m,)."""
+        sums = np.empty(rows.size)
+        step = max(1, CACHED // self.values.shape[1])
+        for start in range(0, rows.size, step):
+            part = slice(start, start + step)
+            differences = np.abs(self.values[rows[part]] - self.values[others[part]])
+            np.sign(differences[:, self.n_numbers :], out=differences[:, self.n_numbers :])
+            sums[part] = differences.sum(axis=1)
+        return sums
+
+    def rough_distances(self, rows: slice) -> NDArray[np.float32]:
+        """Return what `distances_from` does in single precision, in half of the time; `rough_error` bounds the error.
+
+        |a - b| = 2 max(a, b) - a - b: the sum of the larger values needs two passes, that of the differences three.
+        """
+        n, n_rows = len(self.values), rows.stop - rows.start
+        larger = np.zeros((n_rows, n), dtype=np.float32)
+        for first in range(0, self.n_numbers, ROUGH_COLUMNS):
+            numbers = self.values[:, first : min(first + ROUGH_COLUMNS, self.n_numbers)].astype(np.float32)
+            _add_larger(larger, numbers, rows)
+        total = self.values[:, : self.n_numbers].sum(axis=1).astype(np.float32)
+        larger *= 2
+        larger -= total
+        larger -= total[rows, None]
+        codes = self.values[:, self.n_numbers :]
+        if codes.size:
+            larger += codes.shape[1] * cdist(codes[rows], codes, "hamming")
+        return larger
+
+    def rough_error(self) -> float:
+        """Return the largest error of a rough distance, by the number of roundings of each value."""
+        n_features = self.values.shape[1]
+        roundings = ROUGH_COLUMNS + n_features / ROUGH_COLUMNS + 8
+        return float(roundings * n_features * np.finfo(np.float32).eps)
+
+    def distance_blocks(self, *, rough: bool = False) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield distances of some rows to all, shape (m, n), with those rows; of a row to itself it is infinite."""
         n = len(self.values)
-        if n <= WHOLE_ROWS:
-            distances = self.all_distances()
-            np.fill_diagonal(distances, np.inf)
-            yield slice(0, n), distances
-            return
-        step = max(1, BLOCK // n)
+        step = n if n <= WHOLE_ROWS else max(1, BLOCK // n)
         for start in range(0, n, step):
             rows = slice(start, min(start + step, n))
-            distances = self.distances_from(rows)
+            distances: NDArray[Any]
+            if rough:
+                distances = self.rough_distances(rows)
+            elif step == n:
+                distances = self.all_distances()
+            else:
+                distances = self.distances_from(rows)
             distances[np.arange(len(distances)), np.arange(rows.start, rows.stop)] = np.inf
             yield rows, distances
 
@@ -121,7 +167,25 @@ class UnitRows:
             totals += weights[:, start : start + part.size] @ differences
 
 
-def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array]) -> Array:
+def _add_larger(sums: NDArray[np.float32], values: NDArray[np.float32], rows: slice) -> None:
+    """Add the sum of the larger values of two rows to sums, shape (m, n), in place, of `rows` and all rows."""
+    ones = np.ones(values.shape[1], dtype=np.float32)
+    step = max(1, ROUGH_BLOCK // values.shape[1])
+    buffer = np.empty((step, values.shape[1]), dtype=np.float32)
+    is_whole = len(sums) == len(values)
+    for start in range(0, len(values), step):
+        part = values[start : start + step]
+        larger = buffer[: len(part)]
+        stop = start + len(part) if is_whole else len(sums)
+        for place in range(stop):
+            np.maximum(part, values[rows.start + place], out=larger)
+            sums[place, start : start + step] += larger @ ones
+    if is_whole:  # i and j have the sum of j and i
+        for start in range(step, len(values), step):
+            sums[start : start + step, :start] = sums[:start, start : start + step].T
+
+
+def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array], *, rough: bool = False) -> Array:
     """Return the sums over all pairs of rows of weight times difference, in each column of X, shape (q, d).
 
     Parameters
@@ -129,11 +193,13 @@ def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array])
     rows : UnitRows
     weigh : callable
         Of some rows and their distances to all, shape (m, n): the weights of these pairs, shape (q, m, n).
+    rough : bool, default=False
+        Whether rough distances are enough for `weigh`.
     """
     n, d = rows.values.shape
     totals = None
     buffer = np.empty((max(1, CACHED // d), d))
-    for block, distances in rows.distance_blocks():
+    for block, distances in rows.distance_blocks(rough=rough):
         weights = weigh(block, distances)
         totals = np.zeros((len(weights), d)) if totals is None else totals
         if len(distances) == n and 8 * np.count_nonzero(weights) > weights.size:  # i and j differ as j and i
@@ -147,22 +213,56 @@ def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array])
     return sums
 
 
-def nearest_shares(distances: Array, count: int) -> Array:
-    """Return the weight of each row among the `count` nearest, shape (m, n): they sum to 1.
+@dataclass(frozen=True)
+class Nearest:
+    """How nearest rows are weighted: by exact distances, or by rough ones and exact ones where these leave a doubt.
 
-    Rows that share the last place share its weight, so that their order does not matter.
+    Attributes
+    ----------
+    rows : UnitRows
+    rough : bool
     """
-    if count == 0:
-        return np.zeros_like(distances)
-    last = np.partition(distances, count - 1, axis=1)[:, count - 1, None]
-    nearer = distances < last * (1 - TIED)
-    tied = distances <= last * (1 + TIED)
-    tied &= ~nearer
-    left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
-    shares = tied * (left / np.count_nonzero(tied, axis=1, keepdims=True))
-    shares += nearer
-    shares /= count
-    return shares
+
+    rows: UnitRows
+    rough: bool
+
+    @classmethod
+    def of(cls, rows: UnitRows) -> Nearest:
+        """Return it for rows: few rows or few columns are quicker with exact distances."""
+        return cls(rows, len(rows.values) >= ROUGH_ROWS and rows.n_numbers >= ROUGH_COLUMNS // 4)
+
+    def shares(self, distances: Array, count: int, first_row: int, first_column: int) -> Array:
+        """Return the weight of each row among the `count` nearest, shape (m, n): they sum to 1.
+
+        Rows that share the last place share its weight, so that their order does not matter.
+
+        Parameters
+        ----------
+        distances : ndarray of shape (m, n)
+            Of rows first_row, first_row + 1, ... to rows first_column, first_column + 1, ...
+        """
+        if count == 0:
+            return np.zeros(distances.shape)
+        last = np.partition(distances, count - 1, axis=1)[:, count - 1, None]
+        doubt = 2 * self.rows.rough_error() if self.rough else 0.0
+        nearer = distances < last * (1 - TIED) - doubt
+        tied = distances <= last * (1 + TIED) + doubt
+        tied &= ~nearer
+        left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
+        if self.rough:  # exact distances tell the tied rows apart, where there are more than places left
+            doubtful = np.flatnonzero(np.count_nonzero(tied, axis=1) > left[:, 0])
+            places, columns = np.nonzero(tied[doubtful])
+            exact = np.full((doubtful.size, distances.shape[1]), np.inf)
+            exact[places, columns] = self.rows.distances_of_pairs(first_row + doubtful[places], first_column + columns)
+            last = np.take_along_axis(np.sort(exact, axis=1), left[doubtful] - 1, axis=1)
+            surely = exact < last * (1 - TIED)
+            nearer[doubtful] |= surely
+            tied[doubtful] = (exact <= last * (1 + TIED)) & ~surely
+            left[doubtful] -= np.count_nonzero(surely, axis=1, keepdims=True)
+        shares = tied * (left / np.count_nonzero(tied, axis=1, keepdims=True))
+        shares += nearer
+        shares /= count
+        return shares
 
 
 def relieff_scores(rows: UnitRows, y: NDArray[np.int64], n_neighbors: int) -> Array:
@@ -182,6 +282,7 @@ def relieff_scores(rows: UnitRows, y: NDArray[np.int64], n_neighbors: int) -> Ar
     counts = np.bincount(own)
     ends = np.cumsum(counts)
     prior = counts / own.size
+    nearest = Nearest.of(rows)
 
     def weigh(block: slice, distances: Array) -> Array:
         weights = np.empty((1, *distances.shape))
@@ -189,14 +290,15 @@ def relieff_scores(rows: UnitRows, y: NDArray[np.int64], n_neighbors: int) -> Ar
             members = slice(end - count, end)
             first, last = np.clip([end - count, end], block.start, block.stop) - block.start
             for part, n_others in ((slice(first, last), count - 1), (slice(first), count), (slice(last, None), count)):
-                share = nearest_shares(distances[part, members], min(n_neighbors, n_others))
+                first_row = block.start + part.indices(len(distances))[0]
+                share = nearest.shares(distances[part, members], min(n_neighbors, n_others), first_row, members.start)
                 if n_others < count:
                     weights[0, part, members] = -share
                 else:
                     weights[0, part, members] = share * (prior[label] / (1 - prior[own[block][part], None]))
         return weights
 
-    return weighted_differences(rows, weigh)[0] / y.size
+    return weighted_differences(rows, weigh, rough=nearest.rough)[0] / y.size
 
 
 def rrelieff_scores(rows: UnitRows, y: Array, n_neighbors: int) -> Array:
@@ -212,15 +314,16 @@ def rrelieff_scores(rows: UnitRows, y: Array, n_neighbors: int) -> Array:
     unit_y = (y - y.min()) / np.ptp(y)
     count = min(n_neighbors, y.size - 1)
     changed = 0.0
+    nearest = Nearest.of(rows)
 
     def weigh(block: slice, distances: Array) -> Array:
         nonlocal changed
-        shares = nearest_shares(distances, count)
+        shares = nearest.shares(distances, count, block.start, 0)
         with_target = shares * np.abs(unit_y[block, None] - unit_y)
         changed += float(with_target.sum())
         return np.stack([with_target, shares])
 
-    together, alone = weighted_differences(rows, weigh)
+    together, alone = weighted_differences(rows, weigh, rough=nearest.rough)
     unchanged = y.size - changed
     scores = np.zeros_like(alone)
     if changed > 0:

@@ -109,5 +109,5 @@ def _barrier_trace(d: int, k: int, r: int) -> float:
         return (k - 1) / eps - r * _step(-k / eps, eps, k, d)
 
     middle = math.log(d)
-    found = minimize_scalar(lost, bounds=(middle - 12, middle + 12), method="bounded", options={"xatol": 1e-10})
-    return math.exp(float(found.x))
+    minimum = minimize_scalar(lost, bounds=(middle - 12, middle + 12), method="bounded", options={"xatol": 1e-10})
+    return math.exp(float(minimum.x))

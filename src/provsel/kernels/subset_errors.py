@@ -135,5 +135,5 @@ def error_ratio(error: float, tail: float, zero: float) -> float:
 
 def spectrum_by_products(X: Any, leading: SpectralBasis) -> Spectrum:
     """Return the known singular values of sparse X, and the sum of squares of the others."""
-    known = float((leading.singular_values**2).sum())
-    return Spectrum(leading.singular_values, max(float(column_squares(X).sum()) - known, 0.0))
+    leading_squares = float((leading.singular_values**2).sum())
+    return Spectrum(leading.singular_values, max(float(column_squares(X).sum()) - leading_squares, 0.0))

@@ -103,13 +103,13 @@ def _liblinearutil() -> ModuleType:
     Where numba happens to be installed, the package compiles its loop over rows with it, anew in each process: seconds
     and a hundred megabytes, to save milliseconds.
     """
-    there = sys.modules.pop("numba", None)
+    numba = sys.modules.pop("numba", None)
     sys.modules["numba"] = None  # type: ignore[assignment]
     try:
         from liblinear import liblinearutil
     finally:
         del sys.modules["numba"]
-        if there is not None:
-            sys.modules["numba"] = there
+        if numba is not None:
+            sys.modules["numba"] = numba
     module: ModuleType = liblinearutil
     return module

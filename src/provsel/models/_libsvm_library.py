@@ -70,10 +70,10 @@ def fit_gram(
         )
     solve, weights = _direct() or _by_svc, np.ones(int(labels.max()) + 1) if weights is None else weights
     gram, numbers = np.ascontiguousarray(gram, dtype=np.float64), labels.astype(np.float64)
-    found = solve(gram, numbers, float(C), float(tol), int(max_iter), weights)
-    if not (np.isfinite(found.dual_coef).all() and np.isfinite(found.intercept).all()):
+    solution = solve(gram, numbers, float(C), float(tol), int(max_iter), weights)
+    if not (np.isfinite(solution.dual_coef).all() and np.isfinite(solution.intercept).all()):
         raise ValueError("LIBSVM: expected a finite solution, got infinity or NaN; scale the columns down.")
-    return found
+    return solution
 
 
 def checked_max_iter(max_iter: Any) -> int:
@@ -124,7 +124,7 @@ def _direct() -> Solver | None:
         for labels in (np.array([0.0, 1.0, 1.0, 0.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0, 0.0, 1.0, 2.0])):
             for max_iter, last in ((1, 1.0), (1000, 1.0), (1000, 2.0)):
                 weights = np.append(np.ones(int(labels.max())), last)
-                ours, theirs = (one(X @ X.T, labels, 0.5, 1e-3, max_iter, weights) for one in (solve, _by_svc))
+                ours, theirs = (solver(X @ X.T, labels, 0.5, 1e-3, max_iter, weights) for solver in (solve, _by_svc))
                 for name in GramSolution._fields:
                     np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
     except Exception:  # another version may have it elsewhere, or ask it in another way

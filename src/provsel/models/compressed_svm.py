@@ -237,14 +237,14 @@ class CompressedLinearSVM(BaseBinarySVM):
         self.compressed_coef_, self.compressed_objective_, self.gap_ = solved.w, solved.primal, solved.gap
         passes = Passes(stream)
         if self.recovery == "transpose":
-            found = by_transpose(solved, Z, signs, projection)
+            recovered = by_transpose(solved, Z, signs, projection)
         elif self.refinements == 0:
-            found = by_dual(solved, signs, self.c, passes, LOSSES[self.loss])
+            recovered = by_dual(solved, signs, self.c, passes, LOSSES[self.loss])
         else:
             limits: dict[str, Any] = {"steps": self.refinements, "tol": self.tol}
             limits["solve"] = lambda rows: self._solved(rows, signs)
-            found = by_refinement(solved, Z, signs, self.c, passes, projection, **limits)
-        self._keep(found, signs)
+            recovered = by_refinement(solved, Z, signs, self.c, passes, projection, **limits)
+        self._keep(recovered, signs)
         self.n_passes_ = passes.count
         self.blocks_ = copy(projection)  # a copy leaves out what `store` keeps
 
@@ -261,16 +261,16 @@ class CompressedLinearSVM(BaseBinarySVM):
             )
         return solved
 
-    def _keep(self, found: Recovered, signs: NDArray[np.float64]) -> None:
-        square = float(found.coef @ found.coef)
-        self.coef_, self.intercept_ = found.coef[None, :], np.zeros(1)
-        self.dual_coef_ = signs * found.alpha
+    def _keep(self, recovered: Recovered, signs: NDArray[np.float64]) -> None:
+        square = float(recovered.coef @ recovered.coef)
+        self.coef_, self.intercept_ = recovered.coef[None, :], np.zeros(1)
+        self.dual_coef_ = signs * recovered.alpha
         loss = LOSSES[self.loss]
-        self.objective_ = float(loss.of_scores(found.scores).mean() + self.c * square)
-        self.best_scale_, self.scaled_objective_ = loss.best_scale(found.scores, square, self.c)
-        self.lower_bound_ = found.lower
+        self.objective_ = float(loss.of_scores(recovered.scores).mean() + self.c * square)
+        self.best_scale_, self.scaled_objective_ = loss.best_scale(recovered.scores, square, self.c)
+        self.lower_bound_ = recovered.lower
         # rounding, where both are the optimum
-        self.original_gap_ = float(np.maximum(self.scaled_objective_ - found.lower, 0.0) / self.scaled_objective_)
+        self.original_gap_ = float(np.maximum(self.scaled_objective_ - recovered.lower, 0.0) / self.scaled_objective_)
 
     def _checked_components(self) -> int:
         """Return l, or raise for any parameter out of range."""
@@ -278,10 +278,10 @@ class CompressedLinearSVM(BaseBinarySVM):
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
             raise ValueError(f"{name}: expected n_components a positive integer, got {size!r}.")
         check_positive(name, c=self.c, tol=self.tol)
-        for parameter, known in CHOICES.items():
+        for parameter, choices in CHOICES.items():
             value = getattr(self, parameter)
-            if value not in known:
-                raise ValueError(f"{name}: expected {parameter} in {known}, got {value!r}.")
+            if value not in choices:
+                raise ValueError(f"{name}: expected {parameter} in {choices}, got {value!r}.")
         check_store(name, self.store)
         steps = self.refinements
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:

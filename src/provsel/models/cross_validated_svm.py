@@ -93,8 +93,8 @@ class CrossValidatedSVM(BaseLinearSVM):
         predicted = _on_gram(model, X, labels, grid, folds) if alone else _on_rows(model, X, labels, grid, folds)
         counts = np.bincount(labels)
         wrong = np.zeros((len(grid), counts.size), dtype=np.int64)
-        for k, test, found in predicted:
-            wrong[k] += np.bincount(labels[test][found != labels[test]], minlength=counts.size)
+        for k, test, classes in predicted:
+            wrong[k] += np.bincount(labels[test][classes != labels[test]], minlength=counts.size)
         balanced = self.scoring == "balanced_accuracy"
         self.errors_ = (wrong / counts).mean(axis=1) if balanced else wrong.sum(axis=1) / labels.size
         self.C_ = grid[int(np.argmin(self.errors_))]
@@ -149,6 +149,6 @@ def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[flo
         inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
         weights = model.class_weights(labels[train])
         for k, C in enumerate(grid):
-            found = fit_gram(inner, labels[train], C=C, tol=model.tol, max_iter=model.max_iter, weights=weights)
-            decision = outer[:, found.support] @ found.dual_coef[0] + found.intercept[0]
+            solution = fit_gram(inner, labels[train], C=C, tol=model.tol, max_iter=model.max_iter, weights=weights)
+            decision = outer[:, solution.support] @ solution.dual_coef[0] + solution.intercept[0]
             yield k, test, (decision >= 0).astype(np.int64)  # LIBSVM takes the second class on the boundary

@@ -111,7 +111,7 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         def seeds(rows: Any, n_clusters: int, random_state: Any) -> NDArray[np.float64]:
             return kmeans_plusplus(rows, n_clusters, random_state=random_state, n_local_trials=trials)[0]
 
-        found = KMeans(
+        clustering = KMeans(
             self.n_clusters_,
             init="k-means++" if trials is None else seeds,
             n_init=self.n_init,
@@ -122,8 +122,12 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
             copy_x=not (sparse.issparse(X) and X.data.flags.writeable),
             algorithm="lloyd",
         ).fit(X)
-        self.labels_ = found.labels_.astype(np.int64)
-        self.cluster_centers_, self.inertia_, self.n_iter_ = found.cluster_centers_, found.inertia_, found.n_iter_
+        self.labels_ = clustering.labels_.astype(np.int64)
+        self.cluster_centers_, self.inertia_, self.n_iter_ = (
+            clustering.cluster_centers_,
+            clustering.inertia_,
+            clustering.n_iter_,
+        )
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:

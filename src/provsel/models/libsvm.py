@@ -106,19 +106,19 @@ class LibsvmSVM(BaseLinearSVM):
         max_iter, weights = checked_max_iter(self.max_iter), self.class_weights(labels)
         warn_of_many_rows("LibsvmSVM", X.shape[0], "scikit-learn's LinearSVC(dual=False) is for many rows")
         if self.classes_.size == 2 and X.shape[0] < X.shape[1]:
-            found = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol, max_iter=max_iter, weights=weights)
-            self.coef_ = np.asarray(found.dual_coef @ X[found.support], dtype=np.float64).reshape(1, -1)
+            solution = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol, max_iter=max_iter, weights=weights)
+            self.coef_ = np.asarray(solution.dual_coef @ X[solution.support], dtype=np.float64).reshape(1, -1)
         else:
             of_class = dict(enumerate(weights.tolist()))
             svc = SVC(kernel="linear", C=self.C, tol=self.tol, max_iter=max_iter, class_weight=of_class)
             fit_svc(svc, X, labels)
             self.coef_ = _dense(svc.coef_)
-            found = GramSolution(svc.support_, _dense(svc.dual_coef_), svc.intercept_, svc.n_iter_)
-        self.n_iter_ = found.n_iter
-        if found.n_iter.max() >= max_iter:
+            solution = GramSolution(svc.support_, _dense(svc.dual_coef_), svc.intercept_, svc.n_iter_)
+        self.n_iter_ = solution.n_iter
+        if solution.n_iter.max() >= max_iter:
             warn_early("LibsvmSVM", "", max_iter)
-        self.intercept_, self.dual_coef_ = found.intercept, found.dual_coef
-        self.support_ = found.support.astype(np.int64)
+        self.intercept_, self.dual_coef_ = solution.intercept, solution.dual_coef
+        self.support_ = solution.support.astype(np.int64)
 
     def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         votes = np.zeros((values.shape[0], self.classes_.size))

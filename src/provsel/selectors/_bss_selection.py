@@ -28,11 +28,11 @@ def check_forms(name: str, weights: str, gain: str) -> None:
         raise ValueError(f"{name}: expected gain in {GAINS}, got {gain!r}.")
 
 
-def check_exceeds_rank(name: str, r: int, rank: int, of: str, hint: str) -> None:
+def check_exceeds_rank(name: str, r: int, rank: int, owner: str, hint: str) -> None:
     """Raise unless BSS can take r steps on a basis of that rank."""
     if r <= rank:
         raise ValueError(
-            f"{name}: expected n_features_to_select greater than the rank of {of}, rank = {rank}, got {r}; {hint}."
+            f"{name}: expected n_features_to_select greater than the rank of {owner}, rank = {rank}, got {r}; {hint}."
         )
 
 

@@ -51,10 +51,10 @@ class GrowingArray:
 class Stream:
     """A pass over columns that arrive in blocks, with what it has seen; `largest` is the largest feature, or -1."""
 
-    def __init__(self, sampler: OnlineLeverage, known: Mapping[str, NDArray[Any]] | None = None) -> None:
+    def __init__(self, sampler: OnlineLeverage, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
         self.sampler = sampler
         self._log = {
-            name: GrowingArray(np.zeros(0, ARRAYS[name][0]) if known is None else known[name])
+            name: GrowingArray(np.zeros(0, ARRAYS[name][0]) if arrays is None else arrays[name])
             for name in ("positions", "weights", "scores", "seen_indices")
         }
         # features 0, 1, ... up to `_first` arrived, and `_others`: a set of all would be most of a long stream's memory

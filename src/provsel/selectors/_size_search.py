@@ -93,13 +93,15 @@ class SizeSearch:
 
     def best(self) -> Tried | None:
         """Return the first usable fit with the fewest features that are at least r."""
-        enough = [made for made in self.tries.values() if made.converged and made.count >= self.r]
-        return min(enough, key=lambda made: made.count, default=None)
+        enough = [attempt for attempt in self.tries.values() if attempt.converged and attempt.count >= self.r]
+        return min(enough, key=lambda attempt: attempt.count, default=None)
 
     def bisect(self, low: float, high: float, *, max_fits: int) -> None:
         """Try both ends; while one keeps fewer than r features and the other does not, halve what is between."""
         # what did not converge, as LIBLINEAR for a large C, is taken to keep more than anything that did
-        few, many = sorted((self.tried(low), self.tried(high)), key=lambda made: (not made.converged, made.count))
+        few, many = sorted(
+            (self.tried(low), self.tried(high)), key=lambda attempt: (not attempt.converged, attempt.count)
+        )
         if self._has_enough(few) or not self._has_enough(many):
             return
         while len(self.tries) < max_fits and abs(math.log(many.value / few.value)) > CLOSE:
@@ -108,5 +110,5 @@ class SizeSearch:
                 return
             few, many = (few, middle) if self._has_enough(middle) else (middle, many)
 
-    def _has_enough(self, made: Tried) -> bool:
-        return not made.converged or made.count >= self.r
+    def _has_enough(self, attempt: Tried) -> bool:
+        return not attempt.converged or attempt.count >= self.r

@@ -129,8 +129,8 @@ class AlphaInvestingSelector(BaseSelector):
             f"alpha-investing {options} {'numbers' if classes is None else self.target}",
             lambda: [alpha_investing(view.X, target, **options) for target in targets],
         )
-        p_values = np.array([found.p_values for found in passes])
-        accepted = np.unique(np.concatenate([found.accepted for found in passes]))
+        p_values = np.array([single_pass.p_values for single_pass in passes])
+        accepted = np.unique(np.concatenate([single_pass.accepted for single_pass in passes]))
         kept = accepted[:most]  # the passes know nothing of each other, and what is accepted later changes nothing
         if accepted.size == 0:
             kept = np.array([np.argmin(p_values.min(axis=0))])
@@ -143,7 +143,7 @@ class AlphaInvestingSelector(BaseSelector):
         return Selection.unweighted(
             kept,
             p_values=p_values,
-            wealth=np.array([found.wealth for found in passes]),
+            wealth=np.array([single_pass.wealth for single_pass in passes]),
             n_accepted=int(accepted.size),
             **({} if classes is None else {"classes": classes}),
         )
@@ -157,9 +157,9 @@ class AlphaInvestingSelector(BaseSelector):
                 raise ValueError(
                     f"AlphaInvestingSelector: expected {name} a positive number below {limit:g}, got {value!r}."
                 )
-        for name, known in (("p_value", tuple(P_VALUES)), ("target", TARGETS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"AlphaInvestingSelector: expected {name} in {known}, got {getattr(self, name)!r}.")
+        for name, choices in (("p_value", tuple(P_VALUES)), ("target", TARGETS)):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"AlphaInvestingSelector: expected {name} in {choices}, got {getattr(self, name)!r}.")
         return float(self.wealth), float(self.delta)
 
 

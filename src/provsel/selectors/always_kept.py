@@ -106,9 +106,9 @@ class AlwaysKept(SelectorAround):
             place: Any = names.index(feature) if feature in names else feature
             number = isinstance(place, int | np.integer) and not isinstance(place, bool)
             if not number or not 0 <= place < n_features or place in kept:
-                known = f"names such as {', '.join(names[:3])}, or " if names else ""
+                name_examples = f"names such as {', '.join(names[:3])}, or " if names else ""
                 raise ValueError(
-                    f"AlwaysKept: expected in always different features of X, {known}numbers from 0 to "
+                    f"AlwaysKept: expected in always different features of X, {name_examples}numbers from 0 to "
                     f"{n_features - 1}, got {feature!r}."
                 )
             kept.append(int(place))

@@ -123,13 +123,13 @@ class AtSize(SelectorAround):
 
     def _most(self, search: SizeSearch, r: int, wanted: SizeRange) -> Tried:
         """Return the usable fit with the most features, or raise."""
-        usable = [made for made in search.tries.values() if made.converged]
-        most = max(usable, key=lambda made: made.count, default=None)
-        found = "none that converged" if most is None else f"{most.count} at {wanted.parameter}={most.value:g}"
+        usable = [attempt for attempt in search.tries.values() if attempt.converged]
+        most = max(usable, key=lambda attempt: attempt.count, default=None)
+        most_text = "none that converged" if most is None else f"{most.count} at {wanted.parameter}={most.value:g}"
         if most is None or self.if_fewer == "raise":
             raise ValueError(
                 f"AtSize: expected {type(self.selector).__name__} to keep at least {r} features for "
-                f"{wanted.parameter} from {wanted.low:g} to {wanted.high:g}, got {found} as the most; widen the "
+                f"{wanted.parameter} from {wanted.low:g} to {wanted.high:g}, got {most_text} as the most; widen the "
                 f"range, ask for fewer features, or give if_fewer='keep'."
             )
         return most
@@ -141,12 +141,12 @@ class AtSize(SelectorAround):
         parameter: Any = self.parameter
         low: Any = self.low
         high: Any = self.high
-        known, own = sorted(self.selector.get_params(deep=False)), getattr(self.selector, "size_range", None)
+        parameters, own = sorted(self.selector.get_params(deep=False)), getattr(self.selector, "size_range", None)
         if own is not None and parameter in (None, own.parameter):
             parameter, low, high = own.parameter, own.low if low is None else low, own.high if high is None else high
-        if parameter not in known:
+        if parameter not in parameters:
             raise ValueError(
-                f"AtSize: expected a parameter of {type(self.selector).__name__}, one of {', '.join(known)}, "
+                f"AtSize: expected a parameter of {type(self.selector).__name__}, one of {', '.join(parameters)}, "
                 f"got {parameter!r}; give the one that sets its number of features, with low= and high=."
             )
         ends = [low, high]

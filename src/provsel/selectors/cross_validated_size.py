@@ -192,20 +192,20 @@ class CrossValidatedSize(SelectorAround):
             raise ValueError(f"CrossValidatedSize: expected rule in {RULES}, got {self.rule!r}.")
         most = n_features if self.most is None else self.most
         if self.sizes is None:
-            given: list[Any] = [most]
+            candidate_sizes: list[Any] = [most]
         else:
-            given = list(self.sizes)
-        for size in given:
+            candidate_sizes = list(self.sizes)
+        for size in candidate_sizes:
             if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= n_features:
                 raise ValueError(
                     f"CrossValidatedSize: expected {'most' if self.sizes is None else 'sizes'} between 1 and the "
                     f"number of features, n_features = {n_features}, got {size!r}."
                 )
-        if not given:
+        if not candidate_sizes:
             raise ValueError("CrossValidatedSize: expected at least one size, got none.")
         if self.sizes is None:
-            given += [2**power for power in range(int(most).bit_length()) if 2**power < most]
-        return np.unique(np.asarray(given, dtype=np.int64))
+            candidate_sizes += [2**power for power in range(int(most).bit_length()) if 2**power < most]
+        return np.unique(np.asarray(candidate_sizes, dtype=np.int64))
 
 
 def _at(selector: BaseSelector, size: int, seed: int | None) -> BaseSelector:

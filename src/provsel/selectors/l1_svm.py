@@ -124,7 +124,7 @@ class L1SVMSelector(BaseSelector):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        coef = np.array([found.w for found, _ in solved])
+        coef = np.array([solution.w for solution, _ in solved])
         size, kept = by_total_weight(np.abs(coef))
         if kept.size == 0:
             kept = np.array([_first_to_enter(X, problems, C)])
@@ -133,7 +133,7 @@ class L1SVMSelector(BaseSelector):
             scores=size,
             coef=coef,
             classes=classes,
-            objective=of_problems([found.objective for found, _ in solved]),
+            objective=of_problems([solution.objective for solution, _ in solved]),
             gap=of_problems(gaps),
         )
 
@@ -164,15 +164,15 @@ def _certified(X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float
 
 def _solved(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, tol: float) -> tuple[_Certified, float]:
     """Return the best w of runs with tighter and tighter tolerances, and its relative duality gap."""
-    found = _certified(X, y, np.zeros(X.shape[1]), C)
-    best = found.dual
+    solution = _certified(X, y, np.zeros(X.shape[1]), C)
+    best = solution.dual
     for eps in () if _is_zero_optimal(X, y, C) else TOLERANCES:
-        other = _certified(X, y, _liblinear(X, y, C, eps), C)
-        best = max(best, other.dual)
-        found = other if other.objective < found.objective else found
-        if found.objective - best <= tol * found.objective:
+        candidate = _certified(X, y, _liblinear(X, y, C, eps), C)
+        best = max(best, candidate.dual)
+        solution = candidate if candidate.objective < solution.objective else solution
+        if solution.objective - best <= tol * solution.objective:
             break
-    return found, max(found.objective - best, 0.0) / found.objective
+    return solution, max(solution.objective - best, 0.0) / solution.objective
 
 
 def _is_zero_optimal(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> bool:

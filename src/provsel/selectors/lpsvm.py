@@ -144,11 +144,13 @@ class LPSVMSelector(BaseSelector):
         columns = np.flatnonzero(np.diff(X.indptr)) if solver == PUBLISHED else distinct_columns(X)
         X = sparse.csc_array(X[:, columns])
         solutions = [self._solve(X, signs, solver, max_iter) for signs in problems]
-        converged = [bool(each.converged if solver == PUBLISHED else each.gap <= self.tol) for each in solutions]
+        converged = [
+            bool(solution.converged if solver == PUBLISHED else solution.gap <= self.tol) for solution in solutions
+        ]
         if not all(converged):
             self._warn_early(solutions, converged, solver)
         coef = np.zeros((len(solutions), view.n_features))
-        coef[:, columns] = [each.w for each in solutions]
+        coef[:, columns] = [solution.w for solution in solutions]
         kept = by_total_weight(np.abs(coef))[1]
         if kept.size == 0:
             kept = columns[[self._first_to_enter(X, problems, solutions, view.n_features)]]
@@ -156,10 +158,10 @@ class LPSVMSelector(BaseSelector):
             kept,
             classes=classes,
             coef=coef,
-            intercept=np.array([-each.gamma for each in solutions]),
-            objective=of_problems([each.objective for each in solutions]),
-            gap=of_problems([each.gap for each in solutions]),
-            n_iter=of_problems([each.n_iter for each in solutions]),
+            intercept=np.array([-solution.gamma for solution in solutions]),
+            objective=of_problems([solution.objective for solution in solutions]),
+            gap=of_problems([solution.gap for solution in solutions]),
+            n_iter=of_problems([solution.n_iter for solution in solutions]),
             converged=of_problems(converged),
             solver=solver,
         )
@@ -177,7 +179,9 @@ class LPSVMSelector(BaseSelector):
 
     def _warn_early(self, solutions: list[LPSolution], converged: list[bool], solver: str) -> None:
         """Warn of the problem with the largest duality gap among those that did not converge."""
-        worst = max((each for each, ended in zip(solutions, converged, strict=True) if not ended), key=lambda e: e.gap)
+        worst = max(
+            (solution for solution, ended in zip(solutions, converged, strict=True) if not ended), key=lambda e: e.gap
+        )
         if solver == PUBLISHED:
             message = (
                 f"LPSVMSelector: expected the published iteration to converge, got none after {worst.n_iter} steps, "
@@ -194,8 +198,8 @@ class LPSVMSelector(BaseSelector):
         self, X: sparse.csc_array, problems: NDArray[np.float64], solutions: list[LPSolution], n_features: int
     ) -> int:
         """Return the column that gets weight first as nu grows, with a warning; raise where there is none."""
-        duals = problems * np.array([each.u for each in solutions])
-        pull, gap = np.abs(X.T @ duals.T).max(axis=1, initial=0.0), max(each.gap for each in solutions)
+        duals = problems * np.array([solution.u for solution in solutions])
+        pull, gap = np.abs(X.T @ duals.T).max(axis=1, initial=0.0), max(solution.gap for solution in solutions)
         if gap > self.tol or not pull.max(initial=0.0) > 0:
             advice = "raise max_iter" if gap > self.tol else "check that some feature differs between the classes"
             raise ValueError(

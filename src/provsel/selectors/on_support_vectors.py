@@ -116,8 +116,8 @@ class OnSupportVectors(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         # without routing, the metadata of a view are not requested
-        asked = view.metadata if get_config()["enable_metadata_routing"] else {}
-        routed = process_routing(self, "fit", **asked)
+        requested = view.metadata if get_config()["enable_metadata_routing"] else {}
+        routed = process_routing(self, "fit", **requested)
         svm, selector = self._svm(), clone(self.selector)
         if view.y is not None and is_classifier(svm):
             check_classes("OnSupportVectors", view.y)

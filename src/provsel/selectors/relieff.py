@@ -30,7 +30,8 @@ class ReliefFSelector(RankedSelector):
     Neither do shifts and factors of columns. Constant features are never kept before others. No theorem bounds what is
     lost.
 
-    Time O(n^2 d). Memory O(n d) and blocks of some 200 MB: for more than 3,000 rows n x n is never formed.
+    Time O(n^2 d). Memory O(n d) and blocks of some 200 MB: for more than 3,000 rows n x n is never formed. From
+    1,000 rows and 128 numbers on, distances in single precision say which are computed exactly: scores are the same.
 
     Parameters
     ----------

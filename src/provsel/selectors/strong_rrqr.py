@@ -78,8 +78,10 @@ class StrongRRQRSelector(BaseSelector):
             raise all_zeros(self, view)
         warn_of_hidden_columns(self, view, pivots.size, r)
         X: Any = view.shared("prepared columns", lambda: prepared_columns(view.X))
-        found = exchanged_columns(X, pivots, float(f))
-        return completed(view, found.columns, r, n_exchanges=found.n_exchanges, largest_factor=found.largest_factor)
+        exchanged = exchanged_columns(X, pivots, float(f))
+        return completed(
+            view, exchanged.columns, r, n_exchanges=exchanged.n_exchanges, largest_factor=exchanged.largest_factor
+        )
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
         """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""

@@ -321,8 +321,8 @@ def _checked_options(
     if solver not in SOLVERS:
         raise ValueError(f"{name}: expected solver in {SOLVERS}, got {solver!r}.")
     if solver != "auto" and (solver == "ridge") != is_ridge:
-        known = "'auto' or 'ridge' for numbers" if is_ridge else "other than 'ridge' for classes"
-        raise ValueError(f"{name}: expected solver {known}, got {solver!r}; change solver or task.")
+        allowed = "'auto' or 'ridge' for numbers" if is_ridge else "other than 'ridge' for classes"
+        raise ValueError(f"{name}: expected solver {allowed}, got {solver!r}; change solver or task.")
     if tol is not None and not _is_positive(tol):
         raise ValueError(f"{name}: expected tol None or positive and finite, got {tol!r}.")
     if solver == "auto":

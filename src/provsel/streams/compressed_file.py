@@ -105,12 +105,12 @@ class CompressedFile:
             raise OSError(error.errno, self._no_room(os.strerror(error.errno), written)) from error
 
     def _no_room(self, reason: str, written: int) -> str:
-        known = self._n_samples
+        n_rows = self._n_samples
         a_row = self._about["n_components"] * 8
         if self._writer is not None:
             a_row = sum(_bytes(field.type) for field in self._writer.schema)
         needed = (
-            f"about {known * a_row / 1e6:,.1f} MB for {known:,} rows" if known else f"about {a_row:,.0f} bytes a row"
+            f"about {n_rows * a_row / 1e6:,.1f} MB for {n_rows:,} rows" if n_rows else f"about {a_row:,.0f} bytes a row"
         )
         return (
             f"{self._name}: expected room for {self._target}, got {reason!r} after {self.n_rows:,} rows and "

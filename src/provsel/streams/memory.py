@@ -31,13 +31,13 @@ def memory_limit() -> int:
     MemoryLimitError
         When the variable is no positive number.
     """
-    given = os.environ.get(LIMIT)
-    if given:
+    limit_text = os.environ.get(LIMIT)
+    if limit_text:
         with suppress(ValueError):
-            if 0 < (limit := float(given)) < math.inf:
+            if 0 < (limit := float(limit_text)) < math.inf:
                 return int(limit * 1e9)
         raise MemoryLimitError(
-            f"{LIMIT}: expected a positive number of 10^9 bytes, such as 4, got {given!r:.80}; correct it."
+            f"{LIMIT}: expected a positive number of 10^9 bytes, such as 4, got {limit_text!r:.80}; correct it."
         )
     memory = _UNKNOWN
     with suppress(AttributeError, ValueError, OSError):  # not on Windows

@@ -40,7 +40,7 @@ def npz_headers(path: Path) -> Headers:
     ValueError, OSError and whatever `zipfile` raises
         Without the name of the file: see `_streams.DAMAGED`.
     """
-    found = {}
+    member_headers = {}
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         if sum(info.compress_size for info in members) > path.stat().st_size:
@@ -56,8 +56,8 @@ def npz_headers(path: Path) -> Headers:
             claimed = math.prod(shape) * int(dtype.itemsize)
             if claimed > info.file_size:
                 raise ValueError(f"a header of {claimed} bytes in {info.filename!r:.80}, which has {info.file_size}")
-            found[_name(info)] = shape, dtype
-    return found
+            member_headers[_name(info)] = shape, dtype
+    return member_headers
 
 
 def npz_bytes(headers: Headers, names: Collection[str]) -> int:

@@ -122,10 +122,10 @@ def table_values(subject: str, path: Path, table: Any, names: list[str], dtype: 
     return values
 
 
-def check_rows(subject: str, path: Path, stated: int, found: int) -> None:
+def check_rows(subject: str, path: Path, stated: int, n_read: int) -> None:
     """Raise where a Parquet file has another number of rows than its footer states: Arrow would leave it at that."""
-    if stated != found:
+    if stated != n_read:
         raise ValueError(
-            f"{subject}: {path}: expected {stated} rows as its footer states, got {found}; the file is damaged: write "
+            f"{subject}: {path}: expected {stated} rows as its footer states, got {n_read}; the file is damaged: write "
             "it again."
         )

@@ -136,13 +136,13 @@ def _disorder(line: bytes) -> str:
 
 def query_ids(path: Path) -> NDArray[np.int64] | None:
     """Return the number after qid: in each row, shape (n,), None unless all have one."""
-    found = []
+    ids = []
     with OPEN.get(path.suffix.lower(), open)(path, "rb") as file:
         for line in _rows(file):
             if (match := _QUERY.search(line.split(b"#", 1)[0])) is None:
                 return None
-            found.append(int(match[1]))
-    return np.array(found, dtype=np.int64)
+            ids.append(int(match[1]))
+    return np.array(ids, dtype=np.int64)
 
 
 def _rows(file: Any) -> Iterator[bytes]:

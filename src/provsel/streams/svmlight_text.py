@@ -67,7 +67,7 @@ def parsed(lines: Sequence[bytes], *, zero_based: bool, n_features: int | None =
 def joined(parts: Sequence[Rows], n_features: int | None = None) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
     """Return (X, y) of one part or more; X of shape (n, n_features), or as wide as the rows are."""
     y, counts, indices, values = (
-        np.concatenate(each) if len(each) > 1 else each[0] for each in zip(*parts, strict=True)
+        np.concatenate(arrays) if len(arrays) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
     )
     starts = np.concatenate([[0], np.cumsum(counts)])
     width = int(indices.max(initial=0)) + 1 if n_features is None else n_features
@@ -98,14 +98,14 @@ def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> 
         return None  # the reader takes -0 for 0
     labels = 2 * starts[:-1] + np.arange(counts.size)
     pairs = np.delete(numbers, labels).reshape(-1, 2)
-    found = pairs[:, 0]
-    if found.size:
-        rising = found[1:] > found[:-1]
-        rising[starts[(starts > 0) & (starts < found.size)] - 1] = True  # from one row to the next
+    file_indices = pairs[:, 0]
+    if file_indices.size:
+        rising = file_indices[1:] > file_indices[:-1]
+        rising[starts[(starts > 0) & (starts < file_indices.size)] - 1] = True  # from one row to the next
         last = _LARGEST if n_features is None else n_features - int(zero_based)
-        if not (rising.all() and found.min() >= 1 - int(zero_based) and found.max() <= last):
+        if not (rising.all() and file_indices.min() >= 1 - int(zero_based) and file_indices.max() <= last):
             return None
-    indices = found.astype(np.int64) - (1 - int(zero_based))
+    indices = file_indices.astype(np.int64) - (1 - int(zero_based))
     return Rows(numbers[labels], counts, indices, pairs[:, 1].copy())
 
 
