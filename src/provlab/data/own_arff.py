@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .files import TableError
+from provsel.streams.memory import check_memory, memory_limit
+
+from .files import ROW_BYTES, TableError
 
 FIRST_LINES = 200
 """Lines below @data by which provsel 0.1.0 chose the sign of quotes."""
@@ -58,11 +60,13 @@ class CsvText:
     numeric: Mapping[int, str] = field(default_factory=dict)
 
 
-def arff_as_csv(lines: Iterable[str], na_values: Iterable[str] = ()) -> CsvText:
+def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = ()) -> CsvText:
     """Return the rows of a file as CSV, below a line with the names of the attributes.
 
     Parameters
     ----------
+    subject : str
+        The data set, for messages.
     lines : iterable of str
     na_values : iterable of str
         Texts that may stand where a value of a list is declared.
@@ -71,7 +75,11 @@ def arff_as_csv(lines: Iterable[str], na_values: Iterable[str] = ()) -> CsvText:
     ------
     TableError
         Relational attributes, no @data, a name that occurs twice, and rows that do not fit the declared types.
+    MemoryLimitError
+        For rows that would take too much memory.
     """
+    limit = memory_limit()
+    size = 0
     numbered = enumerate(lines, 1)
     attributes, head_size = _read_head(numbered)
     missing = {"", "?", *na_values}
@@ -86,6 +94,9 @@ def arff_as_csv(lines: Iterable[str], na_values: Iterable[str] = ()) -> CsvText:
         if not row or row.startswith("%"):
             text.write("\n")
             continue
+        size += len(row) + ROW_BYTES + 8 * len(attributes)  # sparse rows are filled up
+        if size > limit:
+            check_memory(subject, size, f"{number:,} lines of {len(attributes):,} attributes")
         separator = separator or next((sign for sign in ",\t " if sign in row), ",")
         if row.startswith("{"):
             fields = _sparse_fields(row, attributes, number)

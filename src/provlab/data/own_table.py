@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from scipy import sparse
 
 from provlab.project.documents import file_state
 from provlab.project.messages import listed
-from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
+from provsel.streams.memory import MemoryLimitError, check_memory, memory_limit, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
@@ -421,6 +421,7 @@ def _read_json_lines(file: Path, how: Reading) -> Table:
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
     names: set[str] = set()
+    limit = memory_limit()
     size = 0
     with open_unpacked(file) as content:
         for number, line in enumerate(lines_of(content), 1):
@@ -431,19 +432,17 @@ def _read_json_lines(file: Path, how: Reading) -> Table:
             numbers.append(number)
             names.update(row)
             size += ROW_BYTES * len(row) + len(line)
-            _check_size(file, (len(rows), len(names)), max(size, 8 * len(rows) * len(names)))
+            needed = max(size, 8 * len(rows) * len(names))
+            if needed > limit:
+                _check_size(file, (len(rows), len(names)), needed)
     table = _typed(pd.DataFrame(rows), how)
     return replace(table, where=lambda row: f"line {numbers[row]}")
 
 
 def _json_object(line: bytes, number: int) -> dict[str, Any]:
-    try:
+    row = None
+    with suppress(ValueError):
         row = json.loads(line)
-    except ValueError as error:
-        raise TableError(
-            f"expected an object of JSON in each line, got {line[:40]!r} in line {number} ({error!s:.80}); write it "
-            f"as JSON lines."
-        ) from error
     if not isinstance(row, dict):
         raise TableError(
             f'expected an object of JSON in each line, such as {{"a": 1, "label": "x"}}, got {line[:40]!r} in '

@@ -15,13 +15,13 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, pairwise, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
 from provlab.project.documents import file_state
 from provlab.project.messages import listed
-from provsel.streams.memory import check_memory
+from provsel.streams.memory import check_memory, memory_limit
 from provsel.streams.svmlight_rows import MAX_LINE, OPEN
 
 from .files import COLUMN_BYTES, TableError
@@ -157,23 +157,24 @@ def _written_as_csv(file: Path, state: object, how: Reading) -> CsvText:
     with io.TextIOWrapper(open_unpacked(file), encoding, newline="") as text:
         try:
             if not how.transpose:
-                return arff_as_csv(lines_of(text), how.na_values)
+                return arff_as_csv(f"data set {file.name}", lines_of(text), how.na_values)
             head = _first_lines(text)
             sep = how.sep or _separator(file, head, how)
-            lines = [*head, *lines_of(text)]
+            return CsvText(_transposed(file, records(chain(head, lines_of(text)), sep, how.comment)))
         except UnicodeError as error:
             raise encoding_fault(file, encoding) from error
-    return CsvText(_transposed(file, records(lines, sep, how.comment)))
 
 
 def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
     """Return rows of fields as CSV with the rows as columns."""
+    limit = memory_limit()
     fields = []
-    n_cells = 0
+    size = 0
     for _, row in rows:
-        n_cells += len(row)
-        check_memory(f"data set {file.name}", CELL_BYTES * n_cells, f"{n_cells:,} cells to be transposed")
         fields.append(row)
+        size += CELL_BYTES * len(row) + sum(map(len, row))
+        if size > limit:
+            check_memory(f"data set {file.name}", size, f"{len(fields):,} lines to be transposed")
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(zip_longest(*fields, fillvalue=""))
     return text.getvalue().encode()
