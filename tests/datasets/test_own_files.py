@@ -11,7 +11,6 @@ import warnings
 import zipfile
 from dataclasses import replace
 from importlib.util import find_spec
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -166,9 +165,9 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", 'a,y\n"1,234",p\n"2,345",q\n', {}, r"got '1,234' in line 2; .*'dataset\.decimal=\",\"' or"),
     ("a.csv", 'a,y\n"1,234",p\n"2,345",q\n', {"thousands": ","}, ["a"]),
     ("a.csv", "a,y\n$5.50,p\n$6.50,q\n", {}, r"got '\$5\.50' in line 2; write it without '\$', as '5\.50'"),
-    ("a.csv", "a;b;y\n1;2;p\n3;4;q;5\n", {}, r"Expected 3 fields in line 3, saw 4"),
+    ("a.csv", "a;b;y\n1;2;p\n3;4;q;5\n", {}, r"rows of 3 fields, as many as there are names, got 4 in line 3; "),
     ("a.csv", "a;b,c;y\n1;2,3;p\n3;4,4;q\n", {}, r"one separator that splits all lines alike, got ',' and ';'"),
-    ("a.csv", "a,y\n1,p,2,3\n3,q,4,3\n", {}, r"rows of 2 fields, .* got more, .*dataset\.header=1"),
+    ("a.csv", "a,y\n1,p,2,3\n3,q,4,3\n", {}, r"rows of 2 fields, .* got 4 in line 2; .*dataset\.header=1"),
     ("a.csv", "a,y\n1,p\n3,\n", {}, r"a label in each row, got 1 without, the first in line 3; .*write a name"),
     ("a.csv", "a,y\n1,?\n3,p\n4,q\n", {"na_values": "?"}, r"a label in each row, got 1 without, the first in line 2"),
     ("a.csv", "a,y\n1,p\n".encode("utf-16-le"), {}, r"expected text in utf-8, got zero bytes; .*utf-16-le"),
@@ -213,7 +212,7 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.docx", PQ, {}, r"dataset\.path: expected a file ending in \.csv, .*got '.*a\.docx'"),
     ("a.csv", "", {}, r"a\.csv: expected names of columns and rows, got an empty file"),
     ("a.csv", TABLE[:0].to_csv(index=False), {}, r"expected rows, got none below f0, f1, f2, f3, f4"),
-    ("a.csv", '"a' + "a" * 200_000, {}, r"expected a sound \.csv file, got .*EOF inside string"),
+    ("a.csv", 'a,y\n1,"p\n' + "a" * 200_000, {}, r"expected a sound \.csv file, got .*EOF inside string"),
     ("a.csv", "9" * 9000 + ",1\n1,2\n", {}, r"got 9{40}, 1, which are like the values below"),
     ("a.parquet", "PAR1 no", {}, r"expected a sound \.parquet file, got ArrowInvalid"),
     ("a.npz", "PK no", {}, r"expected a sound \.npz file, got "),
@@ -655,21 +654,134 @@ def test_whole_numbers_that_double_precision_rounds_are_said(project, ending):
     assert not any("constant" in note for note in said)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables(), st.data())
-def test_a_wide_table_is_read_as_any_other(project, table, data):
-    """Read as one long column or one by one: the same bits, types and missing values."""
-    table = pd.concat([table.iloc[:, :-1].add_prefix(f"{k} ") for k in range(3)] + [table.iloc[:, -1:]], axis=1)
-    table["0 more"] = data.draw(st.sampled_from(["1", "007", "9007199254740993", "NA", "1e400", "-0", "x", "+3"]))
-    sep = data.draw(st.sampled_from(",;\t"))
-    table.to_csv(project / "t.csv", sep=sep, index=False)
-    options = {"sep": sep, "target": table.columns[-2], "header": 0}
-    alike = []
-    for least, block in ((10**9, 1), (1, 1), (1, 2), (1, 100)):
-        with patch("provlab.data.own_text.WIDE", least), patch("provlab.data.own_wide.BLOCK", block):
-            try:
-                found, said = read(project / "t.csv", **options)
-                alike.append((found.content, None if found.class_names is None else found.class_names.tolist(), said))
-            except ValueError as error:
-                alike.append(str(error))
-    assert alike[1:] == alike[:-1]
+# ---- formats of pandas, two files, samples in columns, codes
+
+
+def table_with_gaps():
+    return TABLE.assign(f1=TABLE.f1.where(TABLE.index != 3), city=np.where(TABLE.index % 3, "Oslo", "Rome"))
+
+
+def json_lines(table):
+    return table.to_json(orient="records", lines=True, double_precision=15)
+
+
+FORMS = {
+    "t.feather": lambda path, table: table.to_feather(path),
+    "t.dta": lambda path, table: table.to_stata(path, write_index=False),
+    "t.jsonl": lambda path, table: path.write_text(json_lines(table)),
+    "t.jsonl.gz": lambda path, table: path.write_bytes(gzip.compress(json_lines(table).encode())),
+    "t.csv": lambda path, table: table.T.to_csv(path, header=False),
+    "t.xlsx": lambda path, table: table.T.to_excel(path, header=False, engine="openpyxl"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_of_pandas_and_transposed_ones_are_the_same_table(project, name):
+    table = table_with_gaps()
+    table.to_csv(project / "plain.csv", index=False)
+    FORMS[name](project / name, table)
+    options = {"transpose": True} if name in ("t.csv", "t.xlsx") else {}
+    expected, found = read(project / "plain.csv")[0], read(project / name, **options)[0]
+    np.testing.assert_allclose(found.X, expected.X, rtol=1e-12)
+    np.testing.assert_array_equal(found.y, expected.y)
+    assert found.feature_names.tolist() == expected.feature_names.tolist()
+    assert found.class_names.tolist() == expected.class_names.tolist()
+    assert found.categories["city"].tolist() == ["Oslo", "Rome"]
+
+
+def test_a_matrix_with_samples_in_columns_is_transposed(project):
+    np.savez(project / "t.npz", X=VALUES.T, y=Y)
+    savemat(project / "t.mat", {"X": VALUES.T, "Y": Y[:, None]})
+    for name in ("t.npz", "t.mat"):
+        with pytest.raises(ValueError, match=r"one for each row of X, got 40; where .* say dataset\.transpose=true"):
+            read(project / name)
+        np.testing.assert_array_equal(read(project / name, transpose=True)[0].X, VALUES)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_target_may_be_in_a_second_file(project, named):
+    options = {} if named else {"header": "none"}
+    TABLE[NAMES].to_csv(project / "X.csv", index=False, header=named)
+    TABLE[["label"]].to_csv(project / "y.csv", index=False, header=named)
+    found, _ = read("X.csv", target_path="y.csv", **options)
+    np.testing.assert_array_equal(found.X, VALUES)
+    np.testing.assert_array_equal(found.y, 2 * Y - 1)
+    assert keyed_parameters("file", path="X.csv", target_path="y.csv", **options)["target_path"] == "y.csv"
+    TABLE[["label"]][:30].to_csv(project / "y.csv", index=False, header=named)
+    with pytest.raises(ValueError, match=r"target_path: expected 40 rows, .*got 30 in y\.csv"):
+        read("X.csv", target_path="y.csv", **options)
+
+
+def test_the_test_rows_may_be_in_a_second_file(project):
+    TABLE[:30].to_csv(project / "train.csv", index=False)
+    TABLE[30:].to_csv(project / "test.csv", index=False)
+    found, _ = read("train.csv", test_path="test.csv")
+    np.testing.assert_array_equal(found.X, VALUES)
+    np.testing.assert_array_equal(found.official_train, np.arange(40) < 30)
+    TABLE[30:].replace(VALUES[33, 1], "?").to_csv(project / "test.csv", index=False)
+    with pytest.raises(ValueError, match=r"got '\?' in line 5 of test\.csv"):
+        read("train.csv", test_path="test.csv")
+    TABLE[["f0", "label"]].to_csv(project / "test.csv", index=False)
+    with pytest.raises(ValueError, match=r"test_path: expected the columns f0, f1, .*got f0, label in test\.csv"):
+        read("train.csv", test_path="test.csv")
+
+
+def test_numbers_may_be_codes_of_categories(project):
+    table = TABLE.assign(race=np.arange(40) % 3 + 1)
+    for name in ("t.csv", "t.parquet"):
+        table.to_csv(project / name, index=False) if name == "t.csv" else table.to_parquet(project / name)
+        assert not read(project / name)[0].categories
+        found, _ = read(project / name, categorical=["race"])
+        assert found.categories["race"].tolist() == ["1", "2", "3"]
+        np.testing.assert_array_equal(found.X[:, 5], np.arange(40) % 3)
+
+
+def test_settings_that_came_later_leave_keys_as_they_were(project):
+    TABLE.to_csv(project / "t.csv", index=False)
+    assert keyed_parameters("file", path="t.csv") == {
+        "path": "t.csv", "target": "label", "left_out": [], "index": None
+    }  # fmt: skip
+
+
+NOTES = [
+    (["time", "event"], {"target": "event"}, r"column time is a feature, but is known only with the target event"),
+    (["time", "event"], {"target": "time"}, r"column event is a feature, .*left_out=\[event\]"),
+    (["user", "y"], {}, r"25 different texts in 50 rows of column user, .*left_out=\[user\].*dataset\.groups=user"),
+]
+
+
+@pytest.mark.parametrize(("names", "options", "message"), NOTES)
+def test_columns_that_are_no_features_in_silence(project, names, options, message):
+    values = {
+        "time": np.arange(50) / 7,
+        "event": np.arange(50) % 2,
+        "user": [f"u{k % 25}" for k in range(50)],
+        "y": ["p", "q"] * 25,
+    }
+    table = pd.DataFrame({name: values[name] for name in names}).assign(x=np.arange(50) / 3)
+    table.to_csv(project / "t.csv", index=False)
+    _, notes = read(project / "t.csv", **options)
+    assert any(re.search(message, note) for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "message"),
+    [
+        ("t.jsonl", '{"a": 1, "y": 0}\n[1, 2]\n', {}, r"an object of JSON in each line, .*in line 2"),
+        ("t.jsonl", '{"a": 1, "y": 0}\n{"a": \n', {}, r"an object of JSON in each line, .*in line 2"),
+        ("t.jsonl", '{"a": 1, "y": "p"}\n\n{"a": 2}\n', {}, r"a label in each row, got 1 .*in line 3"),
+        ("t.feather", "FEA1 no", {}, r"expected a sound \.feather file"),
+        ("t.dta", "no", {}, r"expected a sound \.dta file"),
+        ("t.csv", PQ, {"target": ["a", "y"]}, r"one target at a time, got \['a', 'y'\]; .*-m dataset\.target=a,y"),
+        ("t.csv", PQ, {"target_path": "no.csv"}, r"dataset\.target_path: expected a file, got 'no\.csv'"),
+        ("t.csv", PQ, {"target_path": "t.csv", "test_path": "t.csv"}, r"expected no dataset\.target_path beside it"),
+        ("t.parquet", lambda path: TABLE.to_parquet(path), {"transpose": True}, r"dataset\.transpose: expected sett"),
+        ("t.csv", PQ, {"transpose": 1}, r"dataset\.transpose: expected true or false, got 1"),
+        ("t.csv", PQ, {"categorical": ["race"]}, r"dataset\.categorical: expected a column of a, y, got 'race'"),
+        ("t.csv", "g,s1,s2\ny,p,q\na,1,2,3\n", {"transpose": True}, r"a label in each row, got 1 .*in column 4"),
+    ],
+)
+def test_what_is_refused_of_other_formats_and_second_files(project, name, content, options, message):
+    write(project / name, content)
+    with pytest.raises(ValueError, match=message):
+        read(name, **options)

@@ -14,6 +14,7 @@ import pytest
 from hostile_bytes import Reader, bounded, fuzz, saved
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import feather
 from scipy import sparse
 from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
@@ -53,6 +54,9 @@ WHOLE = {
     ),
     "xlsx": (saved(lambda f: TABLE.to_excel(f, index=False, engine="openpyxl")),),
     "svm": (saved(lambda f: dump_svmlight_file(X, Y, f)),),
+    "feather": (saved(lambda f: TABLE.to_feather(f)),),
+    "dta": (saved(lambda f: TABLE.to_stata(f, write_index=False)),),
+    "jsonl": (TABLE.to_json(orient="records", lines=True).encode(),),
     "parquet": (saved(lambda f: f.write(TABLE.to_parquet())), saved(lambda f: f.write(TABLE[["a", "y"]].to_parquet()))),
 }
 
@@ -192,8 +196,30 @@ def changes_of_texts(path):
             writer.write_table(pa.table({"a": ["x" * 1_000_000] * 100, "y": np.arange(100) % 2}))
 
 
+ARFF_HEAD = b"@attribute a real\n@attribute y {0,1}\n@data\n"
+
 CLAIMS = {
     "zeros.csv.gz": (lambda path: path.write_bytes(gzip.compress(b"a,y\n" + b"0,1\n" * 9_000_000)), "2 columns"),
+    "zeros.arff.gz": (
+        lambda path: path.write_bytes(gzip.compress(ARFF_HEAD + b"0,1\n" * 1_000_000)),
+        "lines of 2 attributes",
+    ),
+    "filled.arff": (
+        lambda path: path.write_bytes(b"@attribute x%d real\n" * 3000 % (*range(3000),) + ARFF_HEAD + b"{}\n" * 20_000),
+        "lines of 3,002 attributes",
+    ),
+    "keys.jsonl": (
+        lambda path: path.write_text("".join(f'{{"a{k}": 1, "y": 0}}\n' for k in range(5000))),
+        r"[\d,]+ rows of [\d,]+ columns",
+    ),
+    "zeros.dta": (
+        lambda path: pd.DataFrame({"a": np.zeros(7_000_000, np.int8), "y": np.int8(1)}).to_stata(path),
+        "bytes of Stata",
+    ),
+    "equal.feather": (
+        lambda path: feather.write_feather(pa.table({"a": np.zeros(3_000_000), "y": np.zeros(3_000_000)}), path),
+        "3,000,000 rows of 2 columns",
+    ),
     "index.svm": (lambda path: path.write_bytes(b"1 16777216:1\n0 1:1\n"), "2 rows of 16,777,216 columns"),
     "zeros.npz": (
         lambda path: np.savez_compressed(path, X=np.zeros((2000, 5000), np.int8), y=np.arange(2000) % 2),
@@ -258,6 +284,16 @@ def test_files_of_a_few_bytes_are_refused_within_little_memory(name, make, messa
     assert (tmp_path / name).stat().st_size < 20_000
     with bounded(headroom=MUCH), pytest.raises(ValueError, match=rf"data set {name}: expected .*{message}"):
         own(tmp_path / name)
+
+
+def test_a_table_that_is_transposed_has_the_same_limit(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
+    (tmp_path / "zeros.csv.gz").write_bytes(gzip.compress(b"y,0,1\n" + b"0,1\n" * 1_000_000))
+    with (
+        bounded(),
+        pytest.raises(ValueError, match=r"zeros\.csv\.gz: .* got [\d,]+ lines to be transposed, which take"),
+    ):
+        own(tmp_path / "zeros.csv.gz", transpose=True, sep=",")
 
 
 def test_a_long_text_in_each_row_is_in_memory_once(tmp_path):

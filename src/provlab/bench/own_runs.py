@@ -15,9 +15,8 @@ from typing import Any
 from provlab.core.frames import ERROR, R2, Headline
 from provlab.core.plan import MAX_COUNT
 from provlab.core.store import LARGE
-from provlab.data.own_text import some
 from provlab.project.documents import digest, read_as, read_json
-from provlab.project.messages import PAGE_NAME, in_file_name
+from provlab.project.messages import PAGE_NAME, in_file_name, listed
 
 RUNS_FOLDER, RUN_FILE = "runs", "run.json"
 
@@ -131,7 +130,7 @@ class OwnRun:
     def title(self) -> str:
         """Data sets and methods, as many as a heading has room for."""
         methods = list(dict.fromkeys(cell.method for cell in self.cells))
-        return f"{some(self.datasets, 4)}: {some(methods, 4)}"
+        return f"{listed(self.datasets, 4)}: {listed(methods, 4)}"
 
 
 def read_runs(results: Path) -> tuple[dict[str, OwnRun], list[str]]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from provlab.core.store import TrialStore
 from provlab.data import data_dir, dataset_members, dataset_names, read_source, source_names
-from provlab.data.files import DATA_VARIABLE, MIRROR_VARIABLE, found, mirror_dir
+from provlab.data.files import DATA_VARIABLE, MIRROR_VARIABLE, find_file, mirror_dir
 from provlab.run.environment import environment, git_revision
 from provlab.run.executors import usable_cores
 
@@ -88,7 +88,7 @@ def _data() -> Findings:
 def _files(name: str) -> tuple[str, ...]:
     """Return state, value and advice of a data set: by the names and sizes of its files, in its most complete form."""
     source = read_source(name)
-    paths = {file.path: found(file.path) for file in source.published()}
+    paths = {file.path: find_file(file.path) for file in source.published()}
     for file in source.published():
         path = paths[file.path]
         if path is None or file.size is None or file.content_sha256:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from provlab.project.messages import listed
 from provsel.checks import check_integer
 
 _FINGERPRINT_FORMAT = b"provsel-dataset-1"
@@ -21,7 +22,9 @@ SAMPLE: dict[str, Any] = {"sample_rows": None, "sample_classes": None, "sample_s
 NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None, **SAMPLE}
 """The parameters that every data set has, and their defaults."""
 
-UNLIKE = 1000.0
+SMALLEST = {"shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample_seed": 0, "min_class_size": 2}
+
+MAX_RATIO_OF_RANGES = 1000.0
 """Ratio of ranges of columns that is worth a warning."""
 
 
@@ -71,7 +74,9 @@ class Dataset:
     def arrays(self) -> dict[str, np.ndarray]:
         """What X consists of, by name: itself when it is dense."""
         X = self.X
-        return {"dense": X} if isinstance(X, np.ndarray) else {k: getattr(X, k) for k in ("indptr", "indices", "data")}
+        if isinstance(X, np.ndarray):
+            return {"dense": X}
+        return {"indptr": X.indptr, "indices": X.indices, "data": X.data}
 
     @cached_property
     def content(self) -> str:
@@ -81,20 +86,20 @@ class Dataset:
         `dataset_identity`.
         """
         digest = hashlib.sha256(_FINGERPRINT_FORMAT + "|{}x{}|".format(*self.X.shape).encode())
-        parts = self.arrays | {name: getattr(self, name) for name in ("y", "groups", "sample_weight", "folds")}
-        for label, array in parts.items():
+        vectors = {"y": self.y, "groups": self.groups, "sample_weight": self.sample_weight, "folds": self.folds}
+        for label, array in {**self.arrays, **vectors}.items():
             if array is not None:
                 dtype = f"<{array.dtype.kind}8"
                 digest.update(f"|{label}|{dtype}|{array.size}|".encode())
                 digest.update(np.ascontiguousarray(array, dtype=dtype).data)
         # Lengths in front of the text: the names ("ab", "c") and ("a", "bc") must differ.
-        names = self.feature_names
-        digest.update("|names|{}|{}".format(",".join(str(len(name)) for name in names), "".join(names)).encode())
+        lengths = ",".join(map(str, map(len, self.feature_names)))
+        digest.update(f"|names|{lengths}|{''.join(self.feature_names)}".encode())
         if self.official_train is not None:
             digest.update(f"|official_train|{self.official_train.size}|".encode())
             digest.update(np.ascontiguousarray(self.official_train, dtype=np.uint8).data)
-        for column, known in self.categories.items():
-            digest.update(f"|categories|{json.dumps([column, *known])}|".encode())
+        for column, texts in self.categories.items():
+            digest.update(f"|categories|{json.dumps([column, *texts])}|".encode())
         return digest.hexdigest()
 
     @property
@@ -127,20 +132,23 @@ class Dataset:
         ValueError
             Names the columns, the first cell of each kind, and what helps.
         """
-        missing = np.empty((0, 2), int) if sparse.issparse(self.X) else np.argwhere(np.isnan(self.X))
         if self.categories:
-            column, names = next(iter(self.categories.items()))
+            column, texts = next(iter(self.categories.items()))
+            more = len(self.categories) - 1
+            and_more = f" and texts in {more} more" if more else ""
             raise ValueError(
-                f"data set {self.name}: expected numbers, got the text {names[0]!r:.40} in column {column!r:.80}"
-                f"{f' and texts in {len(self.categories) - 1} more' if len(self.categories) > 1 else ''}; encode texts "
-                f"in each fold by preparation=one_hot, or leave them out: "
+                f"data set {self.name}: expected numbers, got the text {texts[0]!r:.40} in column {column!r:.80}"
+                f"{and_more}; encode texts in each fold by preparation=one_hot, or leave them out: "
                 f"dataset.left_out=[{','.join(self.categories):.200}]."
             )
+        if sparse.issparse(self.X):
+            return
+        missing = np.argwhere(np.isnan(self.X))
         if len(missing):
             row, column = missing[0]
             raise ValueError(
                 f"data set {self.name}: expected no missing values, got {len(missing)} in "
-                f"{len({*missing[:, 1].tolist()})} columns, the first in row {row} from 0 of column "
+                f"{np.unique(missing[:, 1]).size} columns, the first in row {row} from 0 of column "
                 f"{self.feature_names[column]!r:.80}; fill them in each fold by preparation=impute, or leave these "
                 f"columns out: dataset.left_out=[...]."
             )
@@ -161,7 +169,7 @@ def make_dataset(
     official_train: Iterable[bool] | np.ndarray | None = None,
     regression: bool = False,
     missing: bool = False,
-    **others: Any,
+    **more: Any,
 ) -> Dataset:
     """Bring arrays to canonical form and validate them.
 
@@ -181,7 +189,7 @@ def make_dataset(
         Whether y are real numbers to be predicted, and no classes.
     missing : bool, default=False
         Whether X may have NaN.
-    **others
+    **more
         Further parameters of `Dataset`.
 
     Returns
@@ -200,24 +208,27 @@ def make_dataset(
     values = X.data if sparse.issparse(X) else X
     if np.isinf(values).any() or (not missing and np.isnan(values).any()):
         raise ValueError(f"data set {name!r}: X holds NaN or infinite values; expected finite numbers. Clean it first")
-    given = np.asarray(y)
-    names = np.array([*map(str, range(1, d + 1))] if feature_names is None else [*feature_names], dtype=object)
-    if given.shape != (n,):
-        raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {given.shape}")
+    stated = np.asarray(y)
+    if stated.shape != (n,):
+        raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {stated.shape}")
     with np.errstate(invalid="ignore"):  # NaN becomes some number, which it is not equal to
-        labels = given.astype(np.float64 if regression else np.int64)
-    if (labels != given).any() or not np.isfinite(labels).all():
+        labels = stated.astype(np.float64 if regression else np.int64)
+    if (labels != stated).any() or not np.isfinite(labels).all():
         kind = "finite numbers as the target" if regression else "labels that are whole numbers"
-        raise ValueError(f"data set {name!r}: expected {n} {kind}, got {given!r:.80}")
+        raise ValueError(f"data set {name!r}: expected {n} {kind}, got {stated!r:.80}")
+    if feature_names is None:
+        feature_names = map(str, range(1, d + 1))
+    names = np.array([*feature_names], dtype=object)
     if names.shape != (d,) or len(set(names)) != d:
         raise ValueError(f"data set {name!r}: expected {d} distinct feature names, got {len(set(names))}")
     split = None if official_train is None else np.array(official_train, dtype=bool)
-    return Dataset(X, labels, names, name, source, split, **others)
+    return Dataset(X, labels, names, name, source, split, **more)
 
 
 def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:
     """Return a copy: float64, C-ordered when dense, else CSR with sorted, distinct, non-zero entries."""
-    X = X if sparse.issparse(X) else np.asarray(X)
+    if not sparse.issparse(X):
+        X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"data set {name!r}: X must have two dimensions (samples, features), got shape {X.shape}")
     if X.dtype.kind not in "biuf":
@@ -230,7 +241,8 @@ def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> n
     rows.sum_duplicates()
     rows.eliminate_zeros()
     if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:  # LIBSVM takes no wider indices
-        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        rows.indices = rows.indices.astype(np.int32)
+        rows.indptr = rows.indptr.astype(np.int32)
     return rows
 
 
@@ -242,19 +254,18 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     ValueError
         For a bad value of the first.
     """
-    found = {key: params.get(key, default) for key, default in NOTHING.items()}
-    if not isinstance(found["unit_rows"], bool):
-        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {found['unit_rows']!r:.80}")
-    least = {"shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample_seed": 0, "min_class_size": 2}
-    for key, smallest in least.items():
-        if found[key] is not NOTHING[key]:
-            check_integer(f"data set {name!r}", key, found[key], minimum=smallest)
-    if found["sample_seed"] != 0 and found["sample_rows"] is None:
+    preparation = {**NOTHING, **{key: value for key, value in params.items() if key in NOTHING}}
+    if not isinstance(preparation["unit_rows"], bool):
+        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {preparation['unit_rows']!r:.80}")
+    for key, smallest in SMALLEST.items():
+        if preparation[key] is not NOTHING[key]:
+            check_integer(f"data set {name!r}", key, preparation[key], minimum=smallest)
+    if preparation["sample_seed"] != 0 and preparation["sample_rows"] is None:
         raise ValueError(
-            f"data set {name!r}: expected sample_rows beside sample_seed={found['sample_seed']}, got none. Say how "
-            "many rows to draw, or leave sample_seed out"
+            f"data set {name!r}: expected sample_rows beside sample_seed={preparation['sample_seed']}, got none. Say "
+            "how many rows to draw, or leave sample_seed out"
         )
-    return found, {key: value for key, value in params.items() if key not in NOTHING}
+    return preparation, {key: value for key, value in params.items() if key not in NOTHING}
 
 
 def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) -> Dataset:
@@ -262,19 +273,18 @@ def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) 
 
     Neither lets a row see another one. What does, such as scales of columns, is fitted in each fold: `preparation`.
     """
-    X, names = dataset.X, dataset.feature_names
     if unit_rows:
         dataset.check_complete()
         from sklearn.preprocessing import normalize  # most runs need none of it
 
-        X = normalize(X, copy=True)
+        dataset = replace(dataset, X=normalize(dataset.X, copy=True))
     if shuffle_columns is not None:
-        order = np.random.default_rng(shuffle_columns).permutation(X.shape[1])
-        shuffled: Any = X[:, order]
-        if sparse.issparse(shuffled):
-            shuffled.sort_indices()
-        X, names = shuffled, names[order]
-    return dataset if X is dataset.X else replace(dataset, X=X, feature_names=names)
+        order = np.random.default_rng(shuffle_columns).permutation(dataset.X.shape[1])
+        X: Any = dataset.X[:, order]
+        if sparse.issparse(X):
+            X.sort_indices()
+        dataset = replace(dataset, X=X, feature_names=dataset.feature_names[order])
+    return dataset
 
 
 def sampled(
@@ -305,9 +315,10 @@ def sampled(
     _, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
     largest = np.argsort(-counts, kind="stable")[:sample_classes]
     rows = np.flatnonzero(np.isin(codes, largest))
-    for words, asked, there in (("classes", sample_classes, dataset.n_classes), ("rows", sample_rows, rows.size)):
-        if asked is not None and asked > there:
-            raise ValueError(f"data set {dataset.name}: sample_{words} must be at most {there}, got {asked}. Lower it")
+    limits = ("sample_classes", sample_classes, dataset.n_classes), ("sample_rows", sample_rows, rows.size)
+    for parameter, value, most in limits:
+        if value is not None and value > most:
+            raise ValueError(f"data set {dataset.name}: {parameter} must be at most {most}, got {value}. Lower it")
     if sample_rows is not None:
         drawn = np.random.default_rng(sample_seed).permutation(rows)
         place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m: the first places are of all alike
@@ -325,24 +336,23 @@ def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
             f"numbers. Leave it out"
         )
     classes, codes, counts = np.unique(dataset.y, return_inverse=True, return_counts=True)
-    kept = np.flatnonzero(counts >= min_class_size)
-    if kept.size == classes.size:
+    large = np.flatnonzero(counts >= min_class_size)
+    if large.size == classes.size:
         return dataset
-    if kept.size < 2:
+    if large.size < 2:
         raise ValueError(
             f"data set {dataset.name}: expected at least two classes of min_class_size={min_class_size} rows, got "
-            f"{kept.size}. Lower it"
+            f"{large.size}. Lower it"
         )
     names = classes if dataset.class_names is None else dataset.class_names
     small = [f"{names[code]} ({counts[code]} rows)" for code in np.flatnonzero(counts < min_class_size)]
-    shown = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
     warnings.warn(
         f"data set {dataset.name}: classes with fewer than min_class_size={min_class_size} rows are left out: "
-        f"{shown:.300}.",
+        f"{listed(small):.300}.",
         stacklevel=3,
     )
-    rows = np.flatnonzero(np.isin(codes, kept))
-    return _of_classes(dataset, rows, codes, kept, as_signs=kept.size == 2)
+    rows = np.flatnonzero(np.isin(codes, large))
+    return _of_classes(dataset, rows, codes, large, as_signs=large.size == 2)
 
 
 def _of_classes(
@@ -360,11 +370,14 @@ def _of_classes(
     if sparse.issparse(X):
         used = np.unique(X.indices)
         X, names = X[:, used], names[used]
-    kept = {key: getattr(dataset, key) for key in ("official_train", "groups", "sample_weight", "folds")}
-    kept = {key: None if array is None else array[rows] for key, array in kept.items()}
+    changes: dict[str, Any] = {"X": X, "y": y, "feature_names": names}
+    for name in ("official_train", "groups", "sample_weight", "folds"):
+        vector = getattr(dataset, name)
+        if vector is not None:
+            changes[name] = vector[rows]
     if dataset.class_names is not None:
-        kept["class_names"] = dataset.class_names[np.sort(classes)]
-    return replace(dataset, X=X, y=y, feature_names=names, **kept)
+        changes["class_names"] = dataset.class_names[np.sort(classes)]
+    return replace(dataset, **changes)
 
 
 def warn_of_scales(dataset: Dataset) -> None:
@@ -375,8 +388,9 @@ def warn_of_scales(dataset: Dataset) -> None:
     ranges[~np.isfinite(ranges) | np.isin(dataset.feature_names, [*dataset.categories])] = 0
     if not np.any(ranges > 0):
         return
-    small, large = np.argmin(np.where(ranges > 0, ranges, np.inf)), np.argmax(ranges)
-    if ranges[large] > UNLIKE * ranges[small]:
+    small = np.argmin(np.where(ranges > 0, ranges, np.inf))
+    large = np.argmax(ranges)
+    if ranges[large] > MAX_RATIO_OF_RANGES * ranges[small]:
         names = dataset.feature_names
         warnings.warn(
             f"data set {dataset.name!r}: expected columns of like size, got ranges from {ranges[small]:.2g} "

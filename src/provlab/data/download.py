@@ -17,13 +17,14 @@ import runpy
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from .files import DataIntegrityError, MissingDataError, data_dir, difference, found, locate
+from .files import DataIntegrityError, MissingDataError, data_dir, difference, find_file, locate
 from .identity import dataset_names, is_place, loader
 from .registry import RAW, Source, SourceFile, read_source, source_names
 
@@ -34,7 +35,8 @@ _BLOCK = 1 << 16
 _TIMEOUT = (10.0, 30.0)
 """Seconds without a connection, and without an answer, after which an attempt fails."""
 
-PATIENCE, SLOWEST = 60.0, 50_000
+PATIENCE = 60.0
+SLOWEST = 50_000
 """A download is cut off after so many seconds, and one more for each so many bytes of the file."""
 
 MAX_UNREACHABLE = 2
@@ -86,20 +88,24 @@ def fetch(
             raise ValueError(
                 f"data set {name}: expected one that can be fetched, got your own files; {loader(name).OBTAIN}."
             )
-    without = {*dataset_names()} - {*source_names()}
     unreachable: dict[str, str] = {}
-    fetches = {
-        name: name not in without and _Fetch(read_source(name), keep_raw, progress, retries, unreachable)
-        for name in names
-    }
-    return {name: each.all_files() if each else [] for name, each in fetches.items()}
+    sources = {}
+    for name in names:
+        if name in source_names() or name not in dataset_names():  # which is refused
+            sources[name] = read_source(name)
+    obtained: dict[str, list[Obtained]] = {name: [] for name in names}
+    for name, source in sources.items():
+        obtained[name] = _Fetch(source, keep_raw, progress, retries, unreachable).all_files()
+    return obtained
 
 
 def usable(obtained: Sequence[Obtained]) -> bool:
     """Tell whether the loader finds all that it needs: the files of one form."""
-    there = {item.file.path for item in obtained if item.path is not None}
-    forms = read_source(obtained[0].file.source).forms if obtained else {"": []}
-    return any(all(file.path in there for file in files) for files in forms.values())
+    if not obtained:
+        return True
+    paths = {item.file.path for item in obtained if item.path is not None}
+    forms = read_source(obtained[0].file.source).forms
+    return any(paths.issuperset(map(attrgetter("path"), files)) for files in forms.values())
 
 
 class _Fetch:
@@ -110,7 +116,9 @@ class _Fetch:
     ) -> None:
         from provlab.project.terminal import PlainConsole  # and with it rich, which loaders do without
 
-        self._source, self._keep_raw, self._retries = source, keep_raw, retries
+        self._source = source
+        self._keep_raw = keep_raw
+        self._retries = retries
         self._console = PlainConsole(stderr=True, quiet=not progress)
         self._unreachable = unreachable  # why, by the host; shared by all sources
 
@@ -125,7 +133,7 @@ class _Fetch:
 
     def _obtain(self, file: SourceFile, folder: Path) -> Path:
         """Return a verified file: where it was found, or below `folder` when it is downloaded or made."""
-        path = found(file.path)
+        path = find_file(file.path)
         try:
             return locate(file)
         except (MissingDataError, DataIntegrityError):
@@ -170,9 +178,10 @@ class _Fetch:
             except (requests.RequestException, FetchError) as error:
                 reasons.append(f"{url}: {error}")
                 continue
-            if not (differs := difference(file, fresh)):
+            reason = difference(file, fresh)
+            if not reason:
                 return
-            reasons.append(f"{url}: {differs}")
+            reasons.append(f"{url}: {reason}")
             fresh.unlink()
         if file.urls and all(_host(url) in self._unreachable for url in tried):
             reason = "; ".join(self._unreachable.values())
@@ -198,32 +207,35 @@ class _Fetch:
         try:
             answer = requests.get(url, **options)
         except requests.ConnectionError as error:
-            if cause := _no_connection(error):  # another attempt would wait for the same
+            cause = _no_connection(error)
+            if cause:  # another attempt would wait for the same
                 self._unreachable[_host(url)] = f"{_host(url)}: {cause}"
                 raise FetchError(f"no connection ({cause})") from None
             raise
         with answer, target.open("wb") as output, bar:
             answer.raise_for_status()
-            drawn = bar.add_task(file.path, total=limit)
+            task = bar.add_task(file.path, total=limit)
             for block in _blocks(answer, PATIENCE + limit / SLOWEST):
                 output.write(block)
-                bar.update(drawn, completed=output.tell())
+                bar.update(task, completed=output.tell())
                 if output.tell() > limit:
                     raise FetchError(f"it sends more than the registered {limit} bytes of {file.path}")
 
     def _make(self, file: SourceFile, fresh: Path) -> None:
         """Make a file from others by its converter, and verify it."""
-        make, inputs = converter(str(file.converter)), []
+        make = converter(str(file.converter))
+        inputs = []
         for name in file.made_from:
             # Raw files are many times as large as the converted ones, and are not read again.
             folder = fresh.parent if name.startswith(RAW) and not self._keep_raw else data_dir()
             inputs.append(self._obtain(self._source.find(name), folder))
         self._console.print(f"make {file.path}", soft_wrap=True)
         make(inputs, fresh)
-        if differs := difference(file, fresh):
+        reason = difference(file, fresh)
+        if reason:
             raise FetchError(
                 f"{file.path}: the converter {file.converter} made another file of {', '.join(file.made_from[:3])}"
-                f": {differs}. Nothing was kept"
+                f": {reason}. Nothing was kept"
             )
 
 
@@ -256,7 +268,8 @@ def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
     from urllib3.exceptions import HTTPError
 
     read = getattr(answer.raw, "read1", answer.raw.read)  # the second, of urllib3 before 2, waits for a whole block
-    begun, n_bytes = time.monotonic(), 0
+    start = time.monotonic()
+    n_bytes = 0
     while True:
         try:
             block = read(_BLOCK)
@@ -266,7 +279,7 @@ def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
             return
         n_bytes += len(block)
         yield block
-        if time.monotonic() - begun > seconds:
+        if time.monotonic() - start > seconds:
             raise FetchError(f"it sent {n_bytes} bytes in {seconds:.0f} s, which is too slow")
 
 
@@ -288,7 +301,8 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
 
     if name in CONVERTERS:
         return convert
-    if not (script := SCRIPTS / f"{name}.py").is_file():
+    script = SCRIPTS / f"{name}.py"
+    if not script.is_file():
         raise FetchError(
             f"expected the converter data_scripts/{name}.py, got an installation without; fetch in a checkout of the "
             "repository, which has it, or put the file into the mirror folder"
@@ -301,10 +315,10 @@ class _TokenUnpickler(pickle.Unpickler):
     """Unpickles texts and vectors of numbers: of all names it knows three of NumPy, and imports none."""
 
     def find_class(self, module: str, name: str) -> Any:
-        known = {"_reconstruct": np.empty(0).__reduce__()[0], "ndarray": np.ndarray, "dtype": np.dtype}
-        if module.partition(".")[0] != "numpy" or name not in known:
+        of_numpy = {"_reconstruct": np.empty(0).__reduce__()[0], "ndarray": np.ndarray, "dtype": np.dtype}
+        if module.partition(".")[0] != "numpy" or name not in of_numpy:
             raise pickle.UnpicklingError(f"{module}.{name} in a pickle of tokens")
-        return known[name]
+        return of_numpy[name]
 
 
 def techtc_tokens(content: bytes) -> bytes:
@@ -314,11 +328,13 @@ def techtc_tokens(content: bytes) -> bytes:
     dealt the documents out to the halves in turn, so they are taken from both in turn.
     """
     halves = _TokenUnpickler(io.BytesIO(content), encoding="bytes").load()
-    pairs = [[*zip(labels.tolist(), documents, strict=True)] for documents, labels in halves]
+    n_documents = sum(len(labels) for _, labels in halves)
     lines = []
-    for k in range(sum(map(len, pairs))):
-        label, tokens = pairs[k % 2][k // 2]
-        lines.append(b" ".join([b"+1" if label else b"-1", (b"a", b"b")[k % 2], *tokens]) + b"\n")
+    for k in range(n_documents):
+        documents, labels = halves[k % 2]
+        label = b"+1" if labels[k // 2] else b"-1"
+        half = b"b" if k % 2 else b"a"
+        lines.append(b" ".join([label, half, *documents[k // 2]]) + b"\n")
     # preset 1: an eighth larger than 6 (18 MB all in all), in a sixth of the time
     return lzma.compress(b"".join(lines), preset=1)
 

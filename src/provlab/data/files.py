@@ -24,6 +24,10 @@ from .registry import SourceFile
 MIRROR_VARIABLE = "PROVSEL_DATA_MIRROR"
 DATA_VARIABLE = "PROVSEL_DATA"
 
+ROW_BYTES = 64
+COLUMN_BYTES = 256
+"""What loading a user's table takes beside the numbers: labels as Python objects, and names with their suffixes."""
+
 
 class MissingDataError(FileNotFoundError):
     """A file that a data set needs is in none of the searched folders; `dataset` names what to fetch, where known."""
@@ -91,15 +95,19 @@ def describe_roots() -> str:
     mirror = mirror_dir()
     if mirror is None:
         first = f"${MIRROR_VARIABLE} (not set)"
+    elif mirror.is_dir():
+        first = f"${MIRROR_VARIABLE}={mirror}"
     else:
-        first = f"${MIRROR_VARIABLE}={mirror}" + ("" if mirror.is_dir() else " (no such folder)")
+        first = f"${MIRROR_VARIABLE}={mirror} (no such folder)"
     return f"{first}, then ${DATA_VARIABLE}={data_dir()}"
 
 
-def found(path: str) -> Path | None:
+def find_file(path: str) -> Path | None:
     """Return the first file of this relative path, in the mirror or the data folder, whatever is in it."""
-    roots = [root for root in (mirror_dir(), data_dir()) if root is not None]
-    return next((root / path for root in roots if (root / path).is_file()), None)
+    for root in (mirror_dir(), data_dir()):
+        if root is not None and (root / path).is_file():
+            return root / path
+    return None
 
 
 def locate(file: SourceFile) -> Path:
@@ -112,7 +120,7 @@ def locate(file: SourceFile) -> Path:
     DataIntegrityError
         When the first file found is not the registered one.
     """
-    path = found(file.path)
+    path = find_file(file.path)
     if path is None:
         where = f"published at {' , '.join(file.urls)}" if file.urls else f"made from the published {file.made_from[0]}"
         raise MissingDataError(
@@ -120,10 +128,10 @@ def locate(file: SourceFile) -> Path:
             f"`provsel fetch {file.source}`, or set {MIRROR_VARIABLE} to a folder that holds {file.path}",
             dataset=file.source,
         )
-    if differs := difference(file, path):
+    reason = difference(file, path)
+    if reason:
         raise DataIntegrityError(
-            f"{path}: {differs}. The file is damaged or another version: delete it and run "
-            f"`provsel fetch {file.source}`"
+            f"{path}: {reason}. The file is damaged or another version: delete it and run `provsel fetch {file.source}`"
         )
     return path
 
@@ -134,9 +142,11 @@ def difference(file: SourceFile, path: Path) -> str:
     Its size and SHA-256 decide, or else the content of a packed file.
     """
     size = path.stat().st_size
-    expected, got = f"{file.size} bytes", f"{size} bytes"
+    expected = f"{file.size} bytes"
+    got = f"{size} bytes"
     if file.size in (None, size):
-        expected, got = f"SHA-256 {file.sha256}", f"SHA-256 {file_sha256(path)}"
+        expected = f"SHA-256 {file.sha256}"
+        got = f"SHA-256 {file_sha256(path)}"
         if expected == got:
             return ""
     if file.content_sha256 is not None:
@@ -146,7 +156,8 @@ def difference(file: SourceFile, path: Path) -> str:
             content = f"that cannot be read ({error!s:.300})"
         if content == file.content_sha256:
             return ""
-        expected, got = f"{expected} or the content {file.content_sha256}", f"{got} and the content {content}"
+        expected += f" or the content {file.content_sha256}"
+        got += f" and the content {content}"
     return f"expected {expected} (the source registry), found {got}"
 
 
@@ -179,10 +190,13 @@ def _hashed(path: Path, packed: str, state: object) -> str:
     if packed in openers:
         with openers[packed](path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
-    hashes = {name: hashlib.file_digest(stream, "sha256").digest() for name, stream in _members(path, packed)}  # type: ignore[arg-type]
-    tops = {name.partition("/")[:2] for name in hashes}
-    shared = "".join(tops.pop()) if len(tops) == 1 else ""
-    top = shared if shared.endswith("/") else ""
+    hashes = {}
+    for name, stream in _members(path, packed):
+        hashes[name] = hashlib.file_digest(stream, "sha256").digest()  # type: ignore[arg-type]
+    tops = {"".join(name.partition("/")[:2]) for name in hashes}
+    top = tops.pop() if len(tops) == 1 else ""
+    if not top.endswith("/"):
+        top = ""
     digest = hashlib.sha256()
     for name in sorted(hashes):  # one prefix less changes no order
         digest.update(name.removeprefix(top).encode("utf-8", "surrogateescape") + b"\0" + hashes[name])

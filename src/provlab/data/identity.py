@@ -38,7 +38,7 @@ from provsel.checks import check_at_most, check_choice, check_integers
 
 from . import loaders
 from .dataset import NOTHING, separated
-from .files import ArchivedFile, file_sha256, found
+from .files import ArchivedFile, file_sha256, find_file
 from .registry import SourceFile, mat_loader, read_source, source_names
 
 FileOfData = SourceFile | Path | ArchivedFile
@@ -97,33 +97,30 @@ def dataset_identity(name: str, /, **params: Any) -> str:
     MissingDataError
         When a file is needed that the registry does not know, and it is in none of the searched folders.
     """
-    preparation, own = separated(name, params)
-    return identity_from(name, checked_parameters(name, own), preparation)
+    preparation, loader_params = separated(name, params)
+    return identity_from(name, checked_parameters(name, loader_params), preparation)
 
 
 def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping[str, Any] = NOTHING) -> str:
     """Return the identity of what a loader makes with all its parameters, checked, and of what is done to that."""
-    plain = {
-        key: value.item() if isinstance(value, np.generic) else value
-        for key, value in parameters.items()
-        if not is_place(name, key)
-    }
-    return digest(
-        {
-            "loader": name,
-            "version": getattr(loader(name), "version", lambda **_: loader(name).VERSION)(**parameters),
-            # `unit_rows` always was part of it, what came later is named where it is no default
-            "parameters": plain | {k: v for k, v in preparation.items() if k == "unit_rows" or v != NOTHING[k]},
-            "files": digests_of(files_of(name, parameters)),
-        }
-    )
+    module = loader(name)
+    version = module.version(**parameters) if hasattr(module, "version") else module.VERSION
+    stated = {}
+    for key, value in parameters.items():
+        if not is_place(name, key):
+            stated[key] = value.item() if isinstance(value, np.generic) else value
+    stated["unit_rows"] = preparation["unit_rows"]
+    # what came later is named where it is no default
+    stated |= {key: value for key, value in preparation.items() if value != NOTHING[key]}
+    files = digests_of(files_of(name, parameters))
+    return digest({"loader": name, "version": version, "parameters": stated, "files": files})
 
 
 def missing_files(name: str, /, **params: Any) -> list[str]:
     """Return the paths of those registered files of a data set that are in none of the searched folders."""
-    _, own = separated(name, params)
-    files = files_of(name, checked_parameters(name, own))
-    return [file.path for file in files if isinstance(file, SourceFile) and found(file.path) is None]
+    _, loader_params = separated(name, params)
+    files = files_of(name, checked_parameters(name, loader_params))
+    return [file.path for file in files if isinstance(file, SourceFile) and find_file(file.path) is None]
 
 
 def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
@@ -136,54 +133,76 @@ def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
     ValueError
         For an unknown name, an unknown parameter or a bad value.
     """
-    preparation, own = separated(name, params)
-    later = {**NOTHING, **{key: _defaults(name)[key] for key in getattr(loader(name), "LATER", ())}}
-    spelled = {**_spelled(name, own), **preparation}
-    return {key: value for key, value in spelled.items() if key not in later or value != later[key]}
+    preparation, loader_params = separated(name, params)
+    spelled = {**_spelled(name, loader_params), **preparation}
+    keyed = {}
+    for key, value in spelled.items():
+        is_later = key in NOTHING or key in getattr(loader(name), "LATER", ())
+        if not is_later or value != _defaults(name).get(key, NOTHING.get(key)):
+            keyed[key] = value
+    return keyed
 
 
-def checked_parameters(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
+def checked_parameters(name: str, loader_params: Mapping[str, Any]) -> dict[str, Any]:
     """Return a loader's own parameters, checked, completed, and with what "auto" stands for here."""
-    return getattr(loader(name), "settled", dict)(**_spelled(name, own))
+    parameters = _spelled(name, loader_params)
+    module = loader(name)
+    return module.settled(**parameters) if hasattr(module, "settled") else parameters
 
 
-def _spelled(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
+def _spelled(name: str, loader_params: Mapping[str, Any]) -> dict[str, Any]:
     """Return a loader's own parameters, checked, completed, and in one spelling: 1.0 for 1 of a real number."""
+    module = loader(name)
     defaults = _defaults(name)
-    if unknown := sorted(own.keys() - defaults.keys()):
+    unknown = sorted(loader_params.keys() - defaults.keys())
+    if unknown:
         accepted = ", ".join(defaults) or "none"
         raise ValueError(
             f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {accepted}, and as any data set "
             f"{', '.join(NOTHING)}{did_you_mean(unknown[0], [*defaults, *NOTHING])}"
         )
-    parameters = {**defaults, **own}
-    for parameter, choices in getattr(loader(name), "CHOICES", {}).items():
+    parameters = {**defaults, **loader_params}
+    for parameter, choices in getattr(module, "CHOICES", {}).items():
         check_choice(name, parameter, parameters[parameter], choices)
-    check_integers(name, parameters, **getattr(loader(name), "AT_LEAST", {}))
-    for parameter, limit in getattr(loader(name), "AT_MOST", {}).items():
+    check_integers(name, parameters, **getattr(module, "AT_LEAST", {}))
+    for parameter, limit in getattr(module, "AT_MOST", {}).items():
         check_at_most(name, parameters, parameter, limit)
-    parameters = getattr(loader(name), "checked", dict)(**parameters)
-    return parameters | {key: float(parameters[key]) for key, value in defaults.items() if isinstance(value, float)}
+    if hasattr(module, "checked"):
+        parameters = module.checked(**parameters)
+    for key, default in defaults.items():
+        if isinstance(default, float):
+            parameters[key] = float(parameters[key])
+    return parameters
 
 
 def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
     """Return what the loader's `files` says; of a loader without it all that its source publishes."""
-    if hasattr(loader(name), "files"):
-        files = loader(name).files(**parameters)
-        return [read_source(name).find(file) if isinstance(file, str) else file for file in files]
-    return list(read_source(name).published()) if name in source_names() else []
+    module = loader(name)
+    if not hasattr(module, "files"):
+        return [*read_source(name).published()] if name in source_names() else []
+    files = module.files(**parameters)
+    return [_file_of_data(name, file) for file in files]
+
+
+def _file_of_data(name: str, file: str | FileOfData) -> FileOfData:
+    return read_source(name).find(file) if isinstance(file, str) else file
 
 
 def digests_of(files: Sequence[FileOfData]) -> list[str]:
     """Return the SHA-256 of each file: that of the registry where it knows one, else of the file that is there."""
-    return [file_sha256(file) if isinstance(file, Path) else file.digest for file in files]
+    return [_digest_of(file) for file in files]
+
+
+def _digest_of(file: FileOfData) -> str:
+    return file_sha256(file) if isinstance(file, Path) else file.digest
 
 
 @cache
 def _loader(name: str) -> Any:
-    mat = read_source(name).mat if name in source_names() else None
-    if mat is not None:
-        return mat_loader(name, **mat)
+    if name in source_names():
+        source = read_source(name)
+        if source.mat is not None:
+            return mat_loader(name, **source.mat)
     return importlib.import_module(f"{loaders.__name__}.{name}")  # asked for thousands of times while planning
 
 
@@ -207,5 +226,8 @@ def dataset_parameters(name: str) -> list[str]:
 @cache
 def _defaults(name: str) -> dict[str, Any]:
     """Return the parameters of a loader that a config can set, with their defaults."""
-    parameters = inspect.signature(loader(name).load).parameters.values()
-    return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+    defaults = {}
+    for parameter in inspect.signature(loader(name).load).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            defaults[parameter.name] = parameter.default
+    return defaults

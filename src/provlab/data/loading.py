@@ -20,7 +20,7 @@ from provsel.files import replacing
 
 from .dataset import NOTHING, SAMPLE, Dataset, prepared, sampled, separated
 from .files import data_dir, locate
-from .identity import checked_parameters, digests_of, files_of, identity_from, loader
+from .identity import FileOfData, checked_parameters, digests_of, files_of, identity_from, loader
 from .registry import SourceFile, source_names
 
 _FORMAT = 3
@@ -66,8 +66,8 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     >>> load_dataset("synthetic", n_samples=60, n_features=120, unit_rows=True).X.shape
     (60, 120)
     """
-    preparation, own = separated(name, params)
-    parameters = checked_parameters(name, own)
+    preparation, loader_params = separated(name, params)
+    parameters = checked_parameters(name, loader_params)
     sample = {key: preparation.pop(key) for key in SAMPLE}
     if name in source_names():
         dataset = _parsed(name, parameters, sample)
@@ -79,7 +79,8 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
 def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any]) -> Dataset:
     """Return a sample of what a loader makes of its verified files, from the cache where it is there and sound."""
     files = files_of(name, parameters)
-    paths, digests = [locate(file) if isinstance(file, SourceFile) else file for file in files], digests_of(files)
+    paths = [*map(_path_of, files)]
+    digests = digests_of(files)
     # the name is for people who look into the folder
     identity = identity_from(name, parameters, {**NOTHING, **sample})
     cached = data_dir() / "cache" / f"{name}-{_FORMAT}-{identity[:40]}.npz"
@@ -89,16 +90,20 @@ def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any])
         pass
     except Exception as error:  # whatever a damaged file raises
         _log.warning("cache file %s is damaged (%s): it is built again", cached, error)
-    dataset: Dataset
     if sample != SAMPLE:
         dataset = sampled(_parsed(name, parameters, SAMPLE), **sample)
     else:
-        dataset = loader(name).load(paths, digests[0] if len(digests) == 1 else digest(digests), **parameters)
+        digest_of_all = digests[0] if len(digests) == 1 else digest(digests)
+        dataset = loader(name).load(paths, digest_of_all, **parameters)
     try:
         _write(cached, dataset)
     except OSError as error:
         _log.info("cache folder %s is not writable (%s): continuing without it", cached.parent, error)
     return dataset
+
+
+def _path_of(file: FileOfData) -> FileOfData:
+    return locate(file) if isinstance(file, SourceFile) else file
 
 
 def _write(path: Path, dataset: Dataset) -> None:
@@ -117,10 +122,12 @@ def _read(path: Path) -> Dataset:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
         meta = json.loads(parts["meta"].tobytes())
         names = np.array(meta["feature_names"], dtype=object)
-        entries = [parts[name] for name in ("data", "indices", "indptr") if name in parts]
-        shape = parts["y"].size, names.size
-        X = sparse.csr_array(tuple(entries), shape) if entries else parts["dense"]
-        y, split = parts["y"], parts.get("official_train")
+        y = parts["y"]
+        if "dense" in parts:
+            X = parts["dense"]
+        else:
+            X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), (y.size, names.size))
+        split = parts.get("official_train")
     dataset = Dataset(X, y, names, meta["name"], meta["source"], split)
     if dataset.content != meta["content"]:
         raise ValueError("its content does not have the recorded digest")

@@ -1,7 +1,7 @@
-"""ARFF, as Weka writes it: attributes of declared types, then rows, in full or sparse.
+"""ARFF, as Weka writes it: attributes of declared types, then rows, in full or sparse, written as CSV.
 
-The rows become lines of CSV, one for each line of the file: so pandas reads their numbers as those of any other table,
-and a line has the same number in both.
+SciPy's reader takes neither texts nor sparse rows. A line of the file is a line of the CSV, so that pandas reads the
+numbers of this format like all others, and messages can name lines.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from provlab.data.files import TableError
+from provsel.streams.memory import check_memory, memory_limit
+
+from .files import ROW_BYTES, TableError
 
 FIRST_LINES = 200
 """Lines below @data by which provsel 0.1.0 chose the sign of quotes."""
@@ -22,15 +25,14 @@ NUMERIC = ("numeric", "real", "integer")
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|\S+)\s*(.*)", re.IGNORECASE)
 ESCAPED = re.compile(r"\\(.)")
-SPACES_OF = {"n": " ", "r": " ", "t": " "}
+ESCAPED_SPACES = {"n": " ", "r": " ", "t": " "}
 """What escaped ends of lines and tabs become: a row stays one line."""
 
 WEIGHT = re.compile(r"\{\s*[^\s{},]+\s*\}")
-WEIGHT_OF_SPARSE = re.compile(rf",\s*{WEIGHT.pattern}$")
+WEIGHT_OF_SPARSE_ROW = re.compile(rf",\s*{WEIGHT.pattern}$")
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """A column: `kind` is the word that declares its type, or "nominal" where `values` are declared."""
 
     name: str
@@ -45,24 +47,86 @@ class Attribute:
         return self.values[0] if self.values else "?"
 
 
-def read_attributes(lines: Iterable[str]) -> tuple[tuple[Attribute, ...], int]:
-    """Return the attributes, and how many lines they take with the line @data.
+@dataclass(frozen=True)
+class CsvText:
+    """A table written as CSV.
+
+    `lines_before` of the file stand before its first line. `numeric` says how columns of numbers are declared, by their
+    places.
+    """
+
+    content: bytes
+    lines_before: int = 0
+    numeric: Mapping[int, str] = field(default_factory=dict)
+
+
+def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = ()) -> CsvText:
+    """Return the rows of a file as CSV, below a line with the names of the attributes.
+
+    Parameters
+    ----------
+    subject : str
+        The data set, for messages.
+    lines : iterable of str
+    na_values : iterable of str
+        Texts that may stand where a value of a list is declared.
 
     Raises
     ------
     TableError
-        Relational attributes, no @data, the same name twice.
+        Relational attributes, no @data, a name that occurs twice, and rows that do not fit the declared types.
+    MemoryLimitError
+        For rows that would take too much memory.
     """
-    attributes: dict[str, Attribute] = {}
-    for number, line in enumerate(lines, 1):
-        words = line.split(None, 1)
-        keyword = words[0].lower() if words else ""
-        if keyword == "@data" and attributes:
-            return tuple(attributes.values()), number
-        declared = ATTRIBUTE.fullmatch(line.strip())
-        if keyword != "@attribute" or declared is None:
+    limit = memory_limit()
+    size = 0
+    numbered = enumerate(lines, 1)
+    attributes, head_size = _read_head(numbered)
+    missing = {"", "?", *na_values}
+    nominal = [(k, {*attribute.values}) for k, attribute in enumerate(attributes) if attribute.kind == "nominal"]
+    separator = ""
+    output = io.BytesIO()
+    text = io.TextIOWrapper(output, "utf-8", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([attribute.name for attribute in attributes])
+    for number, line in numbered:
+        row = line.strip()
+        if not row or row.startswith("%"):
+            text.write("\n")
             continue
-        attribute = _attribute(_plain(declared[1]), declared[2].strip(), number)
+        size += len(row) + ROW_BYTES + 8 * len(attributes)  # sparse rows are filled up
+        if size > limit:
+            check_memory(subject, size, f"{number:,} lines of {len(attributes):,} attributes")
+        separator = separator or next((sign for sign in ",\t " if sign in row), ",")
+        if row.startswith("{"):
+            fields = _sparse_fields(row, attributes, number)
+        else:
+            fields = _full_fields(row, separator, len(attributes))
+        if len(fields) != len(attributes):
+            raise TableError(
+                f"expected {len(attributes)} values in each row, one for each attribute, got {len(fields)} in line "
+                f"{number}, {row!r:.40}; correct it."
+            )
+        for k, declared in nominal:
+            if fields[k] not in declared and fields[k] not in missing:
+                raise _undeclared(attributes[k], fields[k], number)
+        writer.writerow(fields)
+    text.flush()
+    numeric = {k: attribute.kind for k, attribute in enumerate(attributes) if attribute.kind in NUMERIC}
+    return CsvText(output.getvalue(), head_size - 1, numeric)
+
+
+def _read_head(numbered: Iterator[tuple[int, str]]) -> tuple[list[Attribute], int]:
+    """Return the attributes, and the number of the line @data."""
+    attributes: dict[str, Attribute] = {}
+    for number, line in numbered:
+        keyword = line.strip()[:10].lower()
+        if attributes and keyword.split()[:1] == ["@data"]:
+            return [*attributes.values()], number
+        declared = ATTRIBUTE.fullmatch(line.strip())
+        if declared is None:
+            continue
+        attribute = _attribute(_unquoted(declared[1]), declared[2].strip(), number)
         if attribute.name in attributes:
             raise TableError(
                 f"expected each attribute once, got {attribute.name!r:.80} again in line {number}; rename one."
@@ -75,7 +139,7 @@ def _attribute(name: str, declared: str, number: int) -> Attribute:
     if declared.startswith("{"):
         listed = declared.rpartition("}")[0].removeprefix("{").strip()
         separator = "," if "," in listed else " "
-        return Attribute(name, "nominal", tuple(fields_of(listed, separator)))
+        return Attribute(name, "nominal", tuple(_quoted_fields(listed, separator)))
     kind = declared.split(None, 1)[0].lower() if declared else ""
     if kind == "relational":
         raise TableError(
@@ -85,148 +149,86 @@ def _attribute(name: str, declared: str, number: int) -> Attribute:
     return Attribute(name, kind)
 
 
-def fields_of(line: str, separator: str) -> list[str]:
+def _unquoted(text: str) -> str:
+    """Return a text without its quotes, and its escaped letters as they are meant."""
+    if text[0] not in "'\"":
+        return text
+    return ESCAPED.sub(lambda escaped: ESCAPED_SPACES.get(escaped[1], escaped[1]), text[1:-1])
+
+
+def _quoted_fields(line: str, separator: str) -> list[str]:
     """Return what stands between separators, without quotes and escapes, up to a comment."""
     blanks = " " if separator == "\t" else " \t"
-    field = re.compile(
+    pattern = re.compile(
         rf"[{blanks}]*(?:({QUOTED})[{blanks}]*(?=[{separator}%]|$)|([^{separator}%]*))([{separator}%]|$)"
     )
     fields = []
     place = 0
-    while (match := field.match(line, place)) is not None:
-        fields.append(_plain(match[1]) if match[1] else match[2].strip())
+    while (match := pattern.match(line, place)) is not None:
+        quoted, plain, end = match.groups()
+        fields.append(_unquoted(quoted) if quoted else plain.strip())
         place = match.end()
-        if match[3] != separator:
+        if end != separator:
             break
     return fields
 
 
-def _plain(text: str) -> str:
-    """Return a text without its quotes, and its escaped letters as they are meant."""
-    if text[0] not in "'\"":
-        return text
-    return ESCAPED.sub(lambda escaped: SPACES_OF.get(escaped[1], escaped[1]), text[1:-1])
+def _full_fields(row: str, separator: str, n_attributes: int) -> list[str]:
+    """Return the values of a row, without the weight that Weka may write behind them."""
+    if any(sign in row for sign in "'\"%{"):
+        fields = _quoted_fields(row, separator)
+    elif separator == " ":
+        fields = row.split()
+    else:
+        fields = [field.strip() for field in row.split(separator)]
+    if len(fields) == n_attributes + 1 and WEIGHT.fullmatch(fields[-1]):
+        fields.pop()
+    return fields
 
 
-class Rows:
-    """The rows below @data as lines of CSV, to be read once.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        Below @data.
-    attributes : tuple of Attribute
-    skip : int
-        Lines up to @data.
-    missing : collection of str
-        Texts that may stand where a value of a list is declared.
-    """
-
-    def __init__(
-        self, lines: Iterable[str], attributes: tuple[Attribute, ...], skip: int, missing: Iterable[str] = ()
-    ) -> None:
-        self._lines = iter(lines)
-        self._attributes = attributes
-        self._number = skip
-        self._missing = {"", "?", *missing}
-        self._nominal = [(k, {*each.values}) for k, each in enumerate(attributes) if each.kind == "nominal"]
-        self._separator = ""
-        self._rest = ""
-
-    def __iter__(self) -> Iterator[str]:
-        """Return itself: the lines that are not read yet."""
-        return self
-
-    def __next__(self) -> str:
-        """Return the next line, empty where the file has no row."""
-        line = next(self._lines)
-        self._number += 1
-        row = line.strip()
-        if not row or row.startswith("%"):
-            return "\n"
-        if not self._separator:
-            self._separator = next((sign for sign in ",\t " if sign in row), ",")
-        fields = self._fields(row)
-        if len(fields) != len(self._attributes):
+def _sparse_fields(row: str, attributes: Sequence[Attribute], number: int) -> list[str]:
+    """Return the values of a sparse row, "{INDEX VALUE, ...}", written in full and without its weight."""
+    fields = [attribute.default for attribute in attributes]
+    last = -1
+    entries = WEIGHT_OF_SPARSE_ROW.sub("", row).removeprefix("{").removesuffix("}")
+    for match in re.finditer(rf"(?:{QUOTED}|[^,])+", entries):  # commas in quotes separate nothing
+        entry = match[0].replace("\t", " ").strip()
+        if not entry:
+            continue
+        index, _, value = entry.partition(" ")
+        k = int(index) if index.isdecimal() and index.isascii() else -1
+        if not last < k < len(fields) or not value.strip():
             raise TableError(
-                f"expected {len(self._attributes)} values in each row, one for each attribute, got {len(fields)} in "
-                f"line {self._number}, {row!r:.40}; correct it."
+                f"expected a sparse row {{INDEX VALUE, ...}} with rising indices from 0 to {len(fields) - 1}, got "
+                f"{entry!r:.40} in line {number}; correct it."
             )
-        for k, declared in self._nominal:
-            if fields[k] not in declared and fields[k] not in self._missing:
-                self._refuse(k, fields[k])
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerow(fields)
-        return text.getvalue()
-
-    def read(self, size: int) -> str:
-        """Return the next characters, at most `size`."""
-        parts = [self._rest]
-        length = len(self._rest)
-        while length < size:
-            line = next(self, "")
-            if not line:
-                break
-            parts.append(line)
-            length += len(line)
-        text = "".join(parts)
-        self._rest = text[size:]
-        return text[:size]
-
-    def _fields(self, row: str) -> list[str]:
-        """Return the values of a row; weights of rows, which Weka writes behind them, are left out."""
-        if row.startswith("{"):
-            return self._filled(WEIGHT_OF_SPARSE.sub("", row))
-        if not any(sign in row for sign in "'\"%{"):
-            fields = [field.strip() for field in row.split(self._separator if self._separator != " " else None)]
-        else:
-            fields = fields_of(row, self._separator)
-        if len(fields) == len(self._attributes) + 1 and WEIGHT.fullmatch(fields[-1]):
-            fields.pop()
-        return fields
-
-    def _filled(self, row: str) -> list[str]:
-        """Return the values of a sparse row, "{INDEX VALUE, ...}", written in full."""
-        fields = [attribute.default for attribute in self._attributes]
-        before = -1
-        for entry in _entries(row.removeprefix("{").removesuffix("}")):
-            index, _, value = entry.strip().partition(" ")
-            k = int(index) if index.isdecimal() and index.isascii() else -1
-            if not before < k < len(fields) or not value.strip():
-                raise TableError(
-                    f"expected a sparse row {{INDEX VALUE, ...}} with rising indices from 0 to {len(fields) - 1}, got "
-                    f"{entry.strip()!r:.40} in line {self._number}; correct it."
-                )
-            fields[k] = _plain(value.strip())
-            before = k
-        return fields
-
-    def _refuse(self, k: int, value: str) -> None:
-        attribute = self._attributes[k]
-        raise TableError(
-            f"expected one of the values that attribute {attribute.name!r:.80} declares, "
-            f"{', '.join(attribute.values):.80}, got {value!r:.40} in line {self._number}; correct it, add it to the "
-            f"list, or where it stands for a missing value, say 'dataset.na_values=[{value:.40}]'."
-        )
+        fields[k] = _unquoted(value.strip())
+        last = k
+    return fields
 
 
-def _entries(text: str) -> Iterator[str]:
-    """Yield the entries of a sparse row: commas in quotes separate none."""
-    for match in re.finditer(rf"(?:{QUOTED}|[^,])+", text):
-        if match[0].strip():
-            yield match[0].replace("\t", " ")
+def _undeclared(attribute: Attribute, value: str, number: int) -> TableError:
+    return TableError(
+        f"expected one of the values that attribute {attribute.name!r:.80} declares, "
+        f"{', '.join(attribute.values):.80}, got {value!r:.40} in line {number}; correct it, add it to the list, or "
+        f"where it stands for a missing value, say 'dataset.na_values=[{value:.40}]'."
+    )
 
 
-def is_read_otherwise(lines: Iterable[str]) -> bool:
-    """Tell whether provsel 0.1.0 read other values below @data: weights of rows, escapes, or both kinds of quotes.
+def was_read_otherwise(lines: Iterable[str]) -> bool:
+    """Tell whether provsel 0.1.0 read other values of this file: weights of rows, escapes, or both kinds of quotes.
 
-    That took one sign as quote, an apostrophe where only that is in the first lines, and knew no escapes.
+    It took one sign as quote, an apostrophe where only that is in the first lines, and knew no escapes.
     """
     signs: set[str] = set()
-    first: set[str] = set()
-    for number, line in enumerate(lines):
-        signs |= {sign for sign in "'\"\\{" if sign in line}
+    first_signs: set[str] = set()
+    rows = iter(lines)
+    for line in rows:
+        if line.strip()[:6].lower().split()[:1] == ["@data"]:
+            break
+    for number, line in enumerate(rows):
+        signs.update(sign for sign in "'\"\\{" if sign in line)
         if number < FIRST_LINES:
-            first = {*signs}
-    quote = "'" if "'" in first and '"' not in first else '"'
+            first_signs = signs.copy()
+    quote = "'" if "'" in first_signs and '"' not in first_signs else '"'
     return bool(signs - {quote})

@@ -6,15 +6,18 @@ A value is quoted with its column and the line of the file, because that is wher
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from provlab.project.messages import listed
+
 from .files import TableError
-from .own_table import Table, column_values
-from .own_text import is_number, some
+from .own_table import Table
+from .own_text import is_number
 
 FEW = 20
 """Different numbers that may be classes. What more whole ones are is asked; more real ones are a regression."""
@@ -31,118 +34,147 @@ LIKE_NUMBER = re.compile(
 )
 """Numbers as people write them, which float() does not take."""
 
+DATE_KINDS = ("date", "time", "datetime", "timedelta", "period")
 
-def features_of(table: Table, kept: list[int]) -> tuple[Any, list[int], dict[str, np.ndarray], list[str]]:
-    """Return the columns that are features as numbers, which these are, names of categories, and notes for people.
 
-    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers for texts: `categories` are
-    theirs by the name of the column. Of the columns `kept` those of dates, and of texts that differ from row to row,
-    are left out.
+@dataclass(frozen=True)
+class Features:
+    """The columns that are features, as numbers.
+
+    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers for texts: `categories` has
+    theirs by the name of the column. `places` are the columns of the table that are features, and `notes` what people
+    should know of these and of those that are left out.
+    """
+
+    X: Any
+    places: list[int]
+    categories: dict[str, np.ndarray]
+    notes: list[str]
+
+
+def features_of(table: Table, places: list[int], categorical: Collection[int] = ()) -> Features:
+    """Return columns as features; those of dates, and of texts that differ from row to row, are left out.
+
+    Numbers in `categorical` columns are codes of categories.
 
     Raises
     ------
-    ValueError
+    TableError
         Texts among numbers, columns without values, infinite values: quotes the first.
     """
-    frame = table.columns
-    if not hasattr(frame, "iloc"):
-        X = frame[:, kept] if len(kept) < len(table.names) else frame
-        _check_finite(table, X, kept)
-        return X, kept, {}, _notes_of_rounding(table, X, kept)
-    kinds = [kind.kind for kind in frame.dtypes]
-    numbers = [k for k in kept if kinds[k] in "iufb"]
-    X = np.empty(frame.shape)
-    X[:, numbers] = frame.iloc[:, numbers].to_numpy(dtype=np.float64, na_value=np.nan)
-    categories: dict[str, np.ndarray] = {}
-    dates, free = [], []
-    for k in sorted({*kept} - {*numbers}):
-        if (found := _column_of_texts(table, k)) is None:
+    if not table.is_frame:
+        X = table.columns[:, places] if len(places) < len(table.names) else table.columns
+        _check_finite(table, X, places)
+        return Features(X, places, {}, _notes_of_rounding(table, X, places))
+    kinds = [kind.kind for kind in table.columns.dtypes]
+    numeric = [k for k in places if kinds[k] in "iufb" and k not in categorical]
+    X = np.empty(table.columns.shape)
+    X[:, numeric] = table.columns.iloc[:, numeric].to_numpy(dtype=np.float64, na_value=np.nan)
+    categories = {}
+    dates = []
+    differing = []
+    for k in sorted({*places} - {*numeric}):
+        coded = _coded_texts(table, k, k in categorical)
+        if coded is None:
             dates.append(k)
             continue
-        codes, known = found
-        n_known = int(np.count_nonzero(codes >= 0))
-        _check_numbers(table, f"column {table.names[k]:.80}", codes, known)
-        if all(map(is_number, known)) and not any(re.match(r"0\d", text) for text in known):
-            X[:, k] = np.array([*map(float, known), np.nan])[codes]
-        elif len(known) == n_known or len(known) > max(FEW, n_known // 2):
-            free.append(k)
-        else:
-            X[:, k] = np.where(codes >= 0, codes, np.nan)
-            categories[table.names[k]] = np.array(known, dtype=object)
-    without = {*dates, *free}
-    kept = [k for k in kept if k not in without]
-    X = X[:, kept]
-    names = np.array([table.names[k] for k in kept], dtype=object)
-    if (empty := np.isnan(X).all(axis=0)).any():
+        codes, texts = coded
+        n_values = int(np.count_nonzero(codes >= 0))
+        if k not in categorical:
+            _check_numbers(table, f"column {table.names[k]:.80}", codes, texts)
+            if all(map(is_number, texts)) and not any(re.match(r"0\d", text) for text in texts):
+                X[:, k] = np.array([*map(float, texts), np.nan])[codes]
+                continue
+            if len(texts) == n_values or len(texts) > max(FEW, n_values // 2):
+                differing.append(k)
+                continue
+        X[:, k] = np.where(codes >= 0, codes, np.nan)
+        categories[table.names[k]] = np.array(texts, dtype=object)
+    places = [k for k in places if k not in {*dates, *differing}]
+    X = X[:, places]
+    empty = [table.names[places[k]] for k in np.flatnonzero(np.isnan(X).all(axis=0))]
+    if empty:
         raise TableError(
-            f"expected values in each column, got none in {some(names[empty])}; leave these columns out: "
-            f"dataset.left_out=[{','.join(names[empty][:5]):.200}]."
+            f"expected values in each column, got none in {listed(empty)}; leave these columns out: "
+            f"dataset.left_out=[{','.join(empty[:5]):.200}]."
         )
-    _check_finite(table, X, kept)
-    return X, kept, categories, _notes(table, X, kept, dates, free)
+    _check_finite(table, X, places)
+    notes = _notes_of_rounding(table, X, places)
+    if dates:
+        notes.append(
+            f"dates, in {_named(table, dates)}, are left out; to use them, write them as numbers, such as days"
+        )
+    if differing:
+        notes.append(f"text that differs in every row, in {_named(table, differing)}, is left out")
+    return Features(X, places, categories, [*notes, *_notes_of_values(table, X, places, categories)])
 
 
-def _notes(table: Table, X: np.ndarray, kept: list[int], dates: list[int], free: list[int]) -> list[str]:
-    """Return what people should know of the columns that are kept, and of those that are not."""
+def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[str]:
+    """Return notes on columns that seem to name rows, and on those that are constant."""
+    notes = []
     kinds = [kind.kind for kind in table.columns.dtypes]
-    unique = [kinds[k] in "iu" and len(np.unique(x)) == len(x) > 2 for k, x in zip(kept, X.T, strict=True)]
-    ids = np.array(unique, dtype=bool)
-    ids &= 2 * np.count_nonzero(ids) <= max(2, ids.size)  # where most columns have whole numbers, these are counts
-    rounding = _notes_of_rounding(table, X, kept)
-    constant = np.nanmin(X, axis=0) == np.nanmax(X, axis=0)
-    if rounding:  # such a column may be equal only after it
-        constant &= np.abs(X[0]) < LARGEST_EXACT
-    said = (
-        ("dates, in {}, are left out; to use them, write them as numbers, such as days", dates),
-        ("text that differs in every row, in {}, is left out", free),
-        (
-            "whole numbers that differ in every row, in {0}; if they number the rows, set dataset.left_out=[{0}]",
-            np.array(kept)[ids],
-        ),
-        ("constant columns: {}", np.array(kept)[constant]),
-    )
-    notes = [note.format(some([table.names[k] for k in found])) for note, found in said if len(found)]
-    return [*rounding, *notes]
+    identifiers = []
+    for k, values in zip(places, X.T, strict=True):
+        if kinds[k] in "iu" and len(np.unique(values)) == len(values) > 2:
+            identifiers.append(k)
+    if identifiers and 2 * len(identifiers) <= max(2, len(places)):  # else these are counts
+        names = _named(table, identifiers)
+        notes.append(
+            f"whole numbers that differ in every row, in {names}; if they number the rows, set "
+            f"dataset.left_out=[{names}]"
+        )
+    for name, texts in categories.items():
+        if len(texts) > FEW:
+            notes.append(
+                f"{len(texts)} different texts in {len(X)} rows of column {name:.80}, which become as many features; "
+                f"where they are names, leave the column out, dataset.left_out=[{name:.80}], or keep the rows of each "
+                f"in one fold, dataset.groups={name:.80}"
+            )
+    largest = np.nanmax(X, axis=0)
+    is_constant = (largest == np.nanmin(X, axis=0)) & (np.abs(largest) < LARGEST_EXACT)  # beyond it may be rounding
+    if is_constant.any():
+        notes.append(f"constant columns: {_named(table, np.array(places)[is_constant])}")
+    return notes
 
 
-def _notes_of_rounding(table: Table, X: Any, kept: Sequence[int]) -> list[str]:
+def _named(table: Table, places: Sequence[int]) -> str:
+    return listed([table.names[k] for k in places])
+
+
+def _notes_of_rounding(table: Table, X: Any, places: Sequence[int]) -> list[str]:
     """Return a note on the first column whose whole numbers are no floating-point numbers of 64 bits."""
     if X.dtype.kind not in "iuf":
         return []
     if sparse.issparse(X):
         entries = sparse.coo_array(X)
-        large = np.unique(entries.coords[1][(entries.data >= LARGEST_EXACT) | (entries.data <= -LARGEST_EXACT)])
+        is_large = (entries.data >= LARGEST_EXACT) | (entries.data <= -LARGEST_EXACT)
+        large = np.unique(entries.coords[1][is_large])
     else:
         largest = np.fmax.reduce(X, axis=0).astype(float)  # half precision has no number as large as the bound
         smallest = np.fmin.reduce(X, axis=0).astype(float)
         large = np.flatnonzero((largest >= LARGEST_EXACT) | (smallest <= -LARGEST_EXACT))
-    for k in np.array(kept)[large].tolist():
-        whole = _large_whole_numbers(table, k)
-        rounded = next((number for number in whole if int(float(number)) != number), None)
-        if rounded is not None:
-            return [
-                f"whole numbers beyond 2^53 in column {table.names[k]:.80}, such as {rounded}, are rounded to double "
-                f"precision, here to {int(float(rounded))}: different ones may become equal; where they are names, set "
-                f"dataset.left_out=[{table.names[k]:.80}]"
-            ]
+    for k in np.array(places)[large].tolist():
+        for number in _large_whole_numbers(table, k):
+            if int(float(number)) != number:
+                return [
+                    f"whole numbers beyond 2^53 in column {table.names[k]:.80}, such as {number}, are rounded to "
+                    f"double precision, here to {int(float(number))}: different ones may become equal; where they are "
+                    f"names, set dataset.left_out=[{table.names[k]:.80}]"
+                ]
     return []
 
 
 def _large_whole_numbers(table: Table, k: int) -> list[int]:
     """Return the whole numbers of a column that are not below 2^53 in size, as they are written where it is text."""
-    if not hasattr(table.columns, "iloc") and table.columns.dtype.kind not in "iu":
+    values = table.column(k) if table.texts is None else table.texts(k)
+    if values.dtype.kind in "bf":
         return []
-    values = column_values(table, k)
-    if values.dtype.kind in "iu":
-        return [int(value) for value in values[(values >= LARGEST_EXACT) | (values <= -LARGEST_EXACT)]]
-    if values.dtype.kind == "f":
-        if table.texts is None or not (np.abs(values) >= LARGEST_EXACT).any():
-            return []
-        values = table.texts(k)
-    if values.dtype.kind == "b":
-        return []
-    large = (text for text in {str(value) for value in values} if re.fullmatch(r"[+-]?\d{16,309}", text, re.ASCII))
-    return sorted(number for number in map(int, large) if abs(number) >= LARGEST_EXACT)
+    texts = {str(value) for value in values}
+    numbers = {int(text) for text in texts if re.fullmatch(r"[+-]?\d{16,309}", text, re.ASCII)}
+    return sorted(number for number in numbers if abs(number) >= LARGEST_EXACT)
+
+
+# ---- the target, and what stands beside it
 
 
 def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -153,49 +185,72 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
 
     Raises
     ------
-    ValueError
+    TableError
         Missing values, a single class, texts of a regression, and numbers that may be classes or not.
     """
     name = "the target" if place is None else f"the target {table.names[place]!r:.80}"
     labels = known_labels(name, _labels(table, place), table.where)
-    n, kind = labels.size, labels.dtype.kind
-    if kind not in "iuf":
-        values = (labels if kind == "O" else labels.astype(str)).tolist()
-        texts = [value.decode() if isinstance(value, bytes) else str(value) for value in values]
-        # objects: one long text would blow up an array of fixed width
-        classes = np.array(sorted({*texts}), dtype=object)
-        codes = np.searchsorted(classes, np.array(texts, dtype=object))
-        if classes.size > FEW:
-            _check_numbers(table, name, codes, classes.tolist())
-        if task == "regression" or (task == "auto" and classes.size > max(FEW, n // 2)):
-            raise TableError(
-                f"expected {'numbers' if task == 'regression' else 'classes'} in {name}, got {classes.size} different "
-                f"texts in {n} rows, such as {classes[0]!r:.40}; choose another column as dataset.target."
-            )
+    if labels.dtype.kind in "iuf":
+        classes, codes = _numeric_classes(table, name, labels, task)
     else:
-        if not (finite := np.isfinite(labels)).all():
-            row = int(np.argmin(finite))
-            raise TableError(
-                f"expected finite numbers in {name}, got {labels[row]} in {table.where(row)}; leave this row out."
-            )
-        classes, codes = np.unique(labels, return_inverse=True)
-        is_real = bool((classes != np.floor(classes)).any())
-        if kind == "f" and not is_real and bool((np.abs(classes.astype(np.float64)) < LARGEST_EXACT).all()):
-            classes = classes.astype(np.int64)  # names without ".0"
-        few = classes.size == 2 if is_real else classes.size <= max(2, min(FEW, n // 2))
-        if task == "auto" and not few and not (is_real and classes.size > min(FEW, n // 2)):
-            raise TableError(
-                f"expected classes or numbers to be predicted, got {classes.size} different "
-                f"{'real' if is_real else 'whole'} numbers in {n} rows of {name}, which may be either; say "
-                f"dataset.task=classification or dataset.task=regression."
-            )
-        if task == "regression" or (task == "auto" and not few):
-            if classes.size < 2:
-                raise TableError(f"expected numbers that differ in {name}, got only {classes[0]}; choose another.")
-            return labels.astype(np.float64), None
+        classes, codes = _text_classes(table, name, labels, task)
+    if classes is None:
+        return labels.astype(np.float64), None
     if classes.size < 2:
         raise TableError(f"expected at least two classes, got only {classes.tolist()!s:.200}; choose another target.")
-    return (2 * codes - 1 if classes.size == 2 else codes), np.array([f"{each}" for each in classes], dtype=object)
+    if classes.size == 2:
+        codes = 2 * codes - 1
+    return codes, np.array([f"{label}" for label in classes], dtype=object)
+
+
+def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, np.ndarray]:
+    """Return the sorted names of classes, and the place of each label among them."""
+    if labels.dtype.kind != "O":
+        labels = labels.astype(str)
+    texts = [*map(_text, labels.tolist())]
+    classes = np.array(sorted({*texts}), dtype=object)  # one long text would blow up an array of fixed width
+    codes = np.searchsorted(classes, np.array(texts, dtype=object))
+    if classes.size > FEW:
+        _check_numbers(table, name, codes, classes.tolist())
+    if task == "regression" or (task == "auto" and classes.size > max(FEW, labels.size // 2)):
+        expected = "numbers" if task == "regression" else "classes"
+        raise TableError(
+            f"expected {expected} in {name}, got {classes.size} different texts in {labels.size} rows, such as "
+            f"{classes[0]!r:.40}; choose another column as dataset.target."
+        )
+    return classes, codes
+
+
+def _numeric_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, Any]:
+    """Return the sorted classes, and the place of each label among them; None twice for a regression."""
+    n = labels.size
+    is_finite = np.isfinite(labels)
+    if not is_finite.all():
+        row = int(np.argmin(is_finite))
+        raise TableError(
+            f"expected finite numbers in {name}, got {labels[row]} in {table.where(row)}; leave this row out."
+        )
+    classes, codes = np.unique(labels, return_inverse=True)
+    is_real = bool((classes != np.floor(classes)).any())
+    if labels.dtype.kind == "f" and not is_real and (np.abs(classes.astype(np.float64)) < LARGEST_EXACT).all():
+        classes = classes.astype(np.int64)  # names without ".0"
+    if task == "auto":
+        are_few = classes.size == 2 if is_real else classes.size <= max(2, min(FEW, n // 2))
+        if are_few:
+            task = "classification"
+        elif is_real and classes.size > min(FEW, n // 2):
+            task = "regression"
+        else:
+            kind = "real" if is_real else "whole"
+            raise TableError(
+                f"expected classes or numbers to be predicted, got {classes.size} different {kind} numbers in {n} rows "
+                f"of {name}, which may be either; say dataset.task=classification or dataset.task=regression."
+            )
+    if task == "classification":
+        return classes, codes
+    if classes.size < 2:
+        raise TableError(f"expected numbers that differ in {name}, got only {classes[0]}; choose another.")
+    return None, None
 
 
 def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | None:
@@ -203,7 +258,7 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
 
     Raises
     ------
-    ValueError
+    TableError
         Missing values, weights that are negative or all zero, folds that are no whole numbers from -1 on.
     """
     if place is None and role not in table.vectors:
@@ -216,24 +271,24 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         if values.dtype.kind in "iufb":
             return np.unique(values, return_inverse=True)[1].astype(np.int64)
         texts = [str(value) for value in values]  # pandas would copy each of them, which could fill the memory
-        places = {text: place for place, text in enumerate(sorted({*texts}))}
-        return np.array([places[text] for text in texts], dtype=np.int64)
+        code_of = {text: code for code, text in enumerate(sorted({*texts}))}
+        return np.array([code_of[text] for text in texts], dtype=np.int64)
     numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64)
     if role == "sample_weight":
-        fault = ~(np.isfinite(numbers) & (numbers >= 0))
-        _check_beside(table, role, values, fault, "weights, which are numbers from 0 on")
+        is_wrong = ~(np.isfinite(numbers) & (numbers >= 0))
+        _check_beside(table, role, values, is_wrong, "weights, which are numbers from 0 on")
         if not numbers.any():
             raise TableError(f"dataset.{role}: expected some weight above 0, got zeros only; choose another column.")
         return numbers
-    fault = ~((numbers == np.floor(numbers)) & (numbers >= -1))
-    _check_beside(table, role, values, fault, "numbers of folds, from 0 on, or -1")
+    is_wrong = ~((numbers == np.floor(numbers)) & (numbers >= -1))
+    _check_beside(table, role, values, is_wrong, "numbers of folds, from 0 on, or -1")
     return numbers.astype(np.int64)
 
 
-def _check_beside(table: Table, role: str, values: np.ndarray, fault: np.ndarray, expected: str) -> None:
-    """Raise for the first value of a column that is at fault."""
-    if fault.any():
-        row = int(np.argmax(fault))
+def _check_beside(table: Table, role: str, values: np.ndarray, is_wrong: np.ndarray, expected: str) -> None:
+    """Raise for the first wrong value of a column."""
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
         raise TableError(
             f"dataset.{role}: expected {expected}, got {values[row]!s:.40} in {table.where(row)}; correct it."
         )
@@ -244,33 +299,34 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
 
     Raises
     ------
-    ValueError
+    TableError
         Labels that are missing, as None, NaN, NA, NaT or masked: how many and where. Numbers among texts.
     """
     import pandas as pd
 
-    whole = np.asarray(y, dtype=object)
-    missing = np.flatnonzero(pd.isna(whole) | (np.ma.getmaskarray(y) if np.ma.isMaskedArray(y) else False))
+    is_missing = pd.isna(np.asarray(y, dtype=object))
+    if np.ma.isMaskedArray(y):
+        is_missing |= np.ma.getmaskarray(y)
+    missing = np.flatnonzero(is_missing)
     if missing.size:
         raise TableError(
             f"{subject}: expected a label in each row, got {missing.size} without, the first in "
             f"{where(int(missing[0]))}; leave these rows out, or write a name where nothing means one."
         )
     labels = np.asarray(y)
-    kinds = {isinstance(value, str): value for value in whole.ravel().tolist()} if labels.dtype.kind in "OU" else {}
-    if len(kinds) > 1:
-        raise TableError(
-            f"{subject}: expected labels that are all texts or all numbers, got the text "
-            f"{str(kinds[True])!r:.40} and the number {kinds[False]!s:.40}; write them in one way."
-        )
+    if labels.dtype.kind in "OU":
+        by_kind = {isinstance(label, str): label for label in labels.astype(object).ravel().tolist()}
+        if len(by_kind) > 1:
+            raise TableError(
+                f"{subject}: expected labels that are all texts or all numbers, got the text "
+                f"{str(by_kind[True])!r:.40} and the number {by_kind[False]!s:.40}; write them in one way."
+            )
     return labels
 
 
 def _values(table: Table, role: str, place: int | None) -> Any:
     """Return a column, or what the format has for a role beside the columns."""
-    if place is None:
-        return np.asarray(table.vectors[role])
-    return column_values(table, place)
+    return np.asarray(table.vectors[role]) if place is None else table.column(place)
 
 
 def _labels(table: Table, place: int | None) -> Any:
@@ -286,16 +342,25 @@ def _labels(table: Table, place: int | None) -> Any:
     return column.to_numpy()
 
 
-def _column_of_texts(table: Table, k: int) -> tuple[np.ndarray, list[str]] | None:
+# ---- texts
+
+
+def _text(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, list[str]] | None:
     """Return the numbers of the texts of a column, -1 where it has none, and the sorted texts; None for dates."""
     import pandas as pd
 
     column = table.columns.iloc[:, k]
     kind = pd.api.types.infer_dtype(column, skipna=True)
-    if column.dtype.kind in "mM" or kind in ("date", "time", "datetime", "timedelta", "period"):
+    if column.dtype.kind in "mM" or kind in DATE_KINDS:
         return None
     if kind in ("boolean", "decimal"):
         column = pd.to_numeric(column, errors="coerce")
+    elif is_category and table.texts is not None:
+        column = table.texts(k)
     try:
         codes, values = pd.factorize(column)
     except TypeError:
@@ -304,22 +369,23 @@ def _column_of_texts(table: Table, k: int) -> tuple[np.ndarray, list[str]] | Non
             f"expected numbers or texts in column {table.names[k]!r:.80}, got {value!s:.40}; leave it out: "
             f"dataset.left_out=[{table.names[k]:.80}]."
         ) from None
-    texts = [value.decode(errors="replace") if isinstance(value, bytes) else str(value).strip() for value in values]
-    known = sorted({*texts} - {*table.how.na_values, ""})
-    if known and all(map(DATE.fullmatch, known)) and not all(map(is_number, known)):
+    texts = [_text(value).strip() for value in values]
+    distinct = sorted({*texts} - {*table.how.na_values, ""})
+    if distinct and all(map(DATE.fullmatch, distinct)) and not all(map(is_number, distinct)):
         return None
-    number = {text: place for place, text in enumerate(known)}
-    return np.array([*(number.get(text, -1) for text in texts), -1])[codes], known
+    code_of = {text: code for code, text in enumerate(distinct)}
+    recoded = [code_of.get(text, -1) for text in texts]
+    return np.array([*recoded, -1])[codes], distinct
 
 
-def _check_numbers(table: Table, name: str, codes: np.ndarray, known: list[str]) -> None:
+def _check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str]) -> None:
     """Raise where most of some texts are numbers, and others are not, or are written with other signs."""
-    plain = np.array([*map(is_number, known), True])
-    alike = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in known] + [False])
-    if plain.all() or 2 * np.count_nonzero(alike[codes]) <= np.count_nonzero(codes >= 0):
+    is_plain = np.array([*map(is_number, texts), True])
+    is_like_number = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in texts] + [False])
+    if is_plain.all() or 2 * np.count_nonzero(is_like_number[codes]) <= np.count_nonzero(codes >= 0):
         return
-    row = int(np.argmin(plain[codes]))
-    text = known[codes[row]]
+    row = int(np.argmin(is_plain[codes]))
+    text = texts[codes[row]]
     step = _step_to_number(table, text) if LIKE_NUMBER.fullmatch(text) else _step_to_missing(table, text)
     raise TableError(f"expected numbers in {name}, as in most rows, got {text!r:.40} in {table.where(row)}; {step}.")
 
@@ -327,29 +393,36 @@ def _check_numbers(table: Table, name: str, codes: np.ndarray, known: list[str])
 def _step_to_missing(table: Table, text: str) -> str:
     """Return what to do where a text may stand for a missing value."""
     words = [*table.how.na_values, text]
-    listed = ",".join(word if re.fullmatch(r"[\w?./-]+", word) else f'"{word:.40}"' for word in words)
-    return f"where it stands for a missing value, say 'dataset.na_values=[{listed:.200}]'"
+    written = ",".join(word if re.fullmatch(r"[\w?./-]+", word) else f'"{word:.40}"' for word in words)
+    return f"where it stands for a missing value, say 'dataset.na_values=[{written:.200}]'"
 
 
 def _step_to_number(table: Table, text: str) -> str:
     """Return what to do where a number is written with other signs: no setting that is set already, or not taken."""
     foreign = re.sub(r"[eE](?=[+-]?\d)|[\d\s,.'+-]", "", text)
-    plain = re.sub(rf"[{re.escape(foreign)}]", "", text).strip() if foreign else text
+    plain = text
+    steps = []
+    if foreign:
+        plain = re.sub(rf"[{re.escape(foreign)}]", "", text).strip()
+        steps.append(f"write it without {foreign!r}, as {plain!r}: no setting takes this sign")
     signs = [*dict.fromkeys(re.sub(r"[^,.' \u00a0]", "", plain))]
-    steps = [f"write it without {foreign!r}, as {plain!r}: no setting takes this sign"] if foreign else []
-    decimal = table.how.decimal or "."
+    decimal = table.decimal
     if table.texts is None or table.how.thousands or (foreign and signs in ([], [decimal])):
-        steps = steps or ["write plain numbers, such as 1234.5"]
-    elif len(signs) == 1 and signs[0] in ",." and signs[0] != decimal:
+        return steps[0] if steps else "write plain numbers, such as 1234.5"
+    if len(signs) == 1 and signs[0] in ",." and signs[0] != decimal:
         steps.append(f"say whether it is 'dataset.decimal=\"{signs[0]}\"' or 'dataset.thousands=\"{signs[0]}\"'")
+        return "; ".join(steps)
+    separators = [sign for sign in signs if sign != decimal]
+    if not separators:
+        steps.append("write plain numbers")
+    elif len(separators) == 1:
+        steps.append(f"say 'dataset.thousands=\"{separators[0]}\"'")
     else:
-        others = [sign for sign in signs if sign != decimal]
-        last = f" and 'dataset.decimal=\"{others[-1]}\"'" if len(others) > 1 else ""
-        steps.append(f"say 'dataset.thousands=\"{others[0]}\"'{last}" if others else "write plain numbers")
+        steps.append(f"say 'dataset.thousands=\"{separators[0]}\"' and 'dataset.decimal=\"{separators[-1]}\"'")
     return "; ".join(steps)
 
 
-def _check_finite(table: Table, X: Any, kept: Sequence[int]) -> None:
+def _check_finite(table: Table, X: Any, places: Sequence[int]) -> None:
     """Raise for the first infinite value, or for NaN in a sparse matrix."""
     if X.dtype.kind != "f":
         return
@@ -361,11 +434,12 @@ def _check_finite(table: Table, X: Any, kept: Sequence[int]) -> None:
     if not len(wrong):
         return
     row, k = wrong[0].tolist()
-    shown, step = f"{X[row, k]}", ""
+    shown = f"{X[row, k]}"
+    step = "correct it"
     if table.texts is not None:
-        shown = table.texts(kept[k]).iloc[row]
-        step = f", or say that it is missing: dataset.na_values=[{shown:.40}]"
+        shown = table.texts(places[k]).iloc[row]
+        step = f"correct it, or say that it is missing: dataset.na_values=[{shown:.40}]"
     raise TableError(
-        f"expected finite numbers of 64 bits, got {shown:.40} in column {table.names[kept[k]]!r:.80}, "
-        f"{table.where(row)}; correct it{step}."
+        f"expected finite numbers of 64 bits, got {shown:.40} in column {table.names[places[k]]!r:.80}, "
+        f"{table.where(row)}; {step}."
     )

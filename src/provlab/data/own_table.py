@@ -1,4 +1,4 @@
-"""A user's own file as a table of columns: text such as CSV, Parquet, npz, npy, svmlight or MATLAB.
+"""A user's own file as a table of columns: text such as CSV, typed columns, or a matrix with vectors beside it.
 
 Such a file is of unknown intent: nothing in it is run, and what would take more memory than the limit is refused before
 anything asks for it.
@@ -11,10 +11,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,29 +21,31 @@ import numpy as np
 from scipy import sparse
 
 from provlab.project.documents import file_state
-from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
+from provlab.project.messages import listed
+from provsel.streams.memory import MemoryLimitError, check_memory, memory_limit, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
-from .files import TableError
-from .own_arff import NUMERIC, is_read_otherwise
+from .files import COLUMN_BYTES, ROW_BYTES, TableError
+from .own_arff import was_read_otherwise
 from .own_text import (
-    OF_A_COLUMN,
-    OF_A_ROW,
+    JSON_LINES,
     PACKED,
     SVMLIGHT,
     TEXTS,
+    Layout,
     Reading,
+    encoding_of,
     format_of,
     is_number,
+    is_written_as_csv,
     layout_of,
-    line_of,
     lines_of,
-    opened,
+    open_content,
+    open_unpacked,
+    place_of,
     read_frame,
-    read_whole,
-    some,
-    wide_rows,
+    written_as_csv,
 )
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ APART = (".npz", ".mat", *SVMLIGHT)
 UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_0__")
 """What pandas calls a column without a name: the first may number the rows."""
 
-ADVICE = {
+MATLAB_ADVICE = {
     "sparse": "write it in full, X = full(X), or as svmlight",
     "cell": "number its texts, [~, ~, Y] = unique(Y)",
     "struct": "write its fields as variables",
@@ -63,11 +64,14 @@ ADVICE = {
 }
 """By class of a MATLAB variable that is no matrix of numbers, what makes it one."""
 
-_BATCH = 64
+MATLAB_NUMBERS = {"double", "single", "logical", *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64))}
+"""Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
+
+TEXT_ROWS = 64
 """Rows of texts that are read together where each may be as long as all before it."""
 
-_MAT_NUMBERS = {"double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
-"""Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
+TYPED_FACTOR = 8
+"""Memory that a Stata file takes, in sizes of the file: bytes become floating-point numbers of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ class Table:
 
     `vectors` are, by roles such as "target", what formats have beside the columns, of shape (n,). `where` tells where a
     row stands in the file, as people see it. `texts` returns a column by its number as it is written; it is None where
-    the file has types. `notes` are what people should know before the run. `how` is how the file was read.
+    the file has types. `notes` are what people should know before the run. `how` is what the user said of the file, and
+    `decimal` its decimal sign.
     """
 
     columns: Any
@@ -86,6 +91,52 @@ class Table:
     texts: Callable[[int], Any] | None = None
     notes: list[str] = field(default_factory=list)
     how: Reading = field(default_factory=Reading)
+    decimal: str = "."
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether columns may have several types."""
+        return hasattr(self.columns, "iloc")
+
+    def column(self, place: int) -> Any:
+        """Return the values of a column, shape (n,)."""
+        if self.is_frame:
+            return self.columns.iloc[:, place].to_numpy()
+        column = self.columns[:, [place]]
+        if sparse.issparse(column):
+            column = column.toarray()
+        return column.ravel()
+
+    def with_rows_of(self, test: Table, test_name: str) -> Table:
+        """Return this table with the rows of another one below it, which has the same columns."""
+        if test.names != self.names or test.is_frame != self.is_frame:
+            raise TableError(
+                f"dataset.test_path: expected the columns {listed(self.names)}, got {listed(test.names)} in "
+                f"{test_name}; write the same columns in the same order."
+            )
+        import pandas as pd
+
+        n = self.columns.shape[0]
+        if self.is_frame:
+            columns = pd.concat([self.columns, test.columns], ignore_index=True)
+        elif sparse.issparse(self.columns) or sparse.issparse(test.columns):
+            columns = sparse.vstack([self.columns, test.columns], format="csr")
+        else:
+            columns = np.vstack([self.columns, test.columns])
+
+        def where(row: int) -> str:
+            return self.where(row) if row < n else f"{test.where(row - n)} of {test_name}"
+
+        def texts(k: int) -> Any:
+            parts = [table.texts(k) for table in (self, test) if table.texts is not None]
+            return pd.concat(parts, ignore_index=True)
+
+        vectors = {role: np.concatenate([vector, test.vectors[role]]) for role, vector in self.vectors.items()}
+        has_texts = self.texts is not None and test.texts is not None
+        notes = [*self.notes, *test.notes]
+        return replace(
+            self, columns=columns, vectors=vectors, where=where, texts=texts if has_texts else None, notes=notes
+        )
 
 
 @contextmanager
@@ -115,13 +166,15 @@ def _sound(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
     except (ImportError, MemoryError, MemoryLimitError, TableError):
         raise
     except Exception as error:
-        if isinstance(error, ValueError) and str(error).startswith(str(file)):
+        message = str(error)
+        from_stream = f"row_chunks: {file}: "
+        if isinstance(error, ValueError) and message.startswith(str(file)):
             raise
-        if isinstance(error, ValueError) and str(error).startswith(of_rows := f"row_chunks: {file}: "):
-            raise TableError(str(error).removeprefix(of_rows)) from error
+        if isinstance(error, ValueError) and message.startswith(from_stream):
+            raise TableError(message.removeprefix(from_stream)) from error
         raise ValueError(
             f"{file}: expected a sound {format_of(file)} file, got {type(error).__name__}: "
-            f"{' '.join(str(error).split()):.200}; repair it."
+            f"{' '.join(message.split()):.200}; repair it."
         ) from error
 
 
@@ -130,18 +183,16 @@ def read_table(file: Path, how: Reading) -> Table:
     return _sound(FORMATS[format_of(file)][0], file, how)
 
 
-def column_names(file: Path, how: Reading) -> list[str]:
+def names_of(file: Path, how: Reading) -> list[str]:
     """Return the names of the columns of a file."""
     if format_of(file) in TEXTS:
-        layout = once(layout_of, file, how)
-        wide = wide_rows(file, layout)
-        names = wide[0] if wide else read_frame(file, layout, nrows=0).columns
-        return list(names[: layout.width])
+        return [*once(layout_of, file, how).names]
     if format_of(file) == ".parquet":
         from pyarrow.parquet import read_schema
 
         schema = read_schema(file)
-        return [name for name in schema.names if name not in _index_of(schema)]
+        index = _index_of(schema)
+        return [name for name in schema.names if name not in index]
     return read_table(file, how).names
 
 
@@ -154,214 +205,324 @@ def has_index(file: Path, how: Reading) -> bool:
         layout = once(layout_of, file, how)
         if layout.row_names:
             return True
-        _check_text(file, layout)
-        column = read_frame(file, replace(layout, keep_default_na=False), dtype=str, usecols=[0]).iloc[:, 0].fillna("")
+        _check_text_size(file, how, layout)
+        column = _read_column(file, how, layout, 0).fillna("")
     else:
-        table = read_table(file, how)
-        column = column_values(table, 0)
-    texts = [text for text in (str(value).strip() for value in column) if text]
-    if not all(map(is_number, texts)):
+        column = read_table(file, how).column(0)
+    texts = [str(value).strip() for value in column]
+    texts = [text for text in texts if text]
+    if not texts or not all(map(is_number, texts)):
         return len({*texts}) == len(texts)
-    numbers = [float(text) for text in texts]
-    if not all(map(float.is_integer, numbers)):
+    numbers = np.array(texts, dtype=np.float64)
+    if (numbers != np.floor(numbers)).any():
         return False
-    steps = {b - a for a, b in pairwise(numbers) if b != numbers[0]}
-    return len({*numbers}) == len(numbers) or steps == {1.0}
+    steps = np.diff(numbers)[numbers[1:] != numbers[0]]
+    return np.unique(numbers).size == numbers.size or {*steps.tolist()} == {1.0}
 
 
 def is_read_anew(file: Path, how: Reading) -> bool:
     """Tell whether a file was read wrongly by provsel 0.1.0, without an error: its trials of then do not count."""
     if format_of(file) == ".arff":
-        layout = once(layout_of, file, how)
-        with opened(file, how) as binary:
-            text = io.TextIOWrapper(binary, encoding=layout.encoding, errors="replace", newline="")
-            return is_read_otherwise(islice(lines_of(text), layout.skip, None))
+        encoding = how.encoding or encoding_of(file)
+        with io.TextIOWrapper(open_unpacked(file), encoding, errors="replace", newline="") as text:
+            return was_read_otherwise(lines_of(text))
     if format_of(file) != ".parquet":
         return False
     from pyarrow.parquet import read_schema
 
-    columns = _of_pandas(read_schema(file)).get("columns") or []
+    columns = _pandas_notes(read_schema(file)).get("columns") or []
     return any(str(column.get("name")) != column.get("field_name") for column in columns if column.get("name"))
 
 
-def _check_size(file: Path, shape: Sequence[int], numbers: int | None = None) -> None:
-    """Raise where rows and columns take too much memory, of `numbers` bytes, by default eight for each."""
+def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) -> None:
+    """Raise where rows and columns take too much memory, of `n_bytes`, by default eight for each number."""
     if len(shape) != 2:
         raise TableError(f"expected rows and columns, got shape {tuple(shape)}.")
     n, d = shape
-    needed = (8 * n * d if numbers is None else numbers) + OF_A_ROW * n + OF_A_COLUMN * d
+    if n_bytes is None:
+        n_bytes = 8 * n * d
+    needed = n_bytes + ROW_BYTES * n + COLUMN_BYTES * d
     check_memory(f"data set {file.name}", needed, f"{n:,} rows of {d:,} columns")
 
 
-def _numbered(X: Any) -> list[str]:
-    return [str(k) for k in range(1, X.shape[1] + 1)]
+# ---- text
 
 
-def column_values(table: Table, place: int) -> Any:
-    """Return a column of a table, shape (n,)."""
-    if hasattr(table.columns, "iloc"):
-        return table.columns.iloc[:, place].to_numpy()
-    column = table.columns[:, [place]]
-    return (column.toarray() if sparse.issparse(column) else column).ravel()
-
-
-def _check_text(file: Path, layout: Reading) -> None:
+def _check_text_size(file: Path, how: Reading, layout: Layout) -> None:
     """Raise where a table of text takes too much memory, of which its lines are counted."""
-    ends = {b"\n": -layout.skip, b"\r": -layout.skip}  # Windows ends a line with both
+    is_packed = file.suffix.lower() in PACKED
+    width = len(layout.names)
+    n_newlines = 0
+    n_returns = 0
     size = 0
-    with opened(file, layout) as binary:
-        for block in iter(lambda: binary.read(1 << 20), b""):
-            ends = {end: n + block.count(end) for end, n in ends.items()}
-            size += len(block) if file.suffix.lower() in PACKED else 0
-            # a row may be shorter than the first line, and is filled up; a packed text may be longer than its numbers
-            n = max(0, *ends.values())
-            _check_size(file, (n, layout.width), max(8 * n * layout.width, size))
+    with open_content(file, how) as content:
+        while block := content.read(1 << 20):
+            n_newlines += block.count(b"\n")
+            n_returns += block.count(b"\r")  # Windows ends a line with both
+            if is_packed:  # such a text may be longer than its numbers
+                size += len(block)
+            n_lines = max(n_newlines, n_returns)  # a row may be shorter than the first line, and is filled up
+            _check_size(file, (n_lines, width), max(8 * n_lines * width, size))
+
+
+def _read_column(file: Path, how: Reading, layout: Layout, k: int) -> Any:
+    """Return a field of all rows as it is written."""
+    import pandas as pd
+
+    plain = replace(how, keep_default_na=False)
+    try:
+        return read_frame(file, plain, layout, dtype=str, usecols=[k]).iloc[:, 0]
+    except pd.errors.ParserError:  # all rows are shorter than the line of names
+        return read_frame(file, plain, layout, dtype=str).iloc[:, k]
 
 
 def _read_text(file: Path, how: Reading) -> Table:
     layout = once(layout_of, file, how)
-    _check_text(file, layout)
-    frame = read_whole(file, layout).reset_index(drop=True)
-    notes = ["the first fields of the rows, which have no name, are left out"] * layout.row_names
+    _check_text_size(file, how, layout)
+    frame = read_frame(file, how, layout).copy()  # one block a type: slices of thousands of columns are fast
+    notes = []
+    if layout.row_names:
+        frame = frame.iloc[:, 1:]
+        notes.append("the first fields of the rows, which have no name, are left out")
 
     def where(row: int) -> str:
-        return f"line {line_of(file, layout, int(frame.index[row]))}"
+        return place_of(file, how, layout, int(frame.index[row]))
 
-    def texts(k: int | None = None) -> Any:
-        alone = k is not None and not layout.row_names
-        plain = replace(layout, keep_default_na=False)
-        found = read_frame(file, plain, dtype=str, usecols=[k] if alone else None).iloc[frame.index]
-        return found if k is None else found.iloc[:, 0 if alone else k].str.strip()
+    def texts(k: int) -> Any:
+        return _read_column(file, how, layout, k + layout.row_names).iloc[frame.index].str.strip()
 
-    beside = frame.iloc[:, layout.width :].notna().to_numpy()
-    if beside.any():
-        row, k = np.argwhere(beside)[0]
+    width = len(layout.names)
+    beyond = np.argwhere(frame.iloc[:, width:].notna().to_numpy())
+    if len(beyond):
+        row, k = beyond[0]
         raise TableError(
-            f"expected no values after the last name, got {frame.iloc[row, layout.width + k]!s:.40} in {where(row)}; "
+            f"expected no values after the last name, got {frame.iloc[row, width + k]!s:.40} in {where(row)}; "
             f"give that column a name in the first line."
         )
-    frame = frame.iloc[:, : layout.width]
-    empty = frame.isna().all(axis=1).to_numpy()
-    if empty.any() and (empty := empty & (texts().fillna("") == "").all(axis=1).to_numpy()).any():  # not NA as a label
-        frame = frame[~empty]
-        notes.append(f"{np.count_nonzero(empty)} rows without any value are left out")
-    _check_types(layout, frame, where)
-    return Table(frame, [*frame.columns], where=where, texts=texts, notes=notes, how=layout)
+    if frame.iloc[:, 0].isna().any():
+        is_empty = frame.isna().all(axis=1)
+        if is_empty.any():  # NA may be a label
+            cells = read_frame(file, replace(how, keep_default_na=False), layout, dtype=str)
+            cells = cells.iloc[:, -frame.shape[1] :]
+            is_empty = is_empty & (cells.fillna("") == "").all(axis=1)
+            frame = frame[~is_empty]
+        if is_empty.any():
+            notes.append(f"{np.count_nonzero(is_empty)} rows without any value are left out")
+    frame = frame.iloc[:, :width]
+    if is_written_as_csv(file, how):
+        _check_declared(frame, written_as_csv(file, how).numeric, layout.names, where)
+    return Table(frame, [*layout.names], {}, where, texts, notes, how, layout.decimal)
 
 
-def _check_types(layout: Reading, frame: Any, where: Callable[[int], str]) -> None:
-    """Raise for a text in an attribute that is declared as numbers."""
-    for k, attribute in enumerate(layout.attributes):
+def _check_declared(frame: Any, numeric: Mapping[int, str], names: Sequence[str], where: Callable[[int], str]) -> None:
+    """Raise for a text in a column that is declared as numbers."""
+    for k, kind in numeric.items():
         column = frame.iloc[:, k]
-        if attribute.kind not in NUMERIC or column.dtype.kind in "iuf":
+        if column.dtype.kind in "iuf":
             continue
-        row = next((row for row, value in enumerate(column) if value == value and not is_number(str(value))), None)
-        if row is not None:
-            text = str(column.iloc[row])
-            raise TableError(
-                f"expected numbers in attribute {attribute.name!r:.80}, which is declared {attribute.kind}, got "
-                f"{text!r:.40} in {where(row)}; correct it, or where it stands for a missing value, say "
-                f"'dataset.na_values=[{text:.40}]'."
-            )
+        for row, value in enumerate(column):
+            if value == value and not is_number(str(value)):
+                raise TableError(
+                    f"expected numbers in attribute {names[k]!r:.80}, which is declared {kind}, got {str(value)!r:.40} "
+                    f"in {where(row)}; correct it, or where it stands for a missing value, say "
+                    f"'dataset.na_values=[{value!s:.40}]'."
+                )
 
 
-def _of_pandas(schema: Any) -> dict[str, Any]:
+# ---- columns with types
+
+
+def _pandas_notes(schema: Any) -> dict[str, Any]:
     """Return what pandas wrote beside a schema; nothing where that is no mapping."""
     try:
-        beside = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        notes = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
     except (ValueError, RecursionError):
         return {}
-    return beside if isinstance(beside, dict) else {}
+    return notes if isinstance(notes, dict) else {}
 
 
 def _index_of(schema: Any) -> list[str]:
     """Return the names of the columns that are the index of a frame."""
-    listed = _of_pandas(schema).get("index_columns")
-    return [name for name in listed if name in schema.names] if isinstance(listed, list) else []
+    names = _pandas_notes(schema).get("index_columns")
+    if not isinstance(names, list):
+        return []
+    return [name for name in names if name in schema.names]
 
 
-def _read_parquet(file: Path, how: Reading) -> Table:
-    """Read columns by the names and types of the schema: pandas' own notes beside it may say other ones.
-
-    Each different text is in memory once, as it is in the file: a long one in each row takes no memory.
-    """
+def _table_of_arrow(table: Any, how: Reading) -> Table:
+    """Return columns by the names and types of the schema: pandas' own notes beside it may say other ones."""
     import pandas as pd
-    from pyarrow.parquet import ParquetFile
 
-    about = ParquetFile(file).metadata
-    chunks = [
-        about.row_group(group).column(k) for group in range(about.num_row_groups) for k in range(about.num_columns)
-    ]
-    # a column of lists has more values than rows; texts are as long as they say
-    texts = [chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
-    size = 8 * sum(chunk.num_values for chunk in chunks) + sum(chunk.total_uncompressed_size for chunk in texts)
-    _check_size(file, (about.num_rows, about.num_columns), size)
-    written_as_changes = {chunk.path_in_schema for chunk in texts if "DELTA_BYTE_ARRAY" in chunk.encodings}
-    for path in written_as_changes:
-        for batch in ParquetFile(file).iter_batches(_BATCH, columns=[path]):
-            size += batch.nbytes
-            _check_size(file, (about.num_rows, about.num_columns), size)
-    packed = [*dict.fromkeys(chunk.path_in_schema for chunk in texts if chunk.path_in_schema not in written_as_changes)]
-    table = ParquetFile(file, read_dictionary=packed).read()
     index = _index_of(table.schema)
     frame = table.drop_columns(index).to_pandas(ignore_metadata=True)
     for k, kind in enumerate(frame.dtypes):
         if kind == "category" and kind.categories.dtype.kind == "O":
             texts_once = pd.Index(kind.categories.to_numpy(dtype=object), dtype=object)
             frame.isetitem(k, pd.Categorical.from_codes(frame.iloc[:, k].cat.codes, texts_once))
+    table = _typed(frame, how)
     named = [name for name in index if not UNNAMED.fullmatch(name)]
-    notes = [f"the index of the frame, {some(named)}, is left out"] if named else []
-    return Table(frame, [str(name) for name in frame.columns], notes=notes, how=how)
+    if named:
+        table.notes.append(f"the index of the frame, {listed(named)}, is left out")
+    return table
 
 
-def _chosen(how: Reading, usual: Sequence[str], numbers: Collection[str], listed: Sequence[Any]) -> dict[str, str]:
+def _typed(frame: Any, how: Reading) -> Table:
+    return Table(frame, [str(name) for name in frame.columns], how=how)
+
+
+def _read_parquet(file: Path, how: Reading) -> Table:
+    """Read columns; each different text is in memory once, as it is in the file: a long one in each row is no claim."""
+    from pyarrow.parquet import ParquetFile
+
+    metadata = ParquetFile(file).metadata
+    shape = metadata.num_rows, metadata.num_columns
+    size = 0
+    texts: dict[str, None] = {}
+    written_as_changes: dict[str, None] = {}
+    for group in range(metadata.num_row_groups):
+        for k in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(k)
+            size += 8 * chunk.num_values  # a column of lists has more than rows
+            if chunk.physical_type == "BYTE_ARRAY":
+                size += chunk.total_uncompressed_size
+                texts[chunk.path_in_schema] = None
+                if "DELTA_BYTE_ARRAY" in chunk.encodings:
+                    written_as_changes[chunk.path_in_schema] = None
+    _check_size(file, shape, size)
+    for path in written_as_changes:  # such texts are longer than the file says
+        for batch in ParquetFile(file).iter_batches(TEXT_ROWS, columns=[path]):
+            size += batch.nbytes
+            _check_size(file, shape, size)
+    in_memory_once = [path for path in texts if path not in written_as_changes]
+    return _table_of_arrow(ParquetFile(file, read_dictionary=in_memory_once).read(), how)
+
+
+def _read_feather(file: Path, how: Reading) -> Table:
+    from pyarrow import feather
+
+    check_memory(f"data set {file.name}", file.stat().st_size, "columns")
+    table = feather.read_table(file, memory_map=False)
+    _check_size(file, table.shape, max(table.nbytes, 8 * math.prod(table.shape)))
+    return _table_of_arrow(table, how)
+
+
+def _read_stata(file: Path, how: Reading) -> Table:
+    import pandas as pd
+
+    size = file.stat().st_size
+    check_memory(f"data set {file.name}", TYPED_FACTOR * size, f"{size:,} bytes of Stata")
+    return _typed(pd.read_stata(file), how)
+
+
+def _read_json_lines(file: Path, how: Reading) -> Table:
+    """Read an object a line: names of columns and values."""
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    numbers: list[int] = []
+    names: set[str] = set()
+    limit = memory_limit()
+    size = 0
+    with open_unpacked(file) as content:
+        for number, line in enumerate(lines_of(content), 1):
+            if not line.strip():
+                continue
+            row = _json_object(line, number)
+            rows.append(row)
+            numbers.append(number)
+            names.update(row)
+            size += ROW_BYTES * len(row) + len(line)
+            needed = max(size, 8 * len(rows) * len(names))
+            if needed > limit:
+                _check_size(file, (len(rows), len(names)), needed)
+    table = _typed(pd.DataFrame(rows), how)
+    return replace(table, where=lambda row: f"line {numbers[row]}")
+
+
+def _json_object(line: bytes, number: int) -> dict[str, Any]:
+    row = None
+    with suppress(ValueError):
+        row = json.loads(line)
+    if not isinstance(row, dict):
+        raise TableError(
+            f'expected an object of JSON in each line, such as {{"a": 1, "label": "x"}}, got {line[:40]!r} in '
+            f"line {number}; write it as JSON lines."
+        )
+    return row
+
+
+# ---- a matrix, and vectors beside it
+
+
+def _chosen_variables(
+    how: Reading, usual: Sequence[str], numbers: Collection[str], variables: Sequence[Any]
+) -> dict[str, str]:
     """Return the names of the variables by their roles, of which X is one.
 
-    `usual` are names of the labels, `numbers` the variables that can be read, `listed` name, shape and type of all.
+    `usual` are names of the labels, `numbers` the variables that can be read, `variables` name, shape and type of all.
     """
-    found = {}
-    for role, said in (("X", how.X or "X"), *how.vectors):
-        names = usual if said is None else [said]
-        name = next((name for name in names if name in numbers), None)
-        if name is None:
-            there = ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in listed)
-            step = next((ADVICE[kind] for name, _, kind in listed if name in names and kind in ADVICE), "")
-            if not step:
-                column = "; where they are a column of X, say dataset.target=-1" if role == "target" else ""
-                step = f"say which has them, dataset.{role}=NAME, or write numbers{column}"
-            raise TableError(f"expected a variable {names[0]:.80} of real numbers, got {there or 'none':.300}; {step}.")
-        found[role] = name
-    return found
+    chosen = {}
+    for role, stated in (("X", how.X or "X"), *how.vectors):
+        names = usual if stated is None else [stated]
+        readable = [name for name in names if name in numbers]
+        if not readable:
+            raise TableError(_missing_variable(role, names, variables))
+        chosen[role] = readable[0]
+    return chosen
 
 
-def _apart(X: Any, chosen: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
+def _missing_variable(role: str, names: Sequence[str], variables: Sequence[Any]) -> str:
+    """Return what is wrong where no variable of these names can be read, and what helps."""
+    shown = ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in variables)
+    step = f"say which has them, dataset.{role}=NAME, or write numbers"
+    if role == "target":
+        step += "; where they are a column of X, say dataset.target=-1"
+    for name, _, kind in variables:
+        if name in names and kind in MATLAB_ADVICE:
+            step = MATLAB_ADVICE[kind]
+    return f"expected a variable {names[0]:.80} of real numbers, got {shown or 'none':.300}; {step}."
+
+
+def _matrix_table(X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
     """Return a matrix with the vectors beside it."""
-    names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else _numbered(X)
+    if how.transpose:
+        X = X.T
+    names = _numbered(X)
+    if "feature_names" in arrays:
+        names = [str(name) for name in arrays["feature_names"]]
     if len(names) != X.shape[1]:
         raise TableError(f"expected {X.shape[1]} feature_names, got {len(names)}; write one for each column.")
     vectors = {role: arrays[name].ravel() for role, name in chosen.items() if role != "X"}
     for role, vector in vectors.items():
         if vector.size != X.shape[0]:
             raise TableError(
-                f"expected {X.shape[0]} values in {chosen[role]}, one for each row of X, got {vector.size}; transpose "
-                f"the matrix where its columns are the samples."
+                f"expected {X.shape[0]} values in {chosen[role]}, one for each row of X, got {vector.size}; where the "
+                f"columns of X are the samples, say dataset.transpose=true."
             )
     return Table(X, names, vectors)
+
+
+def _numbered(X: Any) -> list[str]:
+    return [str(k) for k in range(1, X.shape[1] + 1)]
 
 
 def _read_npz(file: Path, how: Reading) -> Table:
     headers = npz_headers(file)
     is_sparse = how.X is None and headers.keys() >= COMPRESSED
-    listed = [(name, *header) for name, header in headers.items()]
-    chosen = _chosen(how, ["y", "Y"], {*headers, *["X"] * is_sparse}, listed)
-    kept = {*chosen.values(), "feature_names", "format", *(COMPRESSED if is_sparse else ())}
-    shape = (0, 0) if is_sparse else headers[chosen["X"]][0]
-    _check_size(file, shape, 8 * math.prod(shape) + npz_bytes(headers, kept))
-    arrays = read_npz(file, kept)
-    X: Any = compressed(arrays) if is_sparse else arrays[chosen["X"]]
+    variables = [(name, *header) for name, header in headers.items()]
+    readable = {*headers, "X"} if is_sparse else {*headers}
+    chosen = _chosen_variables(how, ["y", "Y"], readable, variables)
+    needed = {*chosen.values(), "feature_names", "format"}
     if is_sparse:
-        _check_size(file, X.shape, 16 * X.nnz)
-    return _apart(X, chosen, arrays)
+        needed |= {*COMPRESSED}
+    shape = (0, 0) if is_sparse else headers[chosen["X"]][0]
+    _check_size(file, shape, 8 * math.prod(shape) + npz_bytes(headers, needed))
+    arrays = read_npz(file, needed)
+    if not is_sparse:
+        return _matrix_table(arrays[chosen["X"]], how, chosen, arrays)
+    X: Any = compressed(arrays)
+    _check_size(file, X.shape, 16 * X.nnz)
+    return _matrix_table(X, how, chosen, arrays)
 
 
 def _read_npy(file: Path, how: Reading) -> Table:
@@ -370,24 +531,25 @@ def _read_npy(file: Path, how: Reading) -> Table:
         import pandas as pd
 
         _check_size(file, (X.size, len(X.dtype.names)), X.nbytes)
-        frame = pd.DataFrame(np.array(X, dtype=X.dtype.newbyteorder("=")))
-        return Table(frame, [*X.dtype.names], how=how)
+        return _typed(pd.DataFrame(np.array(X, dtype=X.dtype.newbyteorder("="))), how)
+    if X.ndim == 1:
+        X = X[:, None]
     _check_size(file, X.shape)
-    return Table(X, _numbered(X))
+    return _matrix_table(X, how, {}, {})
 
 
 def _read_mat(file: Path, how: Reading) -> Table:
     from scipy.io import loadmat, whosmat
 
     try:
-        listed = whosmat(str(file), appendmat=False)
+        variables = whosmat(str(file), appendmat=False)
     except NotImplementedError as error:
         raise TableError("expected format 4 to 7, got format 7.3, which is HDF5; save it with -v7.") from error
-    shapes = {name: shape for name, shape, kind in listed if kind in _MAT_NUMBERS}
-    chosen = _chosen(how, ["Y", "y"], shapes, listed)
+    shapes = {name: shape for name, shape, kind in variables if kind in MATLAB_NUMBERS}
+    chosen = _chosen_variables(how, ["Y", "y"], shapes, variables)
     _check_size(file, shapes[chosen["X"]], 8 * sum(math.prod(shapes[name]) for name in chosen.values()))
     arrays = loadmat(str(file), variable_names=[*chosen.values()], appendmat=False)
-    return _apart(arrays[chosen["X"]], chosen, arrays)
+    return _matrix_table(arrays[chosen["X"]], how, chosen, arrays)
 
 
 def _read_svmlight(file: Path, how: Reading) -> Table:
@@ -395,25 +557,33 @@ def _read_svmlight(file: Path, how: Reading) -> Table:
     _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size)  # 16 bytes or characters a value
     chunks = [*rows.chunks(4096)]
     X = sparse.vstack([X for X, _ in chunks], format="csr")
-    vectors, queries, notes = {"target": np.concatenate([y for _, y in chunks])}, query_ids(file), []
-    if "groups" not in dict(how.vectors):
-        notes = ["rows have qid: dataset.groups=qid puts equal ones into one fold"] * (queries is not None)
-    elif queries is None:
-        raise TableError("expected qid:NUMBER in each row, as dataset.groups=qid needs, got rows without.")
-    else:
+    vectors = {"target": np.concatenate([y for _, y in chunks])}
+    queries = query_ids(file)
+    notes = []
+    if "groups" in dict(how.vectors):
+        if queries is None:
+            raise TableError("expected qid:NUMBER in each row, as dataset.groups=qid needs, got rows without.")
         vectors["groups"] = queries
+    elif queries is not None:
+        notes.append("rows have qid: dataset.groups=qid puts equal ones into one fold")
     return Table(X, _numbered(X), vectors, notes=notes)
 
 
-OF_TEXT = ("sep", "decimal", "thousands", "encoding", "header", "comment", "na_values", "keep_default_na")
+TEXT_SETTINGS = ("sep", "decimal", "thousands", "encoding", "header", "comment", "na_values", "keep_default_na")
 FORMATS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
-    **dict.fromkeys(TEXTS, (_read_text, OF_TEXT)),
+    **dict.fromkeys(TEXTS, (_read_text, (*TEXT_SETTINGS, "transpose"))),
     ".arff": (_read_text, ("encoding", "na_values", "keep_default_na")),
-    ".xlsx": (_read_text, ("sheet_name", "header", "decimal", "thousands", "na_values", "keep_default_na")),
+    ".xlsx": (
+        _read_text,
+        ("sheet_name", "header", "decimal", "thousands", "na_values", "keep_default_na", "transpose"),
+    ),
     ".parquet": (_read_parquet, ("na_values",)),
-    ".npz": (_read_npz, ("X",)),
-    ".npy": (_read_npy, ()),
-    ".mat": (_read_mat, ("X",)),
+    ".feather": (_read_feather, ("na_values",)),
+    ".dta": (_read_stata, ("na_values",)),
+    **dict.fromkeys(JSON_LINES, (_read_json_lines, ("na_values",))),
+    ".npz": (_read_npz, ("X", "transpose")),
+    ".npy": (_read_npy, ("transpose",)),
+    ".mat": (_read_mat, ("X", "transpose")),
     **dict.fromkeys(SVMLIGHT, (_read_svmlight, ("zero_based", "n_features"))),
 }
 """By ending of a file, what reads it, and the settings of `Reading` that are said of it."""

@@ -1,7 +1,7 @@
-"""A user's own table of text, plain or packed: what separates its columns, which line names them, where a row stands.
+"""A user's own table of text: what separates its columns, which line names them, and where a row stands.
 
-pandas reads it. What is found here is what pandas would guess, or take for granted: only what is certain is found, all
-else is an error that names the setting.
+pandas reads the rows. Found here is what pandas would guess or take for granted: only what is certain is found, all
+else is an error that names the setting. Excel, ARFF and transposed tables are written as CSV first.
 """
 
 from __future__ import annotations
@@ -12,61 +12,54 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import compress, islice, pairwise
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
-from provlab.data.files import TableError
-from provlab.data.own_arff import Attribute, Rows, read_attributes
-from provlab.data.own_wide import CELLS, WIDE, read_wide, rows_of
 from provlab.project.documents import file_state
-from provlab.project.messages import to_install
+from provlab.project.messages import listed
 from provsel.streams.memory import check_memory, memory_limit
 from provsel.streams.svmlight_rows import MAX_LINE, OPEN
+
+from .files import COLUMN_BYTES, TableError
+from .own_arff import CsvText, arff_as_csv
+from .own_excel import sheet_as_csv
 
 TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ",", ".xlsx": ","}
 """Endings of tables of text, and what separates their columns where that cannot be found."""
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+JSON_LINES = (".jsonl", ".ndjson")
 
 PACKED = (*OPEN, ".zip")
 
 SPACES = "\\s+"
 """What pandas calls any white space as separator."""
 
-SPELLED = {"tab": "\t", "\\t": "\t", "space": SPACES}
-"""Separators that are hard to write on a command line."""
-
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 MISSING = {"", "?", "-", ".", "na", "n/a", "nan", "null", "none"}
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
-HEAD_LINES, HEAD = 200, 1 << 20
+HEAD_LINES = 200
+HEAD_CHARACTERS = 1 << 20
 """Lines, and characters, that tell the layout."""
 
-SHEET_ROWS = 1 << 20
-"""Rows that Excel has at most."""
-
-OF_A_ROW, OF_A_COLUMN = 64, 256
-"""Bytes that loading takes beside the numbers: labels as Python objects, and names with their suffixes."""
+CELL_BYTES = 64
+"""Memory of a cell as a text."""
 
 csv.field_size_limit(2**31 - 1)  # a line of 20,000 genes is one field to the separators that it does not have
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is read, in the words of `pandas.read_csv` and of `load_svmlight_file`.
+    """What a user says of a file, in the words of `pandas.read_csv` and of `load_svmlight_file`.
 
-    See `provlab.data.loaders.file.load` for what a user can say. For formats that keep variables apart, `vectors`
-    are pairs of a role, such as "target", and the name of its variable. None means the usual name. Of text `layout_of`
-    finds what the user has not said, and the rest: `skip` lines stand before the table, such as those that declare the
-    `attributes` of ARFF; of `width` columns none at the end is empty; `row_names` tells whether rows have one field
-    more than there are names, as R writes them.
+    See `provlab.data.loaders.file.load`. For formats that keep variables apart, `vectors` are pairs of a role, such as
+    "target", and the name of its variable; None means the usual name.
     """
 
     sep: str | None = None
@@ -81,101 +74,50 @@ class Reading:
     X: str | None = None
     zero_based: bool | None = None
     n_features: int | None = None
+    transpose: bool = False
     vectors: tuple[tuple[str, str | None], ...] = ()
-    skip: int = 0
-    attributes: tuple[Attribute, ...] = ()
-    width: int = 0
-    row_names: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the rows of a table of text are written.
+
+    `header` is the row of the names, None without one; `lines_before` stand before the first row of values. `names` are
+    those of the columns, of which none at the end is empty. Rows have `n_fields`, of which the first has no name where
+    `row_names` says so, as R writes them.
+    """
+
+    sep: str
+    decimal: str
+    encoding: str
+    header: int | None
+    names: tuple[str, ...]
+    n_fields: int
+    row_names: bool
+    lines_before: int
 
 
 def format_of(file: Path) -> str:
     """Return the ending that says the format, such as ".csv" of a.csv.gz, or the last one where it is not known."""
-    *before, last = ["", *(ending.lower() for ending in file.suffixes[-2:])]
-    packed = {*TEXTS, *(() if last == ".zip" else SVMLIGHT)} - {".xlsx"}
-    return before[-1] if last in PACKED and before[-1] in packed else last
+    endings = ["", *(ending.lower() for ending in file.suffixes)]
+    may_be_packed = {*TEXTS, *JSON_LINES} - {".xlsx"}
+    if endings[-1] != ".zip":
+        may_be_packed.update(SVMLIGHT)
+    if endings[-1] in PACKED and endings[-2] in may_be_packed:
+        return endings[-2]
+    return endings[-1]
 
 
-def opened(file: Path, how: Reading) -> Any:
-    """Return a table of text, unpacked, as a file of bytes; of Excel a sheet, written as CSV."""
-    if file.suffix.lower() == ".xlsx":
-        return io.BytesIO(_sheet(file, file_state(file), how.sheet_name))
-    if file.suffix.lower() != ".zip":
-        return OPEN.get(file.suffix.lower(), open)(file, "rb")
+def open_unpacked(file: Path) -> Any:
+    """Return a file of bytes, unpacked."""
+    ending = file.suffix.lower()
+    if ending != ".zip":
+        return OPEN.get(ending, open)(file, "rb")
     archive = zipfile.ZipFile(file)
     members = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
     if len(members) != 1:
         raise TableError(f"expected one file in the archive, got {members!s:.200}; unpack it.")
     return archive.open(members[0])
-
-
-@lru_cache(maxsize=1)
-def _sheet(file: Path, state: object, name: str | int | None) -> bytes:
-    """Return a sheet as CSV, a line for each of its rows, so that what reads text reads it."""
-    with zipfile.ZipFile(file) as archive:
-        unpacked = sum(member.file_size for member in archive.infolist())
-    check_memory(f"data set {file.name}", 8 * unpacked, f"{unpacked:,} bytes of cells")
-    try:
-        from openpyxl import load_workbook
-    except ImportError as error:
-        raise TableError(
-            f"expected openpyxl, which reads Excel, got an installation without; {to_install('excel')}, or save "
-            f"the sheet as CSV."
-        ) from error
-    with closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book:
-        sheets = book.worksheets
-        names = [sheet.title for sheet in sheets]
-        if name not in {*names, *range(len(names))} and (name is not None or len(names) > 1):
-            raise TableError(
-                f"expected {'one sheet' if name is None else f'a sheet {name!r:.40}'}, got {some(names)}; say which: "
-                "dataset.sheet_name=NAME."
-            )
-        rows = _rows_of(file, book[name] if isinstance(name, str) else sheets[name or 0])
-    width = max(map(len, rows), default=0)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for cells in rows:
-        if cells:
-            writer.writerow([*cells, *[""] * (width - len(cells))])
-        else:
-            text.write("\n")  # a row without any value is an empty line
-    return text.getvalue().encode()
-
-
-def _rows_of(file: Path, sheet: Any) -> list[tuple[Any, ...]]:
-    """Return the cells of a sheet, without empty ones at the ends, as long as the whole table fits into memory.
-
-    A few bytes can name a cell in the last row and column, or a long text in each row.
-    """
-    sheet.reset_dimensions()  # which may be wrong
-    limit = memory_limit()
-    rows: list[tuple[Any, ...]] = []
-    width = characters = 0
-    for row in sheet.iter_rows():
-        cells = [_cell(cell) for cell in row]
-        while cells and cells[-1] == "":
-            cells.pop()
-        rows.append(tuple(cells))
-        if cells:
-            width = max(width, len(cells))
-            characters += sum(len(cell) for cell in cells if isinstance(cell, str))
-        needed = (8 * width + OF_A_ROW) * len(rows) + characters
-        if needed > limit:
-            check_memory(f"data set {file.name}", needed, f"{len(rows):,} rows of {width:,} columns")
-        if len(rows) > SHEET_ROWS:
-            raise TableError(f"expected at most {SHEET_ROWS:,} rows, as Excel has, got more; save the sheet as CSV.")
-    return rows
-
-
-def _cell(cell: Any) -> Any:
-    """Return the value of a cell as it is written in CSV: whole numbers without ".0", None for an error."""
-    if cell.value is None:
-        return ""
-    if cell.data_type == "e":
-        return None
-    if cell.data_type == "n":
-        whole = int(cell.value)
-        return whole if whole == cell.value else float(cell.value)
-    return cell.value
 
 
 def lines_of(file: Any) -> Iterator[Any]:
@@ -192,154 +134,282 @@ def lines_of(file: Any) -> Iterator[Any]:
         yield line
 
 
-@contextmanager
-def _as_text(file: Path, how: Reading) -> Iterator[Any]:
-    """Yield a table of text after some lines: pandas' own skiprows takes quotes in those for its own."""
-    with opened(file, how) as binary:
-        text = io.TextIOWrapper(binary, encoding=how.encoding, newline="")
-        for _ in islice(lines_of(text), how.skip):
-            pass
-        yield Rows(lines_of(text), how.attributes, how.skip, how.na_values) if how.attributes else text
+def is_written_as_csv(file: Path, how: Reading) -> bool:
+    """Tell whether a file is read from what `written_as_csv` makes of it."""
+    return how.transpose or format_of(file) in (".arff", ".xlsx")
 
 
-def layout_of(file: Path, how: Reading) -> Reading:
-    """Return how the columns of a file are separated and named, of what the user says and what its first lines are.
-
-    Raises
-    ------
-    ValueError
-        Where that is not certain: names the setting.
-    """
-    ending = format_of(file)
-    with opened(file, how) as binary:
-        first = binary.read(3)
-    encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
-    how = replace(how, encoding=encoding, sep="," if ending == ".xlsx" else how.sep)
-    try:
-        with _as_text(file, how) as text:
-            if ending == ".arff":
-                attributes, skip = read_attributes(lines_of(text))
-                known: dict[str, Any] = {"sep": ",", "decimal": ".", "header": None, "width": len(attributes)}
-                return replace(how, attributes=attributes, skip=skip, **known)
-            lines = _first_lines(text)
-        if any("\0" in line for line in lines):
-            raise UnicodeError("zero bytes")
-    except UnicodeError as error:
-        raise _other_encoding(file, how) from error
-    if lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):
-        how, lines = replace(how, sep=how.sep or said[1], skip=1), lines[1:]
-    signs = how.sep if how.sep not in (None, SPACES) else ",;\t| "
-    columns = 1 + max((line.count(sign) for line in lines for sign in signs), default=0)
-    check_memory(f"data set {file.name}", OF_A_COLUMN * columns, f"a line of {columns:,} columns")
-    how = how if how.sep else replace(how, sep=_separator(file, lines, how))
-    rows = [fields for _, fields in records(lines, how)]
-    at = _names_at(rows, how)
-    body = rows if at is None else rows[at + 1 :]
-    header = rows[at] if at is not None and at < len(rows) else next(iter(rows), [])
-    longer = bool(body) and all(len(row) == len(header) + 1 for row in body)
-    whole = [row for row in (header if at is not None else [], *body) if len(row) == len(header)]
-    used = (k + 1 for k in range(len(header)) if at is None or any(row[k] for row in whole))
-    width = max(used, default=min(1, len(header)))
-    decimal = how.decimal or _decimal(body, how)
-    return replace(how, header=at, decimal=decimal, width=width, row_names=longer and any(row[-1] for row in body))
+def written_as_csv(file: Path, how: Reading) -> CsvText:
+    """Return an Excel, ARFF or transposed file as CSV, written once while it stays as it is."""
+    settings = replace(how, decimal=None, thousands=None, header="infer")
+    return _written_as_csv(file, file_state(file), settings)
 
 
-def wide_rows(file: Path, layout: Reading) -> tuple[list[str], list[list[str]]] | None:
-    """Return names and rows of a plain table with far more columns than rows; None of all others."""
-    is_plain = not (layout.attributes or layout.row_names or layout.comment or layout.thousands)
-    if layout.width < WIDE or not is_plain or layout.sep in (None, SPACES):
-        return None
-    with _as_text(file, layout) as text:
-        lines = [*islice(lines_of(text), CELLS // layout.width + 1)]
-    if len(lines) > CELLS // layout.width:
-        return None
-    return rows_of(lines, str(layout.sep), None if layout.header is None else int(layout.header))
-
-
-def read_whole(file: Path, layout: Reading) -> Any:
-    """Return all of the file as `read_frame` does."""
-    wide = wide_rows(file, layout)
-    if wide is None or not wide[1]:
-        return read_frame(file, layout)
-    names, rows = wide
-    options: dict[str, Any] = {"sep": layout.sep, "decimal": layout.decimal, "na_values": [*layout.na_values]}
-    frame = read_wide(rows, keep_default_na=layout.keep_default_na, skipinitialspace=True, **options)
-    return frame.set_axis(names, axis=1)
-
-
-def read_frame(file: Path, layout: Reading, **options: Any) -> Any:
-    """Return what pandas reads of the file, with texts as names of the columns and numbers of rows as index.
-
-    Raises
-    ------
-    ValueError
-        Rows of several lengths, another encoding, and what pandas refuses.
-    """
-    import pandas as pd
-
-    of_pandas = ("sep", "decimal", "thousands", "header", "comment", "keep_default_na")
-    names = [attribute.name for attribute in layout.attributes] or None
-    with _as_text(file, layout) as text, warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
+@lru_cache(maxsize=1)
+def _written_as_csv(file: Path, state: object, how: Reading) -> CsvText:
+    if format_of(file) == ".xlsx":
+        sheet = CsvText(sheet_as_csv(file, how.sheet_name))
+        if not how.transpose:
+            return sheet
+        lines = sheet.content.decode().splitlines(keepends=True)
+        return CsvText(_transposed(file, records(lines, ",")))
+    encoding = how.encoding or encoding_of(file)
+    with io.TextIOWrapper(open_unpacked(file), encoding, newline="") as text:
         try:
-            frame = pd.read_csv(
-                text,
-                index_col=None if layout.row_names else False,
-                skipinitialspace=True,
-                low_memory=False,  # a column has one type, wherever its first text stands
-                na_values=[*layout.na_values, *(["?"] if names else [])],
-                names=names,
-                **{name: getattr(layout, name) for name in of_pandas},
-                **options,
-            )
-        except pd.errors.ParserWarning as warning:
-            raise TableError(
-                f"expected rows of {layout.width} fields, as many as there are names, got more, which do not end in an "
-                f"empty one; say dataset.header=1 where the second row has the names, or dataset.sep, which was "
-                f"{layout.sep!r}."
-            ) from warning
+            if not how.transpose:
+                return arff_as_csv(f"data set {file.name}", lines_of(text), how.na_values)
+            head = _first_lines(text)
+            sep = how.sep or _separator(file, head, how)
+            return CsvText(_transposed(file, records(chain(head, lines_of(text)), sep, how.comment)))
         except UnicodeError as error:
-            raise _other_encoding(file, layout) from error
-    if layout.header is None and names is None:
-        frame.columns = range(1, frame.shape[1] + 1)
-    return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
+            raise encoding_fault(file, encoding) from error
 
 
-def _other_encoding(file: Path, how: Reading) -> TableError:
-    """Return the error of a file that is not written in an encoding: which byte, in which line, and what to say."""
+def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
+    """Return rows of fields as CSV with the rows as columns."""
+    limit = memory_limit()
+    fields = []
+    size = 0
+    for _, row in rows:
+        fields.append(row)
+        size += CELL_BYTES * len(row) + sum(map(len, row))
+        if size > limit:
+            check_memory(f"data set {file.name}", size, f"{len(fields):,} lines to be transposed")
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(zip_longest(*fields, fillvalue=""))
+    return text.getvalue().encode()
+
+
+def open_content(file: Path, how: Reading) -> Any:
+    """Return a table of text as a file of bytes."""
+    if is_written_as_csv(file, how):
+        return io.BytesIO(written_as_csv(file, how).content)
+    return open_unpacked(file)
+
+
+def open_text(file: Path, how: Reading, encoding: str) -> Any:
+    """Return a table of text as a file of text."""
+    if is_written_as_csv(file, how):
+        encoding = "utf-8"
+    return io.TextIOWrapper(open_content(file, how), encoding, newline="")
+
+
+def encoding_of(file: Path) -> str:
+    """Return the encoding that the first bytes of a file state, by default UTF-8."""
+    with open_unpacked(file) as content:
+        first = content.read(3)
+    for mark, encoding in BOMS.items():
+        if first.startswith(mark):
+            return encoding
+    return "utf-8"
+
+
+def encoding_fault(file: Path, encoding: str) -> TableError:
+    """Return the error of a file in another encoding: which byte, in which line, and what to say."""
     place = "zero bytes"
-    with opened(file, how) as binary:
-        for number, line in enumerate(lines_of(binary), 1):
+    with open_unpacked(file) as content:
+        for number, line in enumerate(lines_of(content), 1):
             try:
-                line.decode(how.encoding)
+                line.decode(encoding)
             except UnicodeError as error:
-                at = getattr(error, "start", 0)
-                place = f"the byte 0x{line[at : at + 1].hex()} in line {number}, {line[max(0, at - 10) : at + 10]!r}"
+                start = getattr(error, "start", 0)
+                byte = line[start : start + 1].hex()
+                place = f"the byte 0x{byte} in line {number}, {line[max(0, start - 10) : start + 10]!r}"
                 break
     return TableError(
-        f"expected text in {how.encoding}, got {place}; say what it is written in: "
+        f"expected text in {encoding}, got {place}; say what it is written in: "
         f"dataset.encoding=cp1252 (Windows, Western Europe), latin-1, utf-16, utf-16-le, ...."
     )
 
 
-def records(lines: Iterable[str], how: Reading) -> Iterator[tuple[int, list[str]]]:
+def layout_of(file: Path, how: Reading) -> Layout:
+    """Return how a table is written, from what the user says and from its first lines.
+
+    Raises
+    ------
+    TableError
+        Where that is not certain: names the setting.
+    """
+    is_converted = is_written_as_csv(file, how)
+    encoding = how.encoding or encoding_of(file)
+    try:
+        with open_text(file, how, encoding) as text:
+            lines = _first_lines(text)
+        if any("\0" in line for line in lines):
+            raise UnicodeError("zero bytes")
+    except UnicodeError as error:
+        raise encoding_fault(file, encoding) from error
+    sep = "," if is_converted else how.sep
+    lines_before = 0
+    declared = re.fullmatch(r'"?sep=(.)"?', lines[0].strip()) if lines else None
+    if declared:
+        sep = sep or declared[1]
+        lines = lines[1:]
+        lines_before = 1
+    _check_width(file, lines, sep)
+    if sep is None:
+        sep = _separator(file, lines, how)
+    numbered_rows = [*records(lines, sep, how.comment)]
+    rows = [fields for _, fields in numbered_rows]
+    if format_of(file) == ".arff":
+        return Layout(sep, ".", encoding, 0, column_names(rows[0]), len(rows[0]), False, 1)
+    header = _header_of(rows, how)
+    if header is not None and header >= len(rows):
+        raise TableError(f"expected names of columns in row {header} from 0, got {len(rows)} rows before the values.")
+    if header is None:
+        first = rows[0] if rows else []
+        body = rows
+    else:
+        first = rows[header]
+        body = rows[header + 1 :]
+        lines_before += numbered_rows[header][0]
+    has_more_fields = bool(body) and all(len(row) == len(first) + 1 for row in body)
+    return Layout(
+        sep=sep,
+        decimal=how.decimal or _decimal(body, sep),
+        encoding=encoding,
+        header=header,
+        names=_names(first, body, is_named=header is not None),
+        n_fields=len(first) + has_more_fields,
+        row_names=has_more_fields and any(row[-1] for row in body),
+        lines_before=lines_before,
+    )
+
+
+def _first_lines(text: Any) -> list[str]:
+    """Return the lines that tell the layout."""
+    lines = []
+    n_characters = 0
+    for line in islice(lines_of(text), HEAD_LINES):
+        lines.append(line)
+        n_characters += len(line)
+        if n_characters >= HEAD_CHARACTERS:
+            break
+    return lines
+
+
+def _check_width(file: Path, lines: Sequence[str], sep: str | None) -> None:
+    """Raise where a line has more columns than fit into memory."""
+    signs = ",;\t| " if sep in (None, SPACES) else sep
+    n_columns = 1
+    for line in lines:
+        n_columns = max(n_columns, 1 + max(line.count(sign) for sign in signs))
+    check_memory(f"data set {file.name}", COLUMN_BYTES * n_columns, f"a line of {n_columns:,} columns")
+
+
+def _names(first: list[str], body: list[list[str]], is_named: bool) -> tuple[str, ...]:
+    """Return the names of the columns, of which the last ones count where they have a name or a value."""
+    rows = [row for row in body if len(row) == len(first)]
+    width = len(first)
+    if is_named:
+        while width > 1 and not first[width - 1] and not any(row[width - 1] for row in rows):
+            width -= 1
+        return column_names(first[:width])
+    return tuple(str(k) for k in range(1, width + 1))
+
+
+def column_names(header: Sequence[str]) -> tuple[str, ...]:
+    """Return distinct names of columns, as pandas makes them: "Unnamed: 0" without a name, "a.1" for a second "a"."""
+    names = [name or f"Unnamed: {k}" for k, name in enumerate(header)]
+    stated = {*names}
+    n_times = dict.fromkeys(stated, 0)
+    distinct = []
+    for name in names:
+        unique = name
+        if n_times[name]:
+            while (unique := f"{name}.{n_times[name]}") in stated:
+                n_times[name] += 1
+        n_times[name] += 1
+        distinct.append(unique)
+    return tuple(distinct)
+
+
+def records(lines: Iterable[str], sep: str, comment: str | None = None) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the last line, from 1, and the fields of each row: pandas passes over empty lines, too."""
-    sep, comment = how.sep or "", how.comment
     if comment:
-        lines = (line.split(comment, 1)[0] + "\n" if comment in line else line for line in lines)
+        lines = (line.rstrip("\r\n").split(comment, 1)[0] + "\n" for line in lines)
     if sep == SPACES:
-        sep, lines = " ", (re.sub(r"[ \t]+", " ", line).strip(" ") for line in lines)
+        sep = " "
+        lines = (re.sub(r"[ \t]+", " ", line).strip() + "\n" for line in lines)
     reader = csv.reader(lines, delimiter=sep, skipinitialspace=True)
     for fields in reader:
         if len(fields) > 1 or (fields and fields[0].strip()):
             yield reader.line_num, [field.strip() for field in fields]
 
 
-def line_of(file: Path, layout: Reading, row: int) -> int:
-    """Return the line of the file, from 1, that a row ends in."""
-    place = row + (0 if layout.header is None else int(layout.header) + 1)
-    with _as_text(file, layout) as text:
-        return next((line for k, (line, _) in enumerate(records(text, layout)) if k == place), 0) + layout.skip
+def _body(file: Path, how: Reading, layout: Layout) -> Any:
+    """Return a file of text after the line of the names: pandas' own skiprows takes quotes in those for its own."""
+    text = open_text(file, how, layout.encoding)
+    for _ in islice(lines_of(text), layout.lines_before):
+        pass
+    return text
+
+
+def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
+    """Return what pandas reads of the rows, with numbers as names of the columns and as index.
+
+    Raises
+    ------
+    TableError
+        Rows that are longer than the line of names, and another encoding.
+    """
+    import pandas as pd
+
+    na_values = [*how.na_values]
+    if format_of(file) == ".arff":
+        na_values.append("?")
+    with _body(file, how, layout) as text, warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            return pd.read_csv(
+                text,
+                sep=layout.sep,
+                decimal=layout.decimal,
+                thousands=how.thousands,
+                comment=how.comment,
+                na_values=na_values,
+                keep_default_na=how.keep_default_na,
+                header=None,
+                names=range(layout.n_fields),
+                index_col=False,
+                skipinitialspace=True,
+                low_memory=False,  # a column has one type, wherever its first text stands
+                **options,
+            )
+        except (pd.errors.ParserError, pd.errors.ParserWarning):
+            _check_lengths(file, how, layout)
+            raise
+        except UnicodeError as error:
+            raise encoding_fault(file, layout.encoding) from error
+
+
+def _check_lengths(file: Path, how: Reading, layout: Layout) -> None:
+    """Raise for the first row that has more fields than there are names."""
+    for row, (_, fields) in enumerate(_body_records(file, how, layout)):
+        if len(fields) > layout.n_fields:
+            raise TableError(
+                f"expected rows of {len(layout.names)} fields, as many as there are names, got {len(fields)} in "
+                f"{place_of(file, how, layout, row)}; correct it, or say dataset.header=1 where the second row has the "
+                f"names, or dataset.sep, which was {layout.sep!r}."
+            )
+
+
+def _body_records(file: Path, how: Reading, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    with _body(file, how, layout) as text:
+        yield from records(lines_of(text), layout.sep, how.comment)
+
+
+def place_of(file: Path, how: Reading, layout: Layout, row: int) -> str:
+    """Return where a row stands in the file: the line, from 1, that it ends in; the column of a transposed table."""
+    if how.transpose:
+        return f"column {row + 1 + layout.lines_before}"
+    lines_before = layout.lines_before
+    if is_written_as_csv(file, how):
+        lines_before += written_as_csv(file, how).lines_before
+    for k, (line, _) in enumerate(_body_records(file, how, layout)):
+        if k == row:
+            return f"line {lines_before + line}"
+    return "the last line"
 
 
 def is_number(text: str, comma: bool = False) -> bool:
@@ -351,82 +421,82 @@ def is_number(text: str, comma: bool = False) -> bool:
     return "_" not in text and any(map(str.isdigit, text))
 
 
-def some(names: Any, shown: int = 5) -> str:
-    """Return the first of some names for a message, and how many more there are."""
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"{', '.join(f'{name!s:.40}' for name in names[:shown])}{more}"
-
-
-def _first_lines(text: Any) -> list[str]:
-    """Return the lines that tell the layout."""
-    lines = []
-    size = 0
-    for line in islice(lines_of(text), HEAD_LINES):
-        lines.append(line)
-        size += len(line)
-        if size >= HEAD:
-            break
-    return lines
-
-
 def _separator(file: Path, lines: list[str], how: Reading) -> str:
     """Return the one separator that splits the first lines into equally many fields, or that of the format."""
     if lines and re.match(r"\S+( (qid|\d+):\S+)+\s*$", lines[0]):
         raise TableError("expected a table, got rows of svmlight; call the file NAME.svm.")
-    splits = []
-    for sep in (",", ";", "\t", "|", SPACES):
-        fields = [len(row) for _, row in records(lines, replace(how, sep=sep))]
-        first, widths = next(iter(fields), 0), {*fields[1 : -1 if len(lines) > 2 else None]}  # the last may be cut
-        # one field more: row names, or a separator at the end
-        if len(widths) <= 1 and first > 1 and widths <= {first, first + 1}:
-            splits.append(sep)
-    if len(splits) > 1 and splits[-1] == SPACES:
-        splits.pop()  # texts have spaces
-    if len(splits) == 1:
-        return splits[0]
-    own = TEXTS[format_of(file)]
-    if found := splits or [sep for sep in (";", "\t", "|") if lines and sep in lines[0] and own not in lines[0]]:
+    separators = [sep for sep in (",", ";", "\t", "|") if _splits_alike(lines, sep, how)]
+    if not separators and _splits_alike(lines, SPACES, how):  # texts have spaces
+        separators = [SPACES]
+    if len(separators) == 1:
+        return separators[0]
+    usual = TEXTS[format_of(file)]
+    if not separators and lines and usual not in lines[0]:
+        separators = [sep for sep in (";", "\t", "|") if sep in lines[0]]
+    if separators:
         raise TableError(
-            f"expected one separator that splits all lines alike, got {' and '.join(map(repr, found))}; say "
-            f"which, such as 'dataset.sep=\"{found[0]}\"', tab or space."
+            f"expected one separator that splits all lines alike, got {' and '.join(map(repr, separators))}; say "
+            f"which, such as 'dataset.sep=\"{separators[0]}\"', tab or space."
         )
     if lines and lines[0][0] in "#%" and how.comment is None:
         raise TableError(
             f"expected names of columns in the first line, got {lines[0].strip()!r:.80}; where such lines are "
             f"comments, say 'dataset.comment=\"{lines[0][0]}\"'."
         )
-    return own
+    return usual
 
 
-def _names_at(rows: list[list[str]], how: Reading) -> int | None:
+def _splits_alike(lines: list[str], sep: str, how: Reading) -> bool:
+    """Tell whether a separator splits all lines into as many fields as the first, or all others into one more.
+
+    One more are row names, or a separator at the end. The last line may be cut.
+    """
+    widths = [len(fields) for _, fields in records(lines, sep, how.comment)]
+    if not widths or widths[0] < 2:
+        return False
+    following = {*widths[1 : -1 if len(lines) > 2 else None]}
+    return len(following) <= 1 and following <= {widths[0], widths[0] + 1}
+
+
+def _header_of(rows: list[list[str]], how: Reading) -> int | None:
     """Return the row that has the names of the columns, None where the user says that there is none."""
+    if how.header == "none":
+        return None
     if how.header != "infer":
-        return None if how.header == "none" else int(how.header or 0)
+        return int(how.header or 0)
     if not rows:
         raise TableError("expected names of columns and rows, got an empty file.")
-    first, body = rows[0], rows[1:]
-    below = [[row[k] for row in body if k < len(row) and row[k].lower() not in MISSING] for k in range(len(first))]
-    named_by_number = [is_number(name, comma=True) for name in first]
-    numbers = [float(name.replace(",", ".")) for name in compress(first, named_by_number)]
-    names = [k for k, name in enumerate(first) if not named_by_number[k] and name.lower() not in MISSING]
-    if any(below[k] and all(is_number(cell, comma=True) for cell in below[k]) for k in names):
-        return 0  # a text above numbers
-    rising = all(a < b for a, b in pairwise(numbers))  # as wavelengths are
-    if any(first[k] in below[k] for k in names) or (numbers and not (rising and (names or first[0] == ""))):
+    names = rows[0]
+    numbers = [float(name.replace(",", ".")) for name in names if is_number(name, comma=True)]
+    n_words = 0
+    has_name_among_values = False
+    for k, name in enumerate(names):
+        if is_number(name, comma=True) or name.lower() in MISSING:
+            continue
+        n_words += 1
+        column = [row[k] for row in rows[1:] if k < len(row) and row[k].lower() not in MISSING]
+        if column and all(is_number(cell, comma=True) for cell in column):
+            return 0  # a text above numbers
+        has_name_among_values |= name in column
+    are_rising = all(a < b for a, b in pairwise(numbers))  # as wavelengths are
+    if has_name_among_values or (numbers and not (are_rising and (n_words or names[0] == ""))):
         raise TableError(
-            f"expected names of columns in the first line, got {some(first)}, which are like the values below; say "
+            f"expected names of columns in the first line, got {listed(names)}, which are like the values below; say "
             f"dataset.header=none where the file has no names, or dataset.header=0 where these are."
         )
     return 0
 
 
-def _decimal(body: list[list[str]], how: Reading) -> str:
+def _decimal(body: list[list[str]], sep: str) -> str:
     """Return a comma where some column is certainly of numbers with decimal commas, and none has decimal points."""
-    columns = [[cell for cell in column if cell.lower() not in MISSING] for column in zip(*body, strict=False)]
-    if how.sep == "," or any("." in cell and is_number(cell) for column in columns for cell in column):
+    if sep == ",":
         return "."
-    for column in columns:
-        certain = not all(THOUSANDS.fullmatch(cell) for cell in column if "," in cell)
-        if certain and all(is_number(cell, comma=True) for cell in column):
-            return ","
-    return "."
+    has_decimal_commas = False
+    for column in zip(*body, strict=False):
+        cells = [cell for cell in column if cell.lower() not in MISSING]
+        if any("." in cell and is_number(cell) for cell in cells):
+            return "."
+        with_comma = [cell for cell in cells if "," in cell]
+        if not all(map(THOUSANDS.fullmatch, with_comma)) and all(is_number(cell, comma=True) for cell in cells):
+            has_decimal_commas = True
+    return "," if has_decimal_commas else "."

@@ -73,8 +73,11 @@ class Source:
     def forms(self) -> dict[str, list[SourceFile]]:
         """Files by form, in the order in which forms are registered; those of any one form are enough."""
         files = self.published()
-        names = dict.fromkeys(name for file in files for name in file.forms or ()) or {"": None}
-        return {name: [file for file in files if file.forms is None or name in file.forms] for name in names}
+        names = [name for file in files for name in file.forms or ()] or [""]
+        by_form: dict[str, list[SourceFile]] = {}
+        for name in names:
+            by_form[name] = [file for file in files if file.forms is None or name in file.forms]
+        return by_form
 
 
 def source_names() -> list[str]:
@@ -91,9 +94,10 @@ def read_source(name: str) -> Source:
     ValueError
         For an unknown name. What an entry must have is tested of all of them.
     """
-    if name not in (known := source_names()):
+    names = source_names()
+    if name not in names:
         raise ValueError(
-            f"no source named {name!r}; registered sources are {', '.join(known)}{did_you_mean(name, known)}"
+            f"no source named {name!r}; registered sources are {', '.join(names)}{did_you_mean(name, names)}"
         )
     entry = read_plain_yaml(SOURCES / f"{name}.yaml")
     files = [SourceFile(source=name, **file) for file in entry.pop("files")]
@@ -123,12 +127,14 @@ def mat_loader(
 
         content = loadmat(paths[0], variable_names=variables)
         X, y = (content[variable] for variable in variables)
-        X, y = X.T if columns_are_samples else X, y.ravel()
+        if columns_are_samples:
+            X = X.T
+        y = y.ravel()
         classes = np.unique(y)
-        labels = np.where(y == classes[1], 1, -1) if classes.size == 2 else y
+        if classes.size == 2:
+            y = np.where(y == classes[1], 1, -1)
         [file] = read_source(name).published()
-        source = f"{citation}; {file.path}, SHA-256 {digest}"
-        return make_dataset(X, labels, name=name, source=source)
+        return make_dataset(X, y, name=name, source=f"{citation}; {file.path}, SHA-256 {digest}")
 
     load.__doc__ = f"Load {holds}.\n\n{about}\n"
     return SimpleNamespace(VERSION=version, load=load)

@@ -12,7 +12,7 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,6 +102,12 @@ PAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 def in_file_name(text: str) -> str:
     """Return the ASCII letters and digits of a text, with hyphens for all between them; empty where there are none."""
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
+
+
+def listed(names: Sequence[object], shown: int = 5) -> str:
+    """Return the first names for a message, and how many more there are."""
+    words = ", ".join(f"{name!s:.40}" for name in names[:shown])
+    return f"{words} and {len(names) - shown} more" if len(names) > shown else words
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -35,7 +35,9 @@ def load(*, set: str = "breast_cancer") -> Dataset:
     import sklearn.datasets  # its identity is known without
 
     bunch: Any = getattr(sklearn.datasets, f"load_{set}")()
-    y = np.where(bunch.target == 1, 1, -1) if len(bunch.target_names) == 2 else bunch.target
+    y = bunch.target
+    if len(bunch.target_names) == 2:
+        y = np.where(y == 1, 1, -1)
     source = f"scikit-learn's load_{set}: {_CITATIONS[set]}, UCI Machine Learning Repository"
     names = [str(name) for name in bunch.feature_names]
     return make_dataset(bunch.data, y, names, name=set, source=source, class_names=bunch.target_names)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from provlab.data.dataset import Dataset, make_dataset
-from provlab.data.files import found
+from provlab.data.files import find_file
 from provsel.kernels.gist import gist
 
 VERSION = 1
@@ -56,21 +56,26 @@ def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = 
     Dataset
         Dense X of shape (n, 512) or (n, 3072).
     """
-    images, y, n_train = read_binary(paths[0]) if form == "binary" else read_jpeg(paths[0], paths[1], part)
-    split = np.arange(len(y)) < n_train
-    if part != "all":
-        of_part = split == (part == "train")
-        images, y = images[of_part], y[of_part]
-    X, names = (_gist if features == "gist" else _pixels)(images)
-    words = f"{_CITATION}; {form} archive, {features}, part {part}, SHA-256 {digest}"
-    name = f"cifar10_{features}"
-    return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
+    if form == "binary":
+        images, y, n_train = read_binary(paths[0])
+    else:
+        images, y, n_train = read_jpeg(paths[0], paths[1], part)
+    official_train = None
+    if part == "all":
+        official_train = np.arange(len(y)) < n_train
+    else:
+        rows = slice(n_train) if part == "train" else slice(n_train, None)
+        images = images[rows]
+        y = y[rows]
+    X, names = _gist(images) if features == "gist" else _pixels(images)
+    source = f"{_CITATION}; {form} archive, {features}, part {part}, SHA-256 {digest}"
+    return make_dataset(X, y, names, name=f"cifar10_{features}", source=source, official_train=official_train)
 
 
 def settled(*, form: str, **others: str) -> dict[str, str]:
     """Return the parameters with the form that is read: of "auto" the official one where it is there."""
     if form == "auto":
-        form = "binary" if all(found(path) for path in _FILES["binary"]) else "jpeg"
+        form = "binary" if all(map(find_file, _FILES["binary"])) else "jpeg"
     return {**others, "form": form}
 
 
@@ -87,11 +92,11 @@ _Images = tuple[np.ndarray, np.ndarray, int]
 def read_binary(path: Path) -> _Images:
     """Read cifar-10-binary.tar.gz: six batches of records, a label and the three colours one after the other."""
     with tarfile.open(path) as archive:
-        parts = [archive.extractfile(f"cifar-10-batches-bin/{name}").read() for name in _BATCHES]  # type: ignore[union-attr]
-    *train, _ = batches = [np.frombuffer(part, np.uint8).reshape(-1, 1 + 3 * _SIDE**2) for part in parts]
+        contents = [archive.extractfile(f"cifar-10-batches-bin/{name}").read() for name in _BATCHES]  # type: ignore[union-attr]
+    batches = [np.frombuffer(content, np.uint8).reshape(-1, 1 + 3 * _SIDE**2) for content in contents]
     records = np.concatenate(batches)
     images = records[:, 1:].reshape(-1, 3, _SIDE, _SIDE).transpose(0, 2, 3, 1)
-    return np.ascontiguousarray(images), records[:, 0].astype(np.int64), sum(map(len, train))
+    return np.ascontiguousarray(images), records[:, 0].astype(np.int64), len(records) - len(batches[-1])
 
 
 def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
@@ -111,9 +116,11 @@ def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
                 with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:
                     images["/".join(member.name.split("/")[-3:])] = np.asarray(image)  # GitHub puts all in a folder
     names = sorted(images)
-    train = {kind: iter([name for name in names if name.startswith(f"train/{kind}/")]) for kind in _CLASSES}
     test = [name for name in names if name.startswith("test/")]
     n_train = len(names) - len(test)
+    train = {}
+    for kind in _CLASSES:
+        train[kind] = iter([name for name in names if name.startswith(f"train/{kind}/")])
     with lzma.open(labels_path, "rt", encoding="ascii") as file:  # var labels=[6, 9, ...]; training labels come first
         order = json.loads(file.read().removeprefix("var labels=").rstrip().removesuffix(";"))[:n_train]
     names = [*(next(train[_CLASSES[label]]) for label in order), *test]
@@ -123,15 +130,14 @@ def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
 
 def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return GIST features of colour images, and their names."""
-    # Grey levels of all images at once would take more memory than the features do.
-    X = np.concatenate(
-        [
-            gist(images[i : i + _BLOCK] @ _LUMA, n_scales=_SCALES, n_orientations=_ORIENTATIONS, n_cells=_CELLS)
-            for i in range(0, len(images), _BLOCK)
-        ]
-    )
+    blocks = []
+    for start in range(0, len(images), _BLOCK):  # grey levels of all would take more memory than the features do
+        grey = images[start : start + _BLOCK] @ _LUMA
+        blocks.append(gist(grey, n_scales=_SCALES, n_orientations=_ORIENTATIONS, n_cells=_CELLS))
+    X = np.concatenate(blocks)
     shape = (_SCALES, _ORIENTATIONS, _CELLS, _CELLS)
-    return X.round(_DECIMALS, out=X), ["gist_" + "_".join(map(str, index)) for index in np.ndindex(shape)]
+    names = ["gist_" + "_".join(map(str, index)) for index in np.ndindex(shape)]
+    return X.round(_DECIMALS, out=X), names
 
 
 def _pixels(images: np.ndarray) -> tuple[np.ndarray, list[str]]:

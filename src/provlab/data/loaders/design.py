@@ -80,8 +80,9 @@ def imbalance(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
 
 def heavy_tails(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
     """Shift the means, with noise of Student's t of two degrees of freedom, which has no variance."""
-    normal, one, other = rng.standard_normal((3, n, d))
-    return _shifted(rng, normal / np.sqrt((one**2 + other**2) / 2), k, n // 2)
+    normal, first, second = rng.standard_normal((3, n, d))
+    chi_squared = first**2 + second**2
+    return _shifted(rng, normal / np.sqrt(chi_squared / 2), k, n // 2)
 
 
 def label_noise(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
@@ -92,8 +93,9 @@ def label_noise(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
 
 def scale(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
     """Double the relevant features' standard deviation in one class; their means are equal."""
-    X, y = rng.standard_normal((n, d)), _labels(rng, n, n // 2)
-    X[:, :k] *= np.where(y > 0, 2, 1)[:, None]
+    X = rng.standard_normal((n, d))
+    y = _labels(rng, n, n // 2)
+    X[y > 0, :k] *= 2
     return X, y
 
 
@@ -101,14 +103,17 @@ def words(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
     """Draw zeros and ones; a relevant word is four times as frequent in one class, of each class equally many."""
     y = _labels(rng, n, n // 2)
     frequency = np.tile(rng.uniform(0.05, 0.4, d), (n, 1))
-    frequency[:, :k] *= 1 + 0.6 * np.outer(y, np.where(np.arange(k) % 2, 1, -1))
+    signs = np.where(np.arange(k) % 2, 1, -1)
+    frequency[:, :k] *= 1 + 0.6 * np.outer(y, signs)
     return (rng.random((n, d)) < frequency).astype(float), y
 
 
 def multiclass(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
     """Draw four classes, 0 to 3; relevant feature j, from 0, has another mean in class j modulo 4."""
-    X, y = rng.standard_normal((n, d)), rng.permutation(np.arange(n) % 4)
-    X[:, :k] += 4.5 / np.sqrt(k) * (y[:, None] == np.arange(k) % 4)
+    X = rng.standard_normal((n, d))
+    y = rng.permutation(np.arange(n) % 4)
+    is_shifted = y[:, None] == np.arange(k) % 4
+    X[:, :k] += 4.5 / np.sqrt(k) * is_shifted
     return X, y
 
 
@@ -135,9 +140,10 @@ def chain(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
     X = rng.standard_normal((n, d))
     for j in range(1, d):
         X[:, j] = 0.8 * X[:, j - 1] + 0.6 * X[:, j]
-    relevant = np.arange(k) * (d // k)
+    distance = d // k
+    relevant = np.arange(k) * distance
     X = X[:, [*relevant, *np.setdiff1d(np.arange(d), relevant)]]
-    variance = k + 2 * sum((k - i) * 0.8 ** (i * (d // k)) for i in range(1, k))
+    variance = k + 2 * sum((k - i) * 0.8 ** (i * distance) for i in range(1, k))
     return X, _sign(rng, X[:, :k].sum(axis=1) / np.sqrt(variance))
 
 
@@ -160,7 +166,8 @@ def suppressed(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
 def interactions(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
     """Take the sign of a sum of products, of each relevant feature and the next: none has an effect alone."""
     X = rng.standard_normal((n, d))
-    return X, _sign(rng, (X[:, :k] * np.roll(X[:, :k], 1, axis=1)).sum(axis=1) / np.sqrt(k))
+    products = X[:, :k] * np.roll(X[:, :k], 1, axis=1)
+    return X, _sign(rng, products.sum(axis=1) / np.sqrt(k))
 
 
 DESIGNS: dict[str, Callable[[np.random.Generator, int, int, int], _Drawn]] = {

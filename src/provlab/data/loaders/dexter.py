@@ -33,9 +33,11 @@ def load(paths: list[Path], digest: str, *, part: str = "train") -> Dataset:
     X = sparse.vstack([read_data(path) for path in paths[::2]], format="csr")
     labels = [np.loadtxt(path, dtype=np.int64) for path in paths[1::2]]
     y = np.concatenate(labels)
-    split = np.arange(len(y)) < len(labels[0]) if part == "all" else None
-    words = f"{_CITATION}; parts {', '.join(_PARTS[part])}, SHA-256 {digest}"
-    return make_dataset(X, y, name="dexter", source=words, official_train=split)
+    split = None
+    if part == "all":
+        split = np.arange(len(y)) < len(labels[0])
+    source = f"{_CITATION}; parts {', '.join(_PARTS[part])}, SHA-256 {digest}"
+    return make_dataset(X, y, name="dexter", source=source, official_train=split)
 
 
 def files(*, part: str) -> list[str]:
@@ -45,7 +47,7 @@ def files(*, part: str) -> list[str]:
 
 def read_data(path: Path) -> sparse.csr_array:
     """Return the documents of a file: index:value pairs, counted from 1, one document a line."""
-    rows = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
-    pairs = np.array([pair.split(":") for row in rows for pair in row], dtype=np.int64)
-    indptr = np.cumsum([0, *map(len, rows)])
-    return sparse.csr_array((pairs[:, 1], pairs[:, 0] - 1, indptr), shape=(len(rows), _N_FEATURES))
+    lines = path.read_text(encoding="ascii").splitlines()
+    pairs = np.array([pair.split(":") for pair in " ".join(lines).split()], dtype=np.int64)
+    indptr = np.cumsum([0, *(line.count(":") for line in lines)])
+    return sparse.csr_array((pairs[:, 1], pairs[:, 0] - 1, indptr), shape=(len(lines), _N_FEATURES))

@@ -51,7 +51,9 @@ def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[
     if kept is None:
         return slice(None), y, name
     rows = np.isin(y, kept)
-    labels = np.where(y[rows] == kept[1], 1, -1) if len(kept) == 2 else y[rows]
+    labels = y[rows]
+    if len(kept) == 2:
+        labels = np.where(labels == kept[1], 1, -1)
     return rows, labels, "_".join([name, *map(str, kept)])
 
 
@@ -60,5 +62,6 @@ def checked_classes(name: str, classes: Sequence[int] | None) -> list[int] | Non
     if classes is None:
         return None
     kept = check_classes(name, classes)
-    kept = kept if len(kept) == 2 else sorted(kept)
+    if len(kept) > 2:
+        kept = sorted(kept)
     return None if kept == [*range(10)] else kept

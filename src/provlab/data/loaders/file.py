@@ -1,4 +1,4 @@
-"""Your own file: CSV and other text, ARFF, Excel, Parquet, npz, npy, svmlight or MATLAB, with a target."""
+"""Your own file: CSV and other text, ARFF, Excel, Parquet, Feather, Stata, JSON lines, npz, npy, svmlight or MATLAB."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from provlab.data.dataset import Dataset, make_dataset
@@ -20,27 +21,17 @@ from provlab.data.own_columns import column_beside, features_of, target_of
 from provlab.data.own_table import (
     APART,
     FORMATS,
-    OF_TEXT,
     UNNAMED,
-    column_names,
+    Table,
     faults_of,
     has_index,
     is_read_anew,
+    names_of,
     once,
     read_table,
 )
-from provlab.data.own_text import (
-    MISSING,
-    PACKED,
-    SPACES,
-    SPELLED,
-    SVMLIGHT,
-    TEXTS,
-    Reading,
-    format_of,
-    layout_of,
-    some,
-)
+from provlab.data.own_text import MISSING, PACKED, SPACES, SVMLIGHT, TEXTS, Reading, format_of, layout_of
+from provlab.project.messages import listed
 from provlab.project.project import current_project
 
 VERSION = 1
@@ -49,15 +40,30 @@ OBTAIN = "say dataset=file dataset.path=FILE"
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
 
-SETTINGS = (*OF_TEXT, "sheet_name", "X", "zero_based", "n_features")
+EVENTS = {"event", "status", "death", "died", "dead", "censored", "censor"}
+TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime", "time_to_event"}
+"""Names of columns of survival data: each tells of the other."""
+
+SPELLED = {"tab": "\t", "\\t": "\t", "space": SPACES}
+"""Separators that are hard to write on a command line."""
+
+SETTINGS = tuple(setting.name for setting in fields(Reading) if setting.name != "vectors")
 BESIDE = ("groups", "sample_weight", "fold")
 ROLES = ("target", *BESIDE)
-LATER = ("index_col", *BESIDE, "task", *SETTINGS)
+LATER = ("index_col", *BESIDE, "task", *SETTINGS, "categorical", "target_path", "test_path")
 CHOICES = {"task": ("auto", "classification", "regression")}
 
 
 def _is_place(value: Any) -> bool:
     return value is None or (isinstance(value, str | int) and not isinstance(value, bool))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _is_sign(value: Any) -> bool:
+    return isinstance(value, str) and (len(value) == 1 or value == SPACES)
 
 
 def _is_encoding(value: Any) -> bool:
@@ -67,23 +73,26 @@ def _is_encoding(value: Any) -> bool:
         return False
 
 
-VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
+def _is_header(value: Any) -> bool:
+    return value == "none" or (type(value) is int and value >= 0)
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("index", "index_col", *ROLES), (_is_place, "a column's name or number")),
-    "left_out": (
-        lambda value: isinstance(value, Sequence) and not isinstance(value, str),
-        "a list of columns such as [id, date]",
-    ),
-    **dict.fromkeys(
-        ("sep", "decimal", "thousands", "comment"),
-        (lambda value: isinstance(value, str) and (len(value) == 1 or value == SPACES), "one character"),
-    ),
+    **dict.fromkeys(("left_out", "categorical"), (_is_list, "a list of columns such as [id, date]")),
+    **dict.fromkeys(("sep", "decimal", "thousands", "comment"), (_is_sign, "one character")),
     "encoding": (_is_encoding, "one of Python, such as cp1252, utf-16"),
-    "header": (lambda value: value == "none" or (type(value) is int and value >= 0), "infer, none or a row from 0"),
-    "keep_default_na": (lambda value: isinstance(value, bool), "true or false"),
+    "header": (_is_header, "infer, none or a row from 0"),
+    "keep_default_na": (_is_truth, "true or false"),
     "sheet_name": (lambda value: isinstance(value, str) or type(value) is int, "a name or a number from 0"),
     "X": (lambda value: isinstance(value, str), "the name of a variable"),
-    "zero_based": (lambda value: isinstance(value, bool), "true, false or null"),
+    "zero_based": (_is_truth, "true, false or null"),
     "n_features": (lambda value: type(value) is int and value >= 1, "a whole number from 1"),
+    "transpose": (_is_truth, "true or false"),
 }
 """By parameter, what tells a right value where it is not the default, and its description."""
 
@@ -111,16 +120,20 @@ def load(
     X: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
+    transpose: bool = False,
+    categorical: Sequence[str | int] = (),
+    target_path: str | None = None,
+    test_path: str | None = None,
 ) -> Dataset:
     """Load a file of your own.
 
     Parameters
     ----------
     path : str
-        Relative to the project's folder. Its ending says the format: .csv, .tsv, .tab, .txt, .data, .dat or .arff, also
-        packed as .gz, .bz2, .xz or .zip; .xlsx; .parquet; .npz with arrays X (or data, indices, indptr and shape of a
-        CSR matrix), y and optionally feature_names; .npy with one array of rows; .mat with X and Y; .svm, .svmlight or
-        .libsvm, also packed.
+        Relative to the project's folder. Its ending says the format: .csv, .tsv, .tab, .txt, .data, .dat, .arff or
+        .jsonl, also packed as .gz, .bz2, .xz or .zip; .xlsx; .parquet; .feather; .dta of Stata; .npz with arrays X (or
+        data, indices, indptr and shape of a CSR matrix), y and optionally feature_names; .npy with one array of rows;
+        .mat with X and Y; .svm, .svmlight or .libsvm, also packed.
     target : str or int, optional
         The column to predict, by name or number from 0 (-1 is the last). By default the one that is called label,
         target, class or y. Of .npz and .mat a name is that of a variable, a number that of a column of X.
@@ -147,6 +160,16 @@ def load(
         Whether the columns of svmlight are counted from 0; None: where a 0 is there.
     n_features : int, optional
         Columns of svmlight, where the last ones may be empty; counted from 1 unless `zero_based` says otherwise.
+    transpose : bool, default=False
+        Whether the samples are the columns: of text, whose first column has the names of the features, or of the matrix
+        of .npz, .npy and .mat.
+    categorical : sequence of str or int, default=()
+        Columns of numbers that are codes of categories.
+    target_path : str, optional
+        A second file, which has the target: a row for each of `path`, in the same order. `target` is one of its
+        columns; a single one need not be said. Settings of text hold for both files.
+    test_path : str, optional
+        A second file with the test rows, and the same columns: `official_train` marks the rows of `path`.
 
     Returns
     -------
@@ -163,153 +186,257 @@ def load(
         undecided; contents that would take more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an
         eighth of the machine's.
     """
-    given = dict(locals())
-    [file] = files(path=path)
+    settings = dict(locals())
+    file, *second_file = files(path=path, target_path=target_path, test_path=test_path)
     with faults_of(file):
-        how = _reading(file, given)
+        how = _reading(file, settings)
         table = read_table(file, how)
-        if not table.columns.shape[0]:
-            raise TableError(f"expected rows, got none below {some(table.names)}; write some.")
-        roles, out = _places(file, table.names, given)
-        y, class_names = target_of(table, roles["target"], task)
-        beside = [column_beside(table, role, roles[role]) for role in BESIDE]
-        kept = [k for k in range(len(table.names)) if k not in out]
-        values, kept, categories, notes = features_of(table, kept)
-        if not kept:
-            what = "; ".join(["expected at least one feature, got none beside labels and what is left out", *notes])
-            raise TableError(f"{what}.")
-        odd = [] if class_names is None else [repr(each) for each in class_names if each.lower() in MISSING]
-        if odd:
-            notes.insert(0, f"classes are called {some(odd)}; where that means no label, say dataset.na_values")
-        if UNNAMED.fullmatch(table.names[0]) and 0 in out:
-            notes.insert(0, f"column {table.names[0]!r}, which only numbers the rows, is left out")
-        nameless = [k for k in kept if UNNAMED.fullmatch(table.names[k])]
-        if nameless:
-            names = some([table.names[k] for k in nameless])
-            places = ",".join(map(str, nameless[:5]))
-            step = f"give them names in the first line, or leave them out: dataset.left_out=[{places}]"
-            notes.insert(0, f"columns without a name, {names}, are features; {step}")
-        for note in [*table.notes, *notes]:
+        n_train = table.columns.shape[0]
+        if test_path is not None:
+            table = table.with_rows_of(read_table(second_file[0], how), second_file[0].name)
+        if not n_train:
+            raise TableError(f"expected rows, got none below {listed(table.names)}; write some.")
+        columns = _columns_of(file, table.names, settings)
+        y, class_names = target_of(*_labels(table, columns, settings, second_file, how), task)
+        beside = {role: column_beside(table, role, columns.roles[role]) for role in BESIDE}
+        places = [k for k in range(len(table.names)) if k not in columns.left_out]
+        features = features_of(table, places, columns.categorical)
+        if not features.places:
+            nothing = "expected at least one feature, got none beside labels and what is left out"
+            raise TableError(f"{'; '.join([nothing, *features.notes])}.")
+        notes = [*table.notes, *_notes(table, columns, features.places, class_names), *features.notes]
+        for note in notes:
             warnings.warn(f"data set {file.name}: {note}.", stacklevel=2)
-        others: dict[str, Any] = dict(zip(("groups", "sample_weight", "folds"), beside, strict=True))
-        others |= {"class_names": class_names, "regression": class_names is None, "categories": categories}
-        others["missing"] = not sparse.issparse(values)
-        name = file.name[: file.name.lower().rindex(format_of(file))]
-        return make_dataset(values, y, [table.names[k] for k in kept], name=name, source=path, **others)
+        return make_dataset(
+            features.X,
+            y,
+            [table.names[k] for k in features.places],
+            name=file.name[: file.name.lower().rindex(format_of(file))],
+            source=path,
+            official_train=None if test_path is None else np.arange(y.size) < n_train,
+            regression=class_names is None,
+            missing=not sparse.issparse(features.X),
+            class_names=class_names,
+            categories=features.categories,
+            groups=beside["groups"],
+            sample_weight=beside["sample_weight"],
+            folds=beside["fold"],
+        )
 
 
-def checked(**given: Any) -> dict[str, Any]:
+def checked(**settings: Any) -> dict[str, Any]:
     """Check the parameters of `load`; return columns by their names, and by numbers from 0 where several share one.
 
     An index is no more than a column that is left out, so the first of all these is written as it. What would be found
     without a setting is not written, nor what came later than the first keys at its default.
     """
-    [file] = files(path=given["path"])
+    file, *second_file = files(**settings)
     with faults_of(file):
-        how = _reading(file, given)
-        if format_of(file) in TEXTS:
-            layout = once(layout_of, file, how)
-            for name in ("sep", "decimal", "encoding", "header"):
-                without = replace(how, **{name: getattr(Reading, name)})
-                with suppress(ValueError):  # it has to be said
-                    how = without if once(layout_of, file, without) == layout else how
-        apart = format_of(file) in APART  # where names are those of variables, and columns may need none
-        by_name = [*given["left_out"], *(name for name in ("index", "index_col") if given[name] is not None)]
-        by_name += [role for role in ROLES if isinstance(given[role], int)]
-        names = once(column_names, file, how) if by_name or not apart else []
-        roles, out = _places(file, names, given)
+        how = _without_what_is_found(file, _reading(file, settings))
+        is_apart = format_of(file) in APART  # names are those of variables, and columns may need none
+        names = [] if is_apart and not _has_columns(settings) else once(names_of, file, how)
+        columns = _columns_of(file, names, settings)
         times = Counter(names)
-        spelled = {k: name if times[name] == 1 else k for k, name in enumerate(names)}
-        beside = [spelled[k] for k in sorted(out - {*roles.values()})]
-        written = {role: given[role] if k is None else k if apart else spelled[k] for role, k in roles.items()}
-        found = {name: getattr(how, name) for name in SETTINGS} | {"na_values": [*how.na_values] or ()}
-        left_out = {"left_out": beside[1:], "index": next(iter(beside), None), "index_col": None}
-        parameters = {**given, **found, **written, **left_out}
-    defaults = inspect.signature(load).parameters
-    return {name: value for name, value in parameters.items() if name not in LATER or value != defaults[name].default}
+        spelled: list[str | int] = [*names]
+        for k, name in enumerate(names):
+            if times[name] > 1:
+                spelled[k] = k
+        left_out = [spelled[k] for k in sorted(columns.left_out - {*columns.roles.values()})]
+        parameters = {name: getattr(how, name) for name in SETTINGS}
+        parameters["na_values"] = [*how.na_values] or ()
+        parameters["categorical"] = [spelled[k] for k in sorted(columns.categorical)] or ()
+        for role, place in columns.roles.items():
+            parameters[role] = settings[role]
+            if place is not None:
+                parameters[role] = place if is_apart else spelled[place]
+        if settings["target_path"] is not None:
+            target_names = once(names_of, second_file[0], _reading_of_target(how))
+            parameters["target"] = target_names[_place_of_target(target_names, settings["target"])]
+        parameters["index"] = left_out[0] if left_out else None
+        parameters["left_out"] = left_out[1:]
+        parameters["index_col"] = None
+    defaults = {name: parameter.default for name, parameter in inspect.signature(load).parameters.items()}
+    completed = {**settings, **parameters}
+    return {name: value for name, value in completed.items() if name not in LATER or value != defaults[name]}
 
 
-def version(**given: Any) -> int:
+def version(**settings: Any) -> int:
     """Return the number that the identity of a data set has as that of its loader: 2 where it was read wrongly."""
-    [file] = files(path=given["path"])
+    file = files(**settings)[0]
     with faults_of(file):
-        return VERSION + once(is_read_anew, file, Reading(encoding=given.get("encoding")))
+        return VERSION + once(is_read_anew, file, Reading(encoding=settings.get("encoding")))
 
 
-def files(*, path: str, **_: Any) -> list[Path]:
-    """Return the file of the user, below the folder of the project."""
+def files(*, path: str, target_path: str | None = None, test_path: str | None = None, **_: Any) -> list[Path]:
+    """Return the file of the user, below the folder of the project, and the second one where there is one."""
+    if target_path is not None and test_path is not None:
+        raise ValueError(
+            f"dataset.test_path: expected no dataset.target_path beside it, got {target_path!r:.80}; write the target "
+            f"as a column of both files."
+        )
+    paths = [_file("path", path)]
+    for parameter, second_path in (("target_path", target_path), ("test_path", test_path)):
+        if second_path is not None:
+            paths.append(_file(parameter, second_path))
+    return paths
+
+
+def _file(parameter: str, path: Any) -> Path:
     root = current_project().root
     if not isinstance(path, str) or path in ("", "???"):
-        raise ValueError(f"dataset.path: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv.")
+        raise ValueError(
+            f"dataset.{parameter}: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv."
+        )
     file = root / Path(path).expanduser()
     if format_of(file) not in FORMATS:
         step = "save it as .xlsx or CSV" if file.suffix.lower().startswith((".xls", ".ods")) else "convert or rename it"
+        endings = [*FORMATS, *(f".csv{packed}" for packed in PACKED)]
         raise ValueError(
-            f"dataset.path: expected a file ending in {', '.join((*FORMATS, *(f'.csv{each}' for each in PACKED)))}, "
-            f"got {path!r:.200}; {step}."
+            f"dataset.{parameter}: expected a file ending in {', '.join(endings)}, got {path!r:.200}; {step}."
         )
     if not file.is_file():
         raise ValueError(
-            f"dataset.path: expected a file, got {path!r:.200}, which is none in {root}; correct the path."
+            f"dataset.{parameter}: expected a file, got {path!r:.200}, which is none in {root}; correct the path."
         )
-    return [file]
+    return file
 
 
-def _reading(file: Path, given: Mapping[str, Any]) -> Reading:
+# ---- settings
+
+
+def _reading(file: Path, settings: Mapping[str, Any]) -> Reading:
     """Return how the file is read, with all settings checked and in one spelling."""
-    found: dict[str, Any] = {name: given[name] for name in SETTINGS}
-    missing = found["na_values"]
-    many = missing if isinstance(missing, Sequence) and not isinstance(missing, str) else [missing]
-    found["na_values"] = tuple(sorted({"null" if each is None else str(each) for each in many}))
-    found["header"] = "none" if found["header"] is None else found["header"]
-    found["sep"] = SPELLED.get(found["sep"], found["sep"]) if isinstance(found["sep"], str) else found["sep"]
+    values = {name: settings[name] for name in SETTINGS}
+    missing = values["na_values"]
+    if not _is_list(missing):
+        missing = [missing]
+    words = {str(value) for value in missing if value is not None}
+    if None in missing:
+        words.add("null")
+    values["na_values"] = tuple(sorted(words))
+    if values["header"] is None:
+        values["header"] = "none"
+    if isinstance(values["sep"], str):
+        values["sep"] = SPELLED.get(values["sep"], values["sep"])
     ending = format_of(file)
-    takes = FORMATS[ending][1]
-    for name, value in found.items():
-        if value != getattr(Reading, name) and name not in takes:
+    accepted = FORMATS[ending][1]
+    for name, value in values.items():
+        if value != getattr(Reading, name) and name not in accepted:
             raise ValueError(
-                f"dataset.{name}: expected settings of {ending} files, {', '.join(takes) or 'none'}, got "
+                f"dataset.{name}: expected settings of {ending} files, {', '.join(accepted) or 'none'}, got "
                 f"{value!r:.80}; leave it out."
             )
-    for name, (is_right, expected) in VALUES.items():
-        value = {**given, **found}[name]
+    if _is_list(settings["target"]) and settings["target"]:
+        targets = ",".join(map(str, settings["target"]))
+        raise ValueError(
+            f"dataset.target: expected one target at a time, got {settings['target']!r:.80}; run each, "
+            f"'-m dataset.target={targets:.80}', and leave the others out."
+        )
+    for name, (is_right, expected) in CHECKS.items():
+        value = {**settings, **values}[name]
         if value != getattr(Reading, name, None) and not is_right(value):
             raise ValueError(f"dataset.{name}: expected {expected}, got {value!r:.80}.")
-    # the usual labels of variables are found by their names, too
-    named = [
-        (role, given[role]) for role in ROLES if isinstance(given[role], str) or (role, given[role]) == ("target", None)
-    ]
-    return Reading(**found, vectors=tuple(named) if ending in APART else ())
-
-
-def _places(file: Path, names: list[str], given: Mapping[str, Any]) -> tuple[dict[str, int | None], set[int]]:
-    """Return the columns of the target and of what stands beside it, None where they are apart, and all no features."""
-    apart, is_svmlight = format_of(file) in APART, format_of(file) in SVMLIGHT
-    left_out = [("left_out", column) for column in given["left_out"]]
-    left_out += [(name, given[name]) for name in ("index", "index_col") if given[name] is not None]
-    out = {_place(name, names, column) for name, column in left_out}
-    if names and UNNAMED.fullmatch(names[0]) and once(has_index, file, _reading(file, given)):
-        out.add(0)
-    roles: dict[str, int | None] = {}
+    if ending not in APART:
+        return Reading(**values)
+    vectors = []
     for role in ROLES:
-        column = given[role]
-        if is_svmlight and column is not None and (role, column) != ("groups", "qid"):
-            raise TableError(
-                f"expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out."
-            )
-        if column is None and role == "target" and not apart:
-            usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
-            if len(usual) != 1:
-                step = "dataset.target=NAME, or a number from 0, -1 for the last"
-                if format_of(file) == ".arff":  # where by convention it is the last one
-                    step = f"by the format's convention 'dataset.target=\"{names[-1]:.80}\"', the last attribute"
-                raise TableError(
-                    f"expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
-                    f"{some(names)}; say which: {step}."
-                )
-            column = usual[0]
-        roles[role] = None if column is None or (apart and isinstance(column, str)) else _place(role, names, column)
-    return roles, out | {place for place in roles.values() if place is not None}
+        if isinstance(settings[role], str):
+            vectors.append((role, settings[role]))
+        elif role == "target" and settings[role] is None and settings["target_path"] is None:
+            vectors.append((role, None))  # the usual labels of variables are found by their names
+    return Reading(**values, vectors=tuple(vectors))
+
+
+def _reading_of_target(how: Reading) -> Reading:
+    """Return how the second file is read that has the target."""
+    return replace(how, transpose=False, vectors=())
+
+
+def _without_what_is_found(file: Path, how: Reading) -> Reading:
+    """Return how a file is read without the settings that its first lines tell as well."""
+    if format_of(file) not in TEXTS:
+        return how
+    layout = once(layout_of, file, how)
+    for name in ("sep", "decimal", "encoding", "header"):
+        without = replace(how, **{name: getattr(Reading, name)})
+        with suppress(ValueError):  # it has to be said
+            if once(layout_of, file, without) == layout:
+                how = without
+    return how
+
+
+def _has_columns(settings: Mapping[str, Any]) -> bool:
+    """Tell whether settings name columns of a matrix, where others name variables beside it."""
+    if settings["left_out"] or settings["categorical"]:
+        return True
+    if settings["index"] is not None or settings["index_col"] is not None:
+        return True
+    return any(isinstance(settings[role], int) for role in ROLES)
+
+
+# ---- columns
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of each role, None where it has none or stands apart, those that are no features, and categories."""
+
+    roles: dict[str, int | None]
+    left_out: set[int]
+    categorical: set[int]
+
+
+def _columns_of(file: Path, names: list[str], settings: Mapping[str, Any]) -> _Columns:
+    """Return which columns are what."""
+    left_out = {_place("left_out", names, column) for column in settings["left_out"]}
+    for parameter in ("index", "index_col"):
+        if settings[parameter] is not None:
+            left_out.add(_place(parameter, names, settings[parameter]))
+    if names and UNNAMED.fullmatch(names[0]) and once(has_index, file, _reading(file, settings)):
+        left_out.add(0)
+    roles = {role: _place_of_role(file, names, role, settings) for role in ROLES}
+    left_out.update(place for place in roles.values() if place is not None)
+    return _Columns(roles, left_out, {_place("categorical", names, column) for column in settings["categorical"]})
+
+
+def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[str, Any]) -> int | None:
+    """Return the number of the column that has a role, None where there is none or it is apart."""
+    column = settings[role]
+    if role == "target" and settings["target_path"] is not None:
+        return None
+    if format_of(file) in SVMLIGHT and column is not None and (role, column) != ("groups", "qid"):
+        raise TableError(f"expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out.")
+    is_apart = format_of(file) in APART
+    if column is None and role == "target" and not is_apart:
+        step = "dataset.target=NAME, or a number from 0, -1 for the last"
+        if "transpose" in FORMATS[format_of(file)][1]:
+            step += "; where the samples are columns, dataset.transpose=true"
+        if format_of(file) == ".arff":  # where by convention it is the last one
+            step = f"by the format's convention 'dataset.target=\"{names[-1]:.80}\"', the last attribute"
+        return _usual_target(names, step)
+    if column is None or (is_apart and isinstance(column, str)):
+        return None
+    return _place(role, names, column)
+
+
+def _usual_target(names: list[str], step: str) -> int:
+    """Return the number of the column that has one of the usual names of labels."""
+    usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
+    if len(usual) != 1:
+        raise TableError(
+            f"expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among {listed(names)}; say "
+            f"which: {step}."
+        )
+    return usual[0]
+
+
+def _place_of_target(names: list[str], target: str | int | None) -> int:
+    """Return the number of the target in a second file."""
+    if target is not None:
+        return _place("target", names, target)
+    if len(names) == 1:
+        return 0
+    return _usual_target(names, "dataset.target=NAME, a column of dataset.target_path")
 
 
 def _place(parameter: str, names: list[str], column: str | int) -> int:
@@ -318,4 +445,58 @@ def _place(parameter: str, names: list[str], column: str | int) -> int:
         return column % len(names)
     if names.count(str(column)) == 1:
         return names.index(str(column))
-    raise TableError(f"dataset.{parameter}: expected a column of {some(names)}, got {column!r:.80}.")
+    raise TableError(f"dataset.{parameter}: expected a column of {listed(names)}, got {column!r:.80}.")
+
+
+def _labels(
+    table: Table, columns: _Columns, settings: Mapping[str, Any], second_file: list[Path], how: Reading
+) -> tuple[Table, int | None]:
+    """Return the table that has the target, and the number of its column."""
+    if settings["target_path"] is None:
+        return table, columns.roles["target"]
+    [file] = second_file
+    labels = read_table(file, _reading_of_target(how))
+    n = table.columns.shape[0]
+    n_labels = labels.columns.shape[0]
+    if n_labels != n:
+        raise TableError(
+            f"dataset.target_path: expected {n} rows, one for each row of dataset.path, got {n_labels} in {file.name}; "
+            f"correct it, or say dataset.header=none where a first row of values was read as names."
+        )
+    return labels, _place_of_target(labels.names, settings["target"])
+
+
+def _notes(table: Table, columns: _Columns, features: list[int], class_names: np.ndarray | None) -> list[str]:
+    """Return what people should know of names."""
+    notes = []
+    nameless = [k for k in features if UNNAMED.fullmatch(table.names[k])]
+    if nameless:
+        places = ",".join(map(str, nameless[:5]))
+        notes.append(
+            f"columns without a name, {listed([table.names[k] for k in nameless])}, are features; give them names in "
+            f"the first line, or leave them out: dataset.left_out=[{places}]"
+        )
+    if UNNAMED.fullmatch(table.names[0]) and 0 in columns.left_out:
+        notes.append(f"column {table.names[0]!r}, which only numbers the rows, is left out")
+    if class_names is not None:
+        odd = [repr(name) for name in class_names if name.lower() in MISSING]
+        if odd:
+            notes.append(f"classes are called {listed(odd)}; where that means no label, say dataset.na_values")
+    target = columns.roles["target"]
+    if target is not None:
+        notes += _notes_of_survival(table.names[target], [table.names[k] for k in features])
+    return notes
+
+
+def _notes_of_survival(target: str, names: list[str]) -> list[str]:
+    """Return a note on a time as a feature of an event, or the other way round."""
+    partners: set[str] = set()
+    for targets, beside in ((EVENTS, TIMES), (TIMES, EVENTS)):
+        if target.lower() in targets:
+            partners |= beside
+    return [
+        f"column {name} is a feature, but is known only with the target {target} where these are survival data; leave "
+        f"it out: dataset.left_out=[{name}]"
+        for name in names
+        if name.lower() in partners
+    ]

@@ -63,13 +63,14 @@ def load(
     X *= _factors(columns, n_samples, n_features, rng)
     X *= scale
     name = "gaussian_clusters" if columns == "gaussian" else f"gaussian_clusters_{columns}"
-    return make_dataset(X, 2 * codes - 1 if n_classes == 2 else codes, name=name, source=_SOURCE)
+    labels = 2 * codes - 1 if n_classes == 2 else codes
+    return make_dataset(X, labels, name=name, source=_SOURCE)
 
 
-def checked(**given: Any) -> dict[str, Any]:
+def checked(**parameters: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
-    check_positive("gaussian_clusters", scale=given["scale"])
-    return given
+    check_positive("gaussian_clusters", scale=parameters["scale"])
+    return parameters
 
 
 def _factors(columns: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:

@@ -43,15 +43,19 @@ def load(paths: list[Path], digest: str, *, set: str = "alon") -> Dataset:
         in the file the first gets the label -1, the second +1; of more the labels are 1, 2, ... .
     """
     content = read_r_data(paths[0])[set]
-    x, y = content["x"], content["y"]
-    if "dim" in x.attributes:  # a matrix
-        X = x.values.reshape(x.attributes["dim"].values, order="F")
-        names = x.attributes["dimnames"].values[1] if "dimnames" in x.attributes else None
+    genes = content["x"]
+    if "dim" in genes.attributes:  # a matrix
+        X = genes.values.reshape(genes.attributes["dim"].values, order="F")
+        names = genes.attributes["dimnames"].values[1].values if "dimnames" in genes.attributes else []
     else:  # a data frame
-        X, names = np.column_stack([column.values for column in x.values]), x.attributes["names"]
-    names = None if names is None or len({*names.values}) < X.shape[1] else names.values
-    labels = 2 * y.values - 3 if len(y.attributes["levels"].values) == 2 else y.values
-    return make_dataset(X, labels, names, name=set, source=f"{_CITATIONS[set]}; SHA-256 {digest}")
+        X = np.column_stack([column.values for column in genes.values])
+        names = genes.attributes["names"].values
+    has_distinct_names = len({*names}) == X.shape[1]
+    labels = content["y"].values
+    if len(content["y"].attributes["levels"].values) == 2:
+        labels = 2 * labels - 3
+    source = f"{_CITATIONS[set]}; SHA-256 {digest}"
+    return make_dataset(X, labels, names if has_distinct_names else None, name=set, source=source)
 
 
 def files(*, set: str) -> list[str]:

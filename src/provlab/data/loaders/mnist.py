@@ -40,13 +40,15 @@ def load(paths: list[Path], digest: str, *, part: str = "all", classes: Sequence
     """
     arrays = [read_idx(path) for path in paths]
     # Bytes until `make_dataset`: the eightfold array of float64 exists once only.
-    X, y = np.concatenate(arrays[::2]), np.concatenate(arrays[1::2]).astype(np.int64)
+    X = np.concatenate(arrays[::2])
+    y = np.concatenate(arrays[1::2]).astype(np.int64)
     split = np.arange(len(y)) < len(arrays[1])
     rows, y, name = keep_classes("mnist", y, classes)
-    X, split = X.reshape(len(X), _SIDE**2)[rows], split[rows]
+    X = X.reshape(len(X), _SIDE**2)[rows]
+    official_train = split[rows] if part == "all" else None
     names = [f"pixel_{i}_{j}" for i in range(_SIDE) for j in range(_SIDE)]
-    words = f"{_CITATION}; part {part}, SHA-256 {digest}"
-    return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
+    source = f"{_CITATION}; part {part}, SHA-256 {digest}"
+    return make_dataset(X, y, names, name=name, source=source, official_train=official_train)
 
 
 def checked(*, part: str, classes: Sequence[int] | None) -> dict[str, Any]:
@@ -56,8 +58,10 @@ def checked(*, part: str, classes: Sequence[int] | None) -> dict[str, Any]:
 
 def files(*, part: str, **_: Any) -> list[str]:
     """Return the files that `load` reads: images and labels in turn."""
-    kinds = [f"{kind}-{what}" for kind in _PARTS[part] for what in ("images-idx3", "labels-idx1")]
-    return [f"mnist/{kind}-ubyte.gz" for kind in kinds]
+    paths = []
+    for kind in _PARTS[part]:
+        paths += [f"mnist/{kind}-images-idx3-ubyte.gz", f"mnist/{kind}-labels-idx1-ubyte.gz"]
+    return paths
 
 
 def read_idx(path: Path) -> np.ndarray:

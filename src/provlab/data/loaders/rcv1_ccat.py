@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from provlab.data.dataset import Dataset, make_dataset
-from provlab.data.files import found
+from provlab.data.files import find_file
 from provsel.checks import check_integer
 
 VERSION = 1
@@ -83,11 +83,15 @@ def load(
     largest = X.shape[0] - (part == "all")
     if first > largest:
         raise ValueError(f"rcv1_ccat: n_train must be at most {largest} for part={part!r}, got {first}. Lower it")
-    rows = slice(None) if part == "all" else slice(first)
-    split = np.arange(X.shape[0]) < first if part == "all" else None
-    called = None if stems is None else read_stems(stems)
+    split = None
+    if part == "all":
+        split = np.arange(X.shape[0]) < first
+    else:
+        X = X[:first]
+        y = y[:first]
+    terms = None if stems is None else read_stems(stems)
     source = f"{_CITATION}; {words}; SHA-256 {digest}"
-    return make_dataset(X[rows], y[rows], called, name=f"rcv1_{topic.lower()}", source=source, official_train=split)
+    return make_dataset(X, y, terms, name=f"rcv1_{topic.lower()}", source=source, official_train=split)
 
 
 def checked(*, form: str, part: str, n_train: int, topic: str, sample: int | None, names: str) -> dict[str, Any]:
@@ -112,7 +116,7 @@ def checked(*, form: str, part: str, n_train: int, topic: str, sample: int | Non
 def settled(*, form: str, part: str, n_train: int, **others: Any) -> dict[str, Any]:
     """Return the parameters with the form that is read: of "auto" the official one where it is there and fits."""
     if form == "auto":
-        official = n_train == _OFFICIAL_TRAIN and all(found(path) for path in _official_paths(part))
+        official = n_train == _OFFICIAL_TRAIN and all(map(find_file, _official_paths(part)))
         form = "official" if official else "subsets"
     return {"form": form, "part": part, "n_train": n_train, **others}
 
@@ -120,12 +124,12 @@ def settled(*, form: str, part: str, n_train: int, **others: Any) -> dict[str, A
 def files(*, form: str, part: str, names: str, **_: Any) -> list[str]:
     """Return the files that `load` reads."""
     paths = [_SUBSETS] if form == "subsets" else _official_paths(part)
-    return [*paths, *([_STEMS] if names == "stems" else [])]
+    return [*paths, _STEMS] if names == "stems" else paths
 
 
 def _official_paths(part: str) -> list[str]:
     """Return the relative paths that a part needs: vectors, training first, then the topics."""
-    return [_TRAIN, *(_TEST if part == "all" else ()), _TOPICS]
+    return [_TRAIN, *_TEST, _TOPICS] if part == "all" else [_TRAIN, _TOPICS]
 
 
 # The readers return vectors, labels, the number of training documents, which come first, and what was read.
@@ -140,13 +144,13 @@ def read_subsets(path: Path, n_train: int, topic: str, sample: int | None) -> _R
         X = sparse.csr_array(entries, shape=tuple(parts["shape"].tolist()))
         [column] = np.flatnonzero(parts["topic_codes"] == topic)
         y = np.where(np.unpackbits(parts["topics"], axis=1)[:, column], 1, -1)
-        kept = parts["first_occurrence"]
+        rows = parts["first_occurrence"]
+        words = "distinct documents of five public subsets of 6,000, not the official split"
         if sample is not None:
-            kept = kept & (parts["subset"] == sample)
-    words = "distinct documents of five public subsets of 6,000, not the official split"
-    if sample is not None:
-        n_train, words = kept.sum(), f"documents of the public subset {sample} that are in none before it"
-    return X[kept], y[kept], n_train, words
+            rows = rows & (parts["subset"] == sample)
+            n_train = rows.sum()
+            words = f"documents of the public subset {sample} that are in none before it"
+    return X[rows], y[rows], n_train, words
 
 
 def read_official(paths: Sequence[Path], topic: str) -> _Read:
@@ -154,11 +158,12 @@ def read_official(paths: Sequence[Path], topic: str) -> _Read:
     from sklearn.datasets import load_svmlight_files
 
     *vectors, topics = paths
-    found = load_svmlight_files([str(path) for path in vectors], n_features=N_TERMS, zero_based=False)
-    X, documents = sparse.vstack(found[::2], format="csr"), np.concatenate(found[1::2])
+    parts = load_svmlight_files([str(path) for path in vectors], n_features=N_TERMS, zero_based=False)
+    X = sparse.vstack(parts[::2], format="csr")
+    documents = np.concatenate(parts[1::2])
     with gzip.open(topics, "rt", encoding="ascii") as lines:  # topic, document and 1
         positive = [int(line.split()[1]) for line in lines if line.startswith(f"{topic} ")]
-    return X, np.where(np.isin(documents, positive), 1, -1), found[0].shape[0], "files of LYRL2004"
+    return X, np.where(np.isin(documents, positive), 1, -1), parts[0].shape[0], "files of LYRL2004"
 
 
 def read_stems(path: Path) -> list[str]:

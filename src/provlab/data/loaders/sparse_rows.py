@@ -77,12 +77,14 @@ def load(
     n = (n_samples // 2 if mirrored else n_samples) + n_test
     signs = np.where(rng.random(n_relevant) < 0.5, -1.0, 1.0)
     if dense:
-        relevant, columns, k = n_relevant, np.empty((0, 0), np.int64), n_features
+        k = n_features
+        relevant = n_relevant
+        columns = np.empty((n, 0), np.int64)
     else:
-        k, others = nonzeros, n_features - n_relevant
-        relevant = max(1, min((n_relevant + 1) // 2, k // 2), k - others)
-        ranges = (relevant, 0, n_relevant), (k - relevant, n_relevant, n_features)
-        columns = np.hstack([_one_of_each(n, *each, rng) for each in ranges])
+        k = nonzeros
+        relevant = max(1, min((n_relevant + 1) // 2, k // 2), k - (n_features - n_relevant))
+        relevant_columns = _one_of_each_range(n, relevant, 0, n_relevant, rng)
+        columns = np.hstack([relevant_columns, _one_of_each_range(n, k - relevant, n_relevant, n_features, rng)])
     values = rng.standard_normal((n, k))
     if relevant < k:
         values[:, :relevant] *= np.sqrt(signal / (1.0 - signal) * (k - relevant) / relevant)
@@ -91,36 +93,40 @@ def load(
     score = (values[:, :relevant] * weights).sum(axis=1)
     y = np.where(score + noise * score.std() * rng.standard_normal(n) > 0, 1, -1)
     if mirrored:
-        reflected = values[: n_samples // 2] * np.where(np.arange(k) < relevant, 1.0, -1.0)
-        values, columns, y = (
-            np.concatenate([part[: n_samples // 2], twin, part[n_samples // 2 :]])
-            for part, twin in ((values, reflected), (columns, columns[: n_samples // 2]), (y, y[: n_samples // 2]))
-        )
         n = n_samples + n_test
-    X = values if dense else sparse.csr_array((values.ravel(), columns.ravel(), np.arange(n + 1) * k), (n, n_features))
-    name, split = "sparse_rows_dense" if dense else "sparse_rows", np.arange(n) < n_samples
-    return make_dataset(X, y, name=name, source=_SOURCE, official_train=split)
+        half = n_samples // 2
+        rows = np.r_[:half, :half, half : n - half]
+        values = values[rows]
+        values[half:n_samples, relevant:] *= -1
+        columns = columns[rows]
+        y = y[rows]
+    X: Any = values
+    name = "sparse_rows_dense"
+    if not dense:
+        X = sparse.csr_array((values.ravel(), columns.ravel(), np.arange(n + 1) * k), (n, n_features))
+        name = "sparse_rows"
+    return make_dataset(X, y, name=name, source=_SOURCE, official_train=np.arange(n) < n_samples)
 
 
-def checked(**given: Any) -> dict[str, Any]:
+def checked(**parameters: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
     for parameter, most, words in (("signal", 1, "between 0 and 1"), ("noise", np.inf, "of at least 0")):
-        value = given[parameter]
+        value = parameters[parameter]
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if not is_number or not 0 <= value < most or (parameter == "signal" and value == 0):
             raise ValueError(f"sparse_rows: {parameter} must be a number {words}, got {value!r}")
     for parameter in ("dense", "mirrored"):
-        if not isinstance(given[parameter], bool):
-            raise ValueError(f"sparse_rows: {parameter} must be true or false, got {given[parameter]!r}")
-    n_samples = given["n_samples"]
-    if given["mirrored"] and n_samples % 2:
+        if not isinstance(parameters[parameter], bool):
+            raise ValueError(f"sparse_rows: {parameter} must be true or false, got {parameters[parameter]!r}")
+    n_samples = parameters["n_samples"]
+    if parameters["mirrored"] and n_samples % 2:
         raise ValueError(f"sparse_rows: n_samples must be even for mirrored rows, which come in pairs, got {n_samples}")
-    if not given["dense"]:
-        check_at_most("sparse_rows", given, "nonzeros", "n_features")
-    return given
+    if not parameters["dense"]:
+        check_at_most("sparse_rows", parameters, "nonzeros", "n_features")
+    return parameters
 
 
-def _one_of_each(n: int, k: int, start: int, stop: int, rng: np.random.Generator) -> np.ndarray:
+def _one_of_each_range(n: int, k: int, start: int, stop: int, rng: np.random.Generator) -> np.ndarray:
     """Return n rows of one number of each of k consecutive ranges of start, ..., stop - 1: distinct and increasing."""
     edges = start + np.arange(k + 1) * (stop - start) // max(k, 1)
     return rng.integers(edges[:-1], edges[1:], size=(n, k))

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from provlab.data.dataset import Dataset, make_dataset
-from provlab.data.files import MIRROR_VARIABLE, MissingDataError, describe_roots, found
+from provlab.data.files import MIRROR_VARIABLE, MissingDataError, describe_roots, find_file
 from provlab.data.registry import read_source
 
 VERSION = 1
@@ -62,13 +62,17 @@ def load(
 
     [path] = paths
     labels, documents = read_tokens(path)
-    counted = CountVectorizer(analyzer=lambda words: [w for w in words if len(w) >= min_word_length], dtype=np.float64)
+
+    def long_words(document: list[str]) -> list[str]:
+        return [word for word in document if len(word) >= min_word_length]
+
+    vectorizer = CountVectorizer(analyzer=long_words, dtype=np.float64)
     try:
-        counts = sparse.csr_array(counted.fit_transform(documents))
+        counts = sparse.csr_array(vectorizer.fit_transform(documents))
     except ValueError as error:
         raise ValueError(f"techtc: {set} has no word of {min_word_length} letters. Lower min_word_length") from error
     source = f"{_CITATION}; token lists {_TOKENS.rsplit('/', 1)[1]}/{path.name}, SHA-256 {digest}"
-    return make_dataset(weigh(counts, weighting), labels, counted.get_feature_names_out(), name=set, source=source)
+    return make_dataset(weigh(counts, weighting), labels, vectorizer.get_feature_names_out(), name=set, source=source)
 
 
 def checked(*, set: str, **others: Any) -> dict[str, Any]:
@@ -91,8 +95,9 @@ def settled(**parameters: Any) -> dict[str, Any]:
 def files(*, set: str, **_: Any) -> list[str | Path]:
     """Return the file that `load` reads: one that is registered need not be there, what is not has to be."""
     name = f"{_TOKENS}/{set}.txt.xz"
-    is_registered = any(file.path == name for file in read_source("techtc").files)
-    file = name if is_registered else found(name)
+    if any(file.path == name for file in read_source("techtc").files):
+        return [name]
+    file = find_file(name)
     if file is None:
         raise MissingDataError(
             f"techtc: the set {set} is missing. Searched {name} in {describe_roots()}. Run `provsel fetch techtc`, or "
@@ -113,10 +118,13 @@ def read_tokens(path: Path) -> tuple[list[int], list[list[str]]]:
     It is packed with xz. The text is latin-1, split at the byte 0x20 only: other white space, such as a non-breaking
     space, belongs to the words. Labels are -1 or +1; a document may have no words.
     """
-    lines = lzma.decompress(path.read_bytes()).decode("latin-1").removesuffix("\n").split("\n")
-    rows = [line.split(" ") for line in lines]
-    # a double or trailing space gives an empty word
-    return [int(row[0]) for row in rows], [[word for word in row[2:] if word] for row in rows]
+    labels = []
+    documents = []
+    for line in lzma.decompress(path.read_bytes()).decode("latin-1").removesuffix("\n").split("\n"):
+        label, _, *words = line.split(" ")
+        labels.append(int(label))
+        documents.append([word for word in words if word])  # a double or trailing space gives an empty word
+    return labels, documents
 
 
 def weigh(counts: sparse.csr_array, weighting: str) -> sparse.csr_array:

@@ -96,9 +96,13 @@ def files(*, path: str, set: str, **_: Any) -> list[File]:
     """Return the two files of a set, in the archive or the folder of the user."""
     place = _place(path)
     parts = [_find(place, f"{set}/{name}") for name in (VECTORS, WORDS)]
-    size = sum(part.size if isinstance(part, ArchivedFile) else part.stat().st_size for part in parts)
+    size = sum(map(_size, parts))
     check_memory(f"data set {set}", MEMORY_FACTOR * size, f"{size:,} bytes of text")
     return parts
+
+
+def _size(file: File) -> int:
+    return file.size if isinstance(file, ArchivedFile) else file.stat().st_size
 
 
 def members(path: str) -> list[str]:
@@ -107,7 +111,8 @@ def members(path: str) -> list[str]:
     if place.is_dir():
         folders = [file.parent.name for file in place.glob(f"*/{VECTORS}")]
     else:
-        folders = [PurePosixPath(file.name).parent.name for file in archived_files(place) if _is(file, VECTORS)]
+        vectors = [PurePosixPath(file.name) for file in archived_files(place) if _is(file, VECTORS)]
+        folders = [path.parent.name for path in vectors]
     sets = sorted({folder for folder in folders if SET.fullmatch(folder)})
     if not sets:
         raise ValueError(
@@ -191,16 +196,17 @@ def _place(path: str) -> Path:
 
 def _find(place: Path, name: str) -> File:
     """Return the file of this name, at any depth of an archive: it may have a folder on top."""
-    there: list[File] = []
+    candidates: list[File] = []
     if place.is_file():
-        there += [file for file in archived_files(place) if _is(file, name)]
+        candidates += [file for file in archived_files(place) if _is(file, name)]
     elif (place / name).is_file():
-        there.append(place / name)
-    if len(there) != 1:
+        candidates.append(place / name)
+    if len(candidates) != 1:
         raise ValueError(
-            f"techtc300: expected one file {name} in {place}, got {len(there)}; correct dataset.set or dataset.path."
+            f"techtc300: expected one file {name} in {place}, got {len(candidates)}; correct dataset.set or "
+            f"dataset.path."
         )
-    return there[0]
+    return candidates[0]
 
 
 def _is(file: ArchivedFile, name: str) -> bool:

@@ -34,10 +34,14 @@ def load(paths: list[Path], digest: str, *, part: str = "all") -> Dataset:
     content = loadmat(paths[0])  # with images as columns, and 10 for the digit 0
     X = np.hstack([content["traindata"], content["testdata"]]).T
     y = np.hstack([content["trainlabel"], content["testlabel"]]).ravel().astype(np.int64) % 10
-    split = np.arange(len(y)) < content["trainlabel"].size
+    n_train = content["trainlabel"].size
+    split = None
     if part == "train":
-        X, y = X[split], y[split]
+        X = X[:n_train]
+        y = y[:n_train]
+    else:
+        split = np.arange(len(y)) < n_train
     # The file has the pixels of an image column after column.
     names = [f"pixel_{i}_{j}" for j in range(_SIDE) for i in range(_SIDE)]
     source = f"{_CITATION}; part {part}, SHA-256 {digest}"
-    return make_dataset(X, y, names, name="usps", source=source, official_train=split if part == "all" else None)
+    return make_dataset(X, y, names, name="usps", source=source, official_train=split)

@@ -1,0 +1,108 @@
+"""Sheets of Excel, written as CSV: what reads tables of text reads them, with the same settings and messages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from provlab.project.messages import listed, to_install
+from provsel.streams.memory import check_memory, memory_limit
+
+from .files import ROW_BYTES, TableError
+
+MAX_ROWS = 1 << 20
+"""Rows that Excel has at most."""
+
+
+def sheet_as_csv(file: Path, name: str | int | None) -> bytes:
+    """Return a sheet as CSV, a line for each of its rows.
+
+    Parameters
+    ----------
+    file : Path
+    name : str or int, optional
+        Name or number from 0 of the sheet; may be None where there is one.
+
+    Raises
+    ------
+    TableError
+        Without openpyxl, and for a sheet that is not there.
+    MemoryLimitError
+        For contents that would take too much memory.
+    """
+    with zipfile.ZipFile(file) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    check_memory(f"data set {file.name}", 8 * unpacked, f"{unpacked:,} bytes of cells")
+    try:
+        from openpyxl import load_workbook
+    except ImportError as error:
+        raise TableError(
+            f"expected openpyxl, which reads Excel, got an installation without; {to_install('excel')}, or save "
+            f"the sheet as CSV."
+        ) from error
+    with file.open("rb") as content, closing(load_workbook(content, True, data_only=True, keep_links=False)) as book:
+        rows = _rows(file, _chosen(book.worksheets, name))
+    width = max(map(len, rows), default=0)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for cells in rows:
+        if cells:
+            writer.writerow([*cells, *[""] * (width - len(cells))])
+        else:
+            text.write("\n")  # a row without any value is an empty line
+    return text.getvalue().encode()
+
+
+def _chosen(sheets: Sequence[Any], name: str | int | None) -> Any:
+    """Return a sheet by name or number, or the only one."""
+    names = [sheet.title for sheet in sheets]
+    if name is None and len(sheets) == 1:
+        return sheets[0]
+    if isinstance(name, int) and 0 <= name < len(sheets):
+        return sheets[name]
+    if name in names:
+        return sheets[names.index(name)]
+    expected = "one sheet" if name is None else f"a sheet {name!r:.40}"
+    raise TableError(f"expected {expected}, got {listed(names)}; say which: dataset.sheet_name=NAME.")
+
+
+def _rows(file: Path, sheet: Any) -> list[list[Any]]:
+    """Return the cells of a sheet, without empty ones at the ends, as long as the whole table fits into memory.
+
+    A few bytes can name a cell in the last row and column, or a long text in each row.
+    """
+    sheet.reset_dimensions()  # which may be wrong
+    limit = memory_limit()
+    rows: list[list[Any]] = []
+    width = 0
+    characters = 0
+    for row in sheet.iter_rows():
+        cells = [_value(cell) for cell in row]
+        while cells and cells[-1] == "":
+            cells.pop()
+        rows.append(cells)
+        width = max(width, len(cells))
+        characters += sum(len(cell) for cell in cells if isinstance(cell, str))
+        needed = (8 * width + ROW_BYTES) * len(rows) + characters
+        if needed > limit:
+            check_memory(f"data set {file.name}", needed, f"{len(rows):,} rows of {width:,} columns")
+        if len(rows) > MAX_ROWS:
+            raise TableError(f"expected at most {MAX_ROWS:,} rows, as Excel has, got more; save the sheet as CSV.")
+    return rows
+
+
+def _value(cell: Any) -> Any:
+    """Return the value of a cell as it is written in CSV: whole numbers without ".0", None for an error."""
+    if cell.value is None:
+        return ""
+    if cell.data_type == "e":
+        return None
+    if cell.data_type != "n":
+        return cell.value
+    number = int(cell.value)
+    return number if number == cell.value else float(cell.value)
