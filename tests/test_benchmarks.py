@@ -10,6 +10,7 @@ import pytest
 from small_runs import REPO, load_script
 
 BENCHMARKS = REPO / "experiments" / "benchmarks"
+sys.path.append(str(BENCHMARKS))  # the script finds its helpers by its own folder
 ratios = load_script(BENCHMARKS / "ratios.py")
 
 
@@ -69,7 +70,9 @@ def test_a_goal_compares_medians_of_a_group(goal, expected):
 
 def test_the_fit_recovers_a_known_exponent_of_the_upper_half():
     sizes = np.array([10, 20, 40, 80, 160, 320])
-    assert ratios.fitted_exponent(sizes[::-1], (3.0 * sizes**1.5)[::-1]) == pytest.approx(1.5)
+    fit = ratios.fit_exponent(sizes[::-1], (3.0 * sizes**1.5)[::-1])
+    assert (fit.exponent, fit.error) == (pytest.approx(1.5), pytest.approx(0, abs=1e-8))
+    assert ratios.exponent_text(ratios.fit_exponent([1, 2], [1.0, 0.5])) == "-1.00"
     # a constant cost hides the exponent of small sizes, which are left out
     all_sizes = np.polyfit(np.log(sizes), np.log(1000 + sizes**2.0), 1)[0]
-    assert ratios.fitted_exponent(sizes, 1000.0 + sizes**2.0) > all_sizes
+    assert ratios.fit_exponent(sizes, 1000.0 + sizes**2.0).exponent > all_sizes

@@ -11,8 +11,8 @@ import json
 import operator
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
+from timing.exponents import exponent_text, fit_exponent
 
 from provlab.core.tables import write_text
 
@@ -58,13 +58,6 @@ def goals_of(run):
     return [goal_of(group, groups[group]) for group in sorted(with_goal)]
 
 
-def fitted_exponent(sizes, seconds):
-    """Return the slope of log seconds over the upper half of the sizes, at least three of them."""
-    x, y = np.log(sizes), np.log(seconds)
-    upper = np.argsort(x)[-max(3, (x.size + 1) // 2) :]
-    return float(np.polyfit(x[upper], y[upper], 1)[0])
-
-
 def exponents_of(run):
     """Return a line for each method and size that grew."""
     costs = {}
@@ -74,8 +67,8 @@ def exponents_of(run):
             costs.setdefault(about["growth"], []).append(about | {"seconds": bench["stats"]["median"]})
     rows = []
     for name, points in costs.items():
-        exponent = fitted_exponent([point["size"] for point in points], [point["seconds"] for point in points])
-        rows.append({"cost": name, "exponent": round(exponent, 2), "theory": points[0]["theory"]})
+        fit = fit_exponent([point["size"] for point in points], [point["seconds"] for point in points])
+        rows.append({"cost": name, "exponent": exponent_text(fit), "theory": points[0]["theory"]})
     return pd.DataFrame(rows)
 
 

@@ -149,10 +149,11 @@ def draw_growth(sizes: np.ndarray, needed: np.ndarray, resampled: np.ndarray, st
             bars = np.clip([middle - low, high - middle], 0, None)
             form = look[name].marker + "-"
             panel.errorbar(sizes, middle, bars, fmt=form, color=look[name].colour, markersize=3, label=name)
-        middle = DELTAS.index(0.2)
-        panel.plot(sizes, needed[0, middle] * sizes / sizes[0], ":", color="0.3", label="like m")
-        panel.plot(sizes, needed[0, middle] * np.log(sizes) / np.log(sizes[0]), "--", color="0.3", label="like log m")
-        panel.set(xscale="log", yscale="log", xlabel="features m", ylabel=r"combinations $\ell$")
+        first = needed[:1, DELTAS.index(0.2)]  # empty where nothing is stored
+        panel.plot(sizes, first * sizes / sizes[:1], ":", color="0.3", label="like m")
+        panel.plot(sizes, first * np.log(sizes) / np.log(sizes[:1]), "--", color="0.3", label="like log m")
+        scale = "log" if sizes.size else "linear"
+        panel.set(xscale=scale, yscale=scale, xlabel="features m", ylabel=r"combinations $\ell$")
         panel.grid()
         legend_of(figure, [panel], ncols=3)
         return save_figure(figure, stem, title)

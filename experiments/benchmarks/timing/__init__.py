@@ -1,15 +1,15 @@
 """CPU seconds of the scripts that write a table beside errors or picks, which pytest-benchmark does not measure."""
 
 import json
-import statistics
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from provlab.core.tables import write_text
 
-RESULTS = Path(__file__).resolve().parents[2] / "results" / "benchmarks"
+RESULTS = Path(__file__).resolve().parents[3] / "results" / "benchmarks"
 
 
 def cpu_seconds(function, *arguments):
@@ -27,11 +27,11 @@ def several(function, repeats=3, long=1.0):
     return seconds
 
 
-def case(name, ours, *, peer=None, goal=""):
-    """Return the medians of one case: ours, a list of CPU seconds, and a package's, (name, list of CPU seconds)."""
-    record = {"case": name, "ours_cpu": statistics.median(ours), "goal": goal}
+def case(name, ours, *, peer=None, goal="", unit="CPU s"):
+    """Return the medians of one case: ours, a number or several, and a package's, (its name, a number or several)."""
+    record = {"case": name, "unit": unit, "ours_cpu": float(np.median(ours)), "goal": goal}
     if peer is not None:
-        record |= {"peer": peer[0], "peer_cpu": statistics.median(peer[1])}
+        record |= {"peer": peer[0], "peer_cpu": float(np.median(peer[1]))}
     return record
 
 
