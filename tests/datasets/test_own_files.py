@@ -734,6 +734,13 @@ def test_numbers_may_be_codes_of_categories(project):
         found, _ = read(project / name, categorical=["race"])
         assert found.categories["race"].tolist() == ["1", "2", "3"]
         np.testing.assert_array_equal(found.X[:, 5], np.arange(40) % 3)
+    table.assign(race=["rotary", *table.race[1:]]).to_csv(project / "t.csv", index=False)
+    with pytest.raises(
+        ValueError, match=r"got 'rotary' in line 2; .*where .* has categories, 'dataset\.categorical=\[race"
+    ):
+        read(project / "t.csv")
+    found, _ = read(project / "t.csv", categorical=["race"])
+    assert found.categories["race"].tolist() == ["1", "2", "3", "rotary"]
 
 
 def test_settings_that_came_later_leave_keys_as_they_were(project):

@@ -81,7 +81,8 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
         codes, texts = coded
         n_values = int(np.count_nonzero(codes >= 0))
         if k not in categorical:
-            _check_numbers(table, f"column {table.names[k]:.80}", codes, texts)
+            as_categories = f"where the column has categories, 'dataset.categorical=[{table.names[k]:.80}]'"
+            _check_numbers(table, f"column {table.names[k]:.80}", codes, texts, as_categories)
             if all(map(is_number, texts)) and not any(re.match(r"0\d", text) for text in texts):
                 X[:, k] = np.array([*map(float, texts), np.nan])[codes]
                 continue
@@ -169,7 +170,7 @@ def _large_whole_numbers(table: Table, k: int) -> list[int]:
     values = table.column(k) if table.texts is None else table.texts(k)
     if values.dtype.kind in "bf":
         return []
-    texts = {str(value) for value in values}
+    texts = {*map(str, values)}
     numbers = {int(text) for text in texts if re.fullmatch(r"[+-]?\d{16,309}", text, re.ASCII)}
     return sorted(number for number in numbers if abs(number) >= LARGEST_EXACT)
 
@@ -200,7 +201,7 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
         raise TableError(f"expected at least two classes, got only {classes.tolist()!s:.200}; choose another target.")
     if classes.size == 2:
         codes = 2 * codes - 1
-    return codes, np.array([f"{label}" for label in classes], dtype=object)
+    return codes, np.array([*map(str, classes)], dtype=object)
 
 
 def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, np.ndarray]:
@@ -270,7 +271,7 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         _check_beside(table, role, values, pd.isna(values), "a group in each row")
         if values.dtype.kind in "iufb":
             return np.unique(values, return_inverse=True)[1].astype(np.int64)
-        texts = [str(value) for value in values]  # pandas would copy each of them, which could fill the memory
+        texts = [*map(str, values)]  # pandas would copy each of them, which could fill the memory
         code_of = {text: code for code, text in enumerate(sorted({*texts}))}
         return np.array([code_of[text] for text in texts], dtype=np.int64)
     numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64)
@@ -378,15 +379,20 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
     return np.array([*recoded, -1])[codes], distinct
 
 
-def _check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str]) -> None:
-    """Raise where most of some texts are numbers, and others are not, or are written with other signs."""
+def _check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
+    """Raise where most of some texts are numbers, and others are not, or are written with other signs.
+
+    `steps` are further ones for texts that are no numbers at all.
+    """
     is_plain = np.array([*map(is_number, texts), True])
     is_like_number = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in texts] + [False])
     if is_plain.all() or 2 * np.count_nonzero(is_like_number[codes]) <= np.count_nonzero(codes >= 0):
         return
     row = int(np.argmin(is_plain[codes]))
     text = texts[codes[row]]
-    step = _step_to_number(table, text) if LIKE_NUMBER.fullmatch(text) else _step_to_missing(table, text)
+    step = "; ".join([_step_to_missing(table, text), *steps])
+    if LIKE_NUMBER.fullmatch(text):
+        step = _step_to_number(table, text)
     raise TableError(f"expected numbers in {name}, as in most rows, got {text!r:.40} in {table.where(row)}; {step}.")
 
 
