@@ -785,6 +785,7 @@ def test_columns_that_are_no_features_in_silence(project, names, options, messag
         ("t.parquet", lambda path: TABLE.to_parquet(path), {"transpose": True}, r"dataset\.transpose: expected sett"),
         ("t.csv", PQ, {"transpose": 1}, r"dataset\.transpose: expected true or false, got 1"),
         ("t.csv", PQ, {"categorical": ["race"]}, r"dataset\.categorical: expected a column of a, y, got 'race'"),
+        ("t.npz", npz(), {"categorical": ["2"]}, r"categorical: expected columns of a table, got column 2 of a matrix"),
         ("t.csv", "g,s1,s2\ny,p,q\na,1,2,3\n", {"transpose": True}, r"a label in each row, got 1 .*in column 4"),
     ],
 )

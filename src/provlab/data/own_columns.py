@@ -63,6 +63,11 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
         Texts among numbers, columns without values, infinite values: quotes the first.
     """
     if not table.is_frame:
+        if categorical:
+            raise TableError(
+                f"dataset.categorical: expected columns of a table, got column {_named(table, [*categorical])} of a "
+                f"matrix; write it as CSV or Parquet."
+            )
         X = table.columns[:, places] if len(places) < len(table.names) else table.columns
         _check_finite(table, X, places)
         return Features(X, places, {}, _notes_of_rounding(table, X, places))
