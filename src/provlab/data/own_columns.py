@@ -63,14 +63,7 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
         Texts among numbers, columns without values, infinite values: quotes the first.
     """
     if not table.is_frame:
-        if categorical:
-            raise TableError(
-                f"dataset.categorical: expected columns of a table, got column {_named(table, [*categorical])} of a "
-                f"matrix; write it as CSV or Parquet."
-            )
-        X = table.columns[:, places] if len(places) < len(table.names) else table.columns
-        _check_finite(table, X, places)
-        return Features(X, places, {}, _notes_of_rounding(table, X, places))
+        return _features_of_matrix(table, places, categorical)
     kinds = [kind.kind for kind in table.columns.dtypes]
     numeric = [k for k in places if kinds[k] in "iufb" and k not in categorical]
     X = np.empty(table.columns.shape)
@@ -113,6 +106,19 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
     if differing:
         notes.append(f"text that differs in every row, in {_named(table, differing)}, is left out")
     return Features(X, places, categories, [*notes, *_notes_of_values(table, X, places, categories)])
+
+
+def _features_of_matrix(table: Table, places: list[int], categorical: Collection[int]) -> Features:
+    if categorical:
+        raise TableError(
+            f"dataset.categorical: expected columns of a table, got column {_named(table, [*categorical])} of a "
+            f"matrix; write it as CSV or Parquet."
+        )
+    X = table.columns
+    if len(places) < len(table.names):
+        X = X[:, places]
+    _check_finite(table, X, places)
+    return Features(X, places, {}, _notes_of_rounding(table, X, places))
 
 
 def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[str]:
@@ -214,8 +220,7 @@ def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tup
     if labels.dtype.kind != "O":
         labels = labels.astype(str)
     texts = [*map(_text, labels.tolist())]
-    classes = np.array(sorted({*texts}), dtype=object)  # one long text would blow up an array of fixed width
-    codes = np.searchsorted(classes, np.array(texts, dtype=object))
+    classes, codes = _distinct_texts(texts)
     if classes.size > FEW:
         _check_numbers(table, name, codes, classes.tolist())
     if task == "regression" or (task == "auto" and classes.size > max(FEW, labels.size // 2)):
@@ -276,9 +281,7 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         _check_beside(table, role, values, pd.isna(values), "a group in each row")
         if values.dtype.kind in "iufb":
             return np.unique(values, return_inverse=True)[1].astype(np.int64)
-        texts = [*map(str, values)]  # pandas would copy each of them, which could fill the memory
-        code_of = {text: code for code, text in enumerate(sorted({*texts}))}
-        return np.array([code_of[text] for text in texts], dtype=np.int64)
+        return _distinct_texts([*map(str, values)])[1]
     numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64)
     if role == "sample_weight":
         is_wrong = ~(np.isfinite(numbers) & (numbers >= 0))
@@ -353,6 +356,16 @@ def _labels(table: Table, place: int | None) -> Any:
 
 def _text(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted distinct texts, and the place of each text among them.
+
+    An array of fixed width, or a copy of each text as pandas makes, could fill the memory: one may be very long.
+    """
+    distinct = np.array(sorted({*texts}), dtype=object)
+    code_of = {text: code for code, text in enumerate(distinct)}
+    return distinct, np.array([code_of[text] for text in texts], dtype=np.int64)
 
 
 def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, list[str]] | None:
