@@ -141,7 +141,7 @@ def is_written_as_csv(file: Path, how: Reading) -> bool:
 
 def written_as_csv(file: Path, how: Reading) -> CsvText:
     """Return an Excel, ARFF or transposed file as CSV, written once while it stays as it is."""
-    settings = replace(how, decimal=None, thousands=None, header="infer")
+    settings = replace(how, decimal=None, thousands=None, header="infer", keep_default_na=True)  # which do not matter
     return _written_as_csv(file, file_state(file), settings)
 
 
