@@ -734,6 +734,13 @@ def test_numbers_may_be_codes_of_categories(project):
         found, _ = read(project / name, categorical=["race"])
         assert found.categories["race"].tolist() == ["1", "2", "3"]
         np.testing.assert_array_equal(found.X[:, 5], np.arange(40) % 3)
+    table.assign(race=["rotary", *table.race[1:]]).to_csv(project / "t.csv", index=False)
+    with pytest.raises(
+        ValueError, match=r"got 'rotary' in line 2; .*where .* has categories, 'dataset\.categorical=\[race"
+    ):
+        read(project / "t.csv")
+    found, _ = read(project / "t.csv", categorical=["race"])
+    assert found.categories["race"].tolist() == ["1", "2", "3", "rotary"]
 
 
 def test_settings_that_came_later_leave_keys_as_they_were(project):
@@ -778,6 +785,7 @@ def test_columns_that_are_no_features_in_silence(project, names, options, messag
         ("t.parquet", lambda path: TABLE.to_parquet(path), {"transpose": True}, r"dataset\.transpose: expected sett"),
         ("t.csv", PQ, {"transpose": 1}, r"dataset\.transpose: expected true or false, got 1"),
         ("t.csv", PQ, {"categorical": ["race"]}, r"dataset\.categorical: expected a column of a, y, got 'race'"),
+        ("t.npz", npz(), {"categorical": ["2"]}, r"categorical: expected columns of a table, got column 2 of a matrix"),
         ("t.csv", "g,s1,s2\ny,p,q\na,1,2,3\n", {"transpose": True}, r"a label in each row, got 1 .*in column 4"),
     ],
 )

@@ -190,7 +190,7 @@ def _file_of_data(name: str, file: str | FileOfData) -> FileOfData:
 
 def digests_of(files: Sequence[FileOfData]) -> list[str]:
     """Return the SHA-256 of each file: that of the registry where it knows one, else of the file that is there."""
-    return [_digest_of(file) for file in files]
+    return [*map(_digest_of, files)]
 
 
 def _digest_of(file: FileOfData) -> str:

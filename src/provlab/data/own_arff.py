@@ -180,7 +180,7 @@ def _full_fields(row: str, separator: str, n_attributes: int) -> list[str]:
     elif separator == " ":
         fields = row.split()
     else:
-        fields = [field.strip() for field in row.split(separator)]
+        fields = [*map(str.strip, row.split(separator))]
     if len(fields) == n_attributes + 1 and WEIGHT.fullmatch(fields[-1]):
         fields.pop()
     return fields

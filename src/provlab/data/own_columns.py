@@ -63,9 +63,7 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
         Texts among numbers, columns without values, infinite values: quotes the first.
     """
     if not table.is_frame:
-        X = table.columns[:, places] if len(places) < len(table.names) else table.columns
-        _check_finite(table, X, places)
-        return Features(X, places, {}, _notes_of_rounding(table, X, places))
+        return _features_of_matrix(table, places, categorical)
     kinds = [kind.kind for kind in table.columns.dtypes]
     numeric = [k for k in places if kinds[k] in "iufb" and k not in categorical]
     X = np.empty(table.columns.shape)
@@ -81,7 +79,8 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
         codes, texts = coded
         n_values = int(np.count_nonzero(codes >= 0))
         if k not in categorical:
-            _check_numbers(table, f"column {table.names[k]:.80}", codes, texts)
+            as_categories = f"where the column has categories, 'dataset.categorical=[{table.names[k]:.80}]'"
+            _check_numbers(table, f"column {table.names[k]:.80}", codes, texts, as_categories)
             if all(map(is_number, texts)) and not any(re.match(r"0\d", text) for text in texts):
                 X[:, k] = np.array([*map(float, texts), np.nan])[codes]
                 continue
@@ -107,6 +106,19 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
     if differing:
         notes.append(f"text that differs in every row, in {_named(table, differing)}, is left out")
     return Features(X, places, categories, [*notes, *_notes_of_values(table, X, places, categories)])
+
+
+def _features_of_matrix(table: Table, places: list[int], categorical: Collection[int]) -> Features:
+    if categorical:
+        raise TableError(
+            f"dataset.categorical: expected columns of a table, got column {_named(table, [*categorical])} of a "
+            f"matrix; write it as CSV or Parquet."
+        )
+    X = table.columns
+    if len(places) < len(table.names):
+        X = X[:, places]
+    _check_finite(table, X, places)
+    return Features(X, places, {}, _notes_of_rounding(table, X, places))
 
 
 def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[str]:
@@ -169,7 +181,7 @@ def _large_whole_numbers(table: Table, k: int) -> list[int]:
     values = table.column(k) if table.texts is None else table.texts(k)
     if values.dtype.kind in "bf":
         return []
-    texts = {str(value) for value in values}
+    texts = {*map(str, values)}
     numbers = {int(text) for text in texts if re.fullmatch(r"[+-]?\d{16,309}", text, re.ASCII)}
     return sorted(number for number in numbers if abs(number) >= LARGEST_EXACT)
 
@@ -200,7 +212,7 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
         raise TableError(f"expected at least two classes, got only {classes.tolist()!s:.200}; choose another target.")
     if classes.size == 2:
         codes = 2 * codes - 1
-    return codes, np.array([f"{label}" for label in classes], dtype=object)
+    return codes, np.array([*map(str, classes)], dtype=object)
 
 
 def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, np.ndarray]:
@@ -208,8 +220,7 @@ def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tup
     if labels.dtype.kind != "O":
         labels = labels.astype(str)
     texts = [*map(_text, labels.tolist())]
-    classes = np.array(sorted({*texts}), dtype=object)  # one long text would blow up an array of fixed width
-    codes = np.searchsorted(classes, np.array(texts, dtype=object))
+    classes, codes = _distinct_texts(texts)
     if classes.size > FEW:
         _check_numbers(table, name, codes, classes.tolist())
     if task == "regression" or (task == "auto" and classes.size > max(FEW, labels.size // 2)):
@@ -270,9 +281,7 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         _check_beside(table, role, values, pd.isna(values), "a group in each row")
         if values.dtype.kind in "iufb":
             return np.unique(values, return_inverse=True)[1].astype(np.int64)
-        texts = [str(value) for value in values]  # pandas would copy each of them, which could fill the memory
-        code_of = {text: code for code, text in enumerate(sorted({*texts}))}
-        return np.array([code_of[text] for text in texts], dtype=np.int64)
+        return _distinct_texts([*map(str, values)])[1]
     numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64)
     if role == "sample_weight":
         is_wrong = ~(np.isfinite(numbers) & (numbers >= 0))
@@ -349,6 +358,16 @@ def _text(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
+def _distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted distinct texts, and the place of each text among them.
+
+    An array of fixed width, or a copy of each text as pandas makes, could fill the memory: one may be very long.
+    """
+    distinct = np.array(sorted({*texts}), dtype=object)
+    code_of = {text: code for code, text in enumerate(distinct)}
+    return distinct, np.array([code_of[text] for text in texts], dtype=np.int64)
+
+
 def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, list[str]] | None:
     """Return the numbers of the texts of a column, -1 where it has none, and the sorted texts; None for dates."""
     import pandas as pd
@@ -378,15 +397,20 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
     return np.array([*recoded, -1])[codes], distinct
 
 
-def _check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str]) -> None:
-    """Raise where most of some texts are numbers, and others are not, or are written with other signs."""
+def _check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
+    """Raise where most of some texts are numbers, and others are not, or are written with other signs.
+
+    `steps` are further ones for texts that are no numbers at all.
+    """
     is_plain = np.array([*map(is_number, texts), True])
     is_like_number = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in texts] + [False])
     if is_plain.all() or 2 * np.count_nonzero(is_like_number[codes]) <= np.count_nonzero(codes >= 0):
         return
     row = int(np.argmin(is_plain[codes]))
     text = texts[codes[row]]
-    step = _step_to_number(table, text) if LIKE_NUMBER.fullmatch(text) else _step_to_missing(table, text)
+    step = "; ".join([_step_to_missing(table, text), *steps])
+    if LIKE_NUMBER.fullmatch(text):
+        step = _step_to_number(table, text)
     raise TableError(f"expected numbers in {name}, as in most rows, got {text!r:.40} in {table.where(row)}; {step}.")
 
 

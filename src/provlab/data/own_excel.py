@@ -82,7 +82,7 @@ def _rows(file: Path, sheet: Any) -> list[list[Any]]:
     width = 0
     characters = 0
     for row in sheet.iter_rows():
-        cells = [_value(cell) for cell in row]
+        cells = [*map(_value, row)]
         while cells and cells[-1] == "":
             cells.pop()
         rows.append(cells)

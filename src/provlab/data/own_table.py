@@ -367,7 +367,7 @@ def _table_of_arrow(table: Any, how: Reading) -> Table:
 
 
 def _typed(frame: Any, how: Reading) -> Table:
-    return Table(frame, [str(name) for name in frame.columns], how=how)
+    return Table(frame, [*map(str, frame.columns)], how=how)
 
 
 def _read_parquet(file: Path, how: Reading) -> Table:
@@ -489,7 +489,7 @@ def _matrix_table(X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mappi
         X = X.T
     names = _numbered(X)
     if "feature_names" in arrays:
-        names = [str(name) for name in arrays["feature_names"]]
+        names = [*map(str, arrays["feature_names"])]
     if len(names) != X.shape[1]:
         raise TableError(f"expected {X.shape[1]} feature_names, got {len(names)}; write one for each column.")
     vectors = {role: arrays[name].ravel() for role, name in chosen.items() if role != "X"}
@@ -503,7 +503,7 @@ def _matrix_table(X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mappi
 
 
 def _numbered(X: Any) -> list[str]:
-    return [str(k) for k in range(1, X.shape[1] + 1)]
+    return [*map(str, range(1, X.shape[1] + 1))]
 
 
 def _read_npz(file: Path, how: Reading) -> Table:

@@ -99,7 +99,7 @@ class Layout:
 
 def format_of(file: Path) -> str:
     """Return the ending that says the format, such as ".csv" of a.csv.gz, or the last one where it is not known."""
-    endings = ["", *(ending.lower() for ending in file.suffixes)]
+    endings = ["", *map(str.lower, file.suffixes)]
     may_be_packed = {*TEXTS, *JSON_LINES} - {".xlsx"}
     if endings[-1] != ".zip":
         may_be_packed.update(SVMLIGHT)
@@ -141,7 +141,7 @@ def is_written_as_csv(file: Path, how: Reading) -> bool:
 
 def written_as_csv(file: Path, how: Reading) -> CsvText:
     """Return an Excel, ARFF or transposed file as CSV, written once while it stays as it is."""
-    settings = replace(how, decimal=None, thousands=None, header="infer")
+    settings = replace(how, decimal=None, thousands=None, header="infer", keep_default_na=True)  # which do not matter
     return _written_as_csv(file, file_state(file), settings)
 
 
@@ -151,7 +151,7 @@ def _written_as_csv(file: Path, state: object, how: Reading) -> CsvText:
         sheet = CsvText(sheet_as_csv(file, how.sheet_name))
         if not how.transpose:
             return sheet
-        lines = sheet.content.decode().splitlines(keepends=True)
+        lines = io.StringIO(sheet.content.decode(), newline="")
         return CsvText(_transposed(file, records(lines, ",")))
     encoding = how.encoding or encoding_of(file)
     with io.TextIOWrapper(open_unpacked(file), encoding, newline="") as text:
@@ -305,7 +305,7 @@ def _names(first: list[str], body: list[list[str]], is_named: bool) -> tuple[str
         while width > 1 and not first[width - 1] and not any(row[width - 1] for row in rows):
             width -= 1
         return column_names(first[:width])
-    return tuple(str(k) for k in range(1, width + 1))
+    return tuple(map(str, range(1, width + 1)))
 
 
 def column_names(header: Sequence[str]) -> tuple[str, ...]:
@@ -334,7 +334,7 @@ def records(lines: Iterable[str], sep: str, comment: str | None = None) -> Itera
     reader = csv.reader(lines, delimiter=sep, skipinitialspace=True)
     for fields in reader:
         if len(fields) > 1 or (fields and fields[0].strip()):
-            yield reader.line_num, [field.strip() for field in fields]
+            yield reader.line_num, [*map(str.strip, fields)]
 
 
 def _body(file: Path, how: Reading, layout: Layout) -> Any:

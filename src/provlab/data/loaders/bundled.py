@@ -39,5 +39,5 @@ def load(*, set: str = "breast_cancer") -> Dataset:
     if len(bunch.target_names) == 2:
         y = np.where(y == 1, 1, -1)
     source = f"scikit-learn's load_{set}: {_CITATIONS[set]}, UCI Machine Learning Repository"
-    names = [str(name) for name in bunch.feature_names]
+    names = [*map(str, bunch.feature_names)]
     return make_dataset(bunch.data, y, names, name=set, source=source, class_names=bunch.target_names)

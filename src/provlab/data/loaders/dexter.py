@@ -30,7 +30,7 @@ def load(paths: list[Path], digest: str, *, part: str = "train") -> Dataset:
         Sparse X of shape (300, 20000) or (600, 20000); y is +1 for texts about acquisitions, else -1. The
         features are named "1" to "20000".
     """
-    X = sparse.vstack([read_data(path) for path in paths[::2]], format="csr")
+    X = sparse.vstack([*map(read_data, paths[::2])], format="csr")
     labels = [np.loadtxt(path, dtype=np.int64) for path in paths[1::2]]
     y = np.concatenate(labels)
     split = None

@@ -197,7 +197,8 @@ def load(
         if not n_train:
             raise TableError(f"expected rows, got none below {listed(table.names)}; write some.")
         columns = _columns_of(file, table.names, settings)
-        y, class_names = target_of(*_labels(table, columns, settings, second_file, how), task)
+        labels, place = _labels(table, columns, settings, second_file, how)
+        y, class_names = target_of(labels, place, task)
         beside = {role: column_beside(table, role, columns.roles[role]) for role in BESIDE}
         places = [k for k in range(len(table.names)) if k not in columns.left_out]
         features = features_of(table, places, columns.categorical)

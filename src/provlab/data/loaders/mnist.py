@@ -38,7 +38,7 @@ def load(paths: list[Path], digest: str, *, part: str = "all", classes: Sequence
     Dataset
         Dense X of shape (n, 784); the features are named "pixel_<row>_<column>".
     """
-    arrays = [read_idx(path) for path in paths]
+    arrays = [*map(read_idx, paths)]
     # Bytes until `make_dataset`: the eightfold array of float64 exists once only.
     X = np.concatenate(arrays[::2])
     y = np.concatenate(arrays[1::2]).astype(np.int64)

@@ -158,7 +158,7 @@ def read_official(paths: Sequence[Path], topic: str) -> _Read:
     from sklearn.datasets import load_svmlight_files
 
     *vectors, topics = paths
-    parts = load_svmlight_files([str(path) for path in vectors], n_features=N_TERMS, zero_based=False)
+    parts = load_svmlight_files([*map(str, vectors)], n_features=N_TERMS, zero_based=False)
     X = sparse.vstack(parts[::2], format="csr")
     documents = np.concatenate(parts[1::2])
     with gzip.open(topics, "rt", encoding="ascii") as lines:  # topic, document and 1
