@@ -43,16 +43,16 @@ def test_data_sets_have_licences():
 
 
 def test_selectors_and_models_say_chance_and_guarantee():
-    lines = listing("selectors")
-    assert lines.pop("any").endswith("in provsel.toml (none yet): selector._target_=module.Class")
-    assert lines["bss"].startswith("BSSSelector: Select features by single-set spectral sparsification")
-    assert lines["bss"].endswith("Guarantee: budget(rank, eps, delta).")
-    assert lines["at_size_lpsvm"].startswith("AtSize of LPSVMSelector: ")
-    draws = {name for name, text in lines.items() if " Draws." in text}
+    found = listing("selectors")
+    assert found.pop("any").endswith("in provsel.toml (none yet): selector._target_=module.Class")
+    assert found["bss"].startswith("BSSSelector: Select features by single-set spectral sparsification")
+    assert found["bss"].endswith("Guarantee: budget(rank, eps, delta).")
+    assert found["at_size_lpsvm"].startswith("AtSize of LPSVMSelector: ")
+    draws = {name for name, text in found.items() if " Draws." in text}
     assert {"uniform", "leverage", "online_leverage", "gaussian_compression", "sparse_embedding"} <= draws
     assert not {"bss", "full", "rrqr", "lpsvm", "rfe", "laplacian_score"} & draws
-    classes = {name: compose_config([f"selector={name}"])["selector"]["_target_"].rsplit(".", 1)[-1] for name in lines}
-    guaranteed = {name for name, text in lines.items() if "Guarantee: " in text}
+    classes = {name: compose_config([f"selector={name}"])["selector"]["_target_"].rsplit(".", 1)[-1] for name in found}
+    guaranteed = {name for name, text in found.items() if "Guarantee: " in text}
     assert guaranteed == {name for name, cls in classes.items() if hasattr(getattr(provsel.selectors, cls), "budget")}
     assert {name for name, text in listing("models").items() if " Draws." in text} == {"compressed_svm"}
 
