@@ -90,7 +90,8 @@ def processes():
 
 def start_scheduler(start, folder):
     """Return (process, address) of a scheduler that listens."""
-    address, ready = f"tcp://127.0.0.1:{free_port()}", folder / "scheduler.json"
+    address = f"tcp://127.0.0.1:{free_port()}"
+    ready = folder / "scheduler.json"
     options = ["--host", address, "--no-dashboard", "--scheduler-file", ready]
     process = start("distributed.cli.dask_scheduler", *options)
     wait_until(ready.exists, process)

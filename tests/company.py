@@ -17,9 +17,10 @@ SPARSE = ("dataset=sparse_rows", "dataset.n_samples=60", "dataset.n_features=150
 FOLDS = ("protocol.n_splits=2", "protocol.repeats=1", "protocol.draws=1")
 PLAIN = ("protocol.setting=unsupervised", "protocol.certify=false")
 
+TOWNS = ("Rome", "Oslo", "Lima")
+ANSWERS = ("yes", "yes", "no", "no", "no")
 TABLE = "town,age,height,label\n" + "".join(
-    f"{('Rome', 'Oslo', 'Lima')[k % 3]},{k * 7 % 31},{k * k % 17 + 0.5},{'yes' if k % 5 < 2 else 'no'}\n"
-    for k in range(40)
+    f"{TOWNS[k % 3]},{k * 7 % 31},{k * k % 17 + 0.5},{ANSWERS[k % 5]}\n" for k in range(40)
 )
 NUMBERS = "a,b,c,label\n" + "".join(f"{k % 7},{k * k % 13},{k % 3},{k * 1.37 + k % 7}\n" for k in range(40))
 
@@ -51,7 +52,8 @@ def cells(*overrides, data=DENSE):
 
 def everything(folder):
     """Return cells of all selectors, models, preparations and scorers that are registered, by a name for people."""
-    table, numbers = folder / "table.csv", folder / "numbers.csv"
+    table = folder / "table.csv"
+    numbers = folder / "numbers.csv"
     table.write_text(TABLE)
     numbers.write_text(NUMBERS)
     named = {}
@@ -103,7 +105,8 @@ def run(company, done=frozenset(), folds=(0, 1), **settings):
 
 def alone(company, **settings):
     """Run the trials of each cell in tasks of its own, and return what `run` returns."""
-    records, failures = {}, {}
+    records = {}
+    failures = {}
     for cell in company:
         of_cell = run([cell], **settings)
         records |= of_cell[0]

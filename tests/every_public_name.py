@@ -32,7 +32,8 @@ class Mean(Measure):
 
 
 class Size(certificates.Theorem):
-    name, source = "size", "by construction"
+    name = "size"
+    source = "by construction"
     kept: float = np.nan
 
     @classmethod
@@ -91,8 +92,8 @@ for selector in EVERY:
     fitted = selector.fit(X, y)
     indices: NDArray[np.int64] = fitted.indices_
     weights: NDArray[np.float64] = fitted.weights_
-    found: certificates.Certificate = certificates.certify(fitted, X, y, also=[Size])
-    states: list[str] = [record.state for record in found]
+    certificate: certificates.Certificate = certificates.certify(fitted, X, y, also=[Size])
+    states: list[str] = [record.state for record in certificate]
 for transformer in (selectors.SparseEmbedding(3), selectors.GaussianCompression(3)):
     transformer.fit(X)
 MODELS: list[models.BaseLinearSVM] = [
@@ -146,5 +147,5 @@ steady: StabilityReport = StabilityReport.of(selectors.RRQRSelector(3), X, y, cv
 test: StabilityTest = steady.compare(stability([[0, 1], [0, 2], [1, 2]], 10))
 print(steady.index, steady.interval(0.9), steady.most_frequent(3), test.p_value)
 frame = compare(X, y, {"mine": Mine(2)}, repeats=1)
-found = rank(Mine(2), panel="full", against=["F-test"]).leaderboard
+certificate = rank(Mine(2), panel="full", against=["F-test"]).leaderboard
 print(frame.draw(), load_dataset("digits").X, Project.find().root)

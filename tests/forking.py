@@ -44,7 +44,8 @@ class Forking:
     """Runs `python -m module ...` and `python script ...` in forks of a process with an environment."""
 
     def __init__(self, environment, folder):
-        self.environment, self._files = environment, [Path(folder) / name for name in ("in", "out", "error")]
+        self.environment = environment
+        self._files = [Path(folder) / name for name in ("in", "out", "error")]
         self._process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM], cwd=folder, env=environment, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,

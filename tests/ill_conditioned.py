@@ -67,7 +67,8 @@ def clustered_values(rng, shape, condition):
 
 def lauchli(rng, shape, condition):
     """A row of ones above a small multiple of the identity: squares lose it from 1e8 on."""
-    n, d = min(shape), max(shape)
+    n = min(shape)
+    d = max(shape)
     X = np.zeros((d, n))
     X[0] = 1.0
     X[1 : n + 1] = np.eye(n) / condition
@@ -92,8 +93,8 @@ def low_rank(rng, shape, condition):
 
 
 FAMILY = {
-    made.__name__.replace("_", " "): made
-    for made in (graded_columns, graded_rows, giant_column, sparse_giant_column, spread_values, clustered_values,
+    make.__name__.replace("_", " "): make
+    for make in (graded_columns, graded_rows, giant_column, sparse_giant_column, spread_values, clustered_values,
                  lauchli, kahan, low_rank)
 }  # fmt: skip
 
@@ -123,7 +124,9 @@ def extended_basis(X, rank):
         largest = np.longdouble(0)
         for i in range(k):
             for j in range(i + 1, k):
-                p, q, r = A[:, i] @ A[:, i], A[:, j] @ A[:, j], A[:, i] @ A[:, j]
+                p = A[:, i] @ A[:, i]
+                q = A[:, j] @ A[:, j]
+                r = A[:, i] @ A[:, j]
                 if abs(r) <= np.longdouble(1e-19) * np.sqrt(p * q):
                     continue
                 largest = max(largest, abs(r) / np.sqrt(p * q))
@@ -140,7 +143,8 @@ def extended_basis(X, rank):
 
 def _triangle(A):
     """Return R of A = Q R in the precision of A, by Gram and Schmidt's process, twice."""
-    Q, R = A.copy(), np.zeros((A.shape[1], A.shape[1]), dtype=A.dtype)
+    Q = A.copy()
+    R = np.zeros((A.shape[1], A.shape[1]), dtype=A.dtype)
     for j in range(A.shape[1]):
         for _ in range(3):
             step = Q[:, :j].T @ Q[:, j]
@@ -159,7 +163,7 @@ def selectors(X):
     n, d = X.shape
     k = min(n, d)
     r = min(d, 4 * k)
-    found = {
+    by_name = {
         "leverage": LeverageScoreSelector(k, random_state=0),
         "ridge": RidgeLeverageSelector(k),
         "single SVD": SingleSVDSelector(k),
@@ -171,8 +175,11 @@ def selectors(X):
         "strong RRQR": StrongRRQRSelector(k),
     }
     if r > k:
-        found |= {"BSS": BSSSelector(r), "approximate BSS": ApproximateBSSSelector(r, n_projections=k, random_state=0)}
-    return found
+        by_name |= {
+            "BSS": BSSSelector(r),
+            "approximate BSS": ApproximateBSSSelector(r, n_projections=k, random_state=0),
+        }
+    return by_name
 
 
 def fitted(selector, X):
@@ -180,7 +187,7 @@ def fitted(selector, X):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector.fit(X)
-    return selector, any(issubclass(each.category, LinAlgWarning) for each in caught)
+    return selector, any(issubclass(warning.category, LinAlgWarning) for warning in caught)
 
 
 def quiet(function, *arguments):
@@ -198,10 +205,14 @@ def table():
             X, rank = matrix(name, "wide", condition)
             cells = []
             for label in names:
-                one, undecided = fitted(selectors(X)[label], sparse.csr_array(X))
-                has_bound = hasattr(one, "spectral_bound_")
-                state = quiet(certify, one, X).spectral.state if has_bound else quiet(certify_subset, one, X).state
-                cells.append(f"{getattr(one, 'rank_', '–')}{', ?' if undecided else ''} {state}")
+                selector, undecided = fitted(selectors(X)[label], sparse.csr_array(X))
+                has_bound = hasattr(selector, "spectral_bound_")
+                state = (
+                    quiet(certify, selector, X).spectral.state
+                    if has_bound
+                    else quiet(certify_subset, selector, X).state
+                )
+                cells.append(f"{getattr(selector, 'rank_', '–')}{', ?' if undecided else ''} {state}")
             lines.append(f"| {name} | {condition:.0e} | {rank} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -88,9 +88,9 @@ def malformed(X):
     for form, classes in MATRICES.items():
         for cls in classes:
             for name, (damage, fault) in DAMAGES[form].items():
-                made = cls(X)
-                damage(made)
-                yield f"{cls.__name__}: {name}", made, fault
+                damaged = cls(X)
+                damage(damaged)
+                yield f"{cls.__name__}: {name}", damaged, fault
 
 
 def same_numbers(X):
@@ -109,9 +109,9 @@ def same_numbers(X):
     rng = np.random.default_rng(0)
     for cls, kind in ((sparse.csr_array, np.int64), (sparse.csr_matrix, np.int32), (sparse.csc_matrix, np.int64)):
         for name, change in {"unsorted": _shuffled, "duplicates": _halved, "stored zeros": _with_zeros}.items():
-            made = change(cls(X), rng)
-            made.indices, made.indptr = made.indices.astype(kind), made.indptr.astype(kind)
-            yield f"{cls.__name__} of {kind.__name__}, {name}", made
+            changed = change(cls(X), rng)
+            changed.indices, changed.indptr = changed.indices.astype(kind), changed.indptr.astype(kind)
+            yield f"{cls.__name__} of {kind.__name__}, {name}", changed
 
 
 def _shuffled(X, rng):
@@ -129,22 +129,28 @@ def _halved(X, rng):
 
 
 def _with_zeros(X, rng):
-    lines, places = X.indptr.size - 1, X.shape[0 if X.format == "csc" else 1]
+    lines = X.indptr.size - 1
+    places = X.shape[0 if X.format == "csc" else 1]
     used = {(line, place) for line in range(lines) for place in X.indices[X.indptr[line] : X.indptr[line + 1]]}
     free = [(line, place) for line in range(lines) for place in range(0, places, 7) if (line, place) not in used]
     rows, columns = np.array(free).T if X.format == "csr" else np.array(free).T[::-1]
     full = X.tocoo()
-    made = sparse.coo_array(
+    merged = sparse.coo_array(
         (np.append(full.data, 0.0 * rows), (np.append(full.row, rows), np.append(full.col, columns))), shape=X.shape
     )
-    return type(X)(made.asformat(X.format))
+    return type(X)(merged.asformat(X.format))
 
 
 def arrays_of(X):
     """Return the arrays of X, which SciPy may share with others."""
     names = ("data", "indices", "indptr", "coords", "offsets", "rows")
-    parts = [getattr(X, name) for name in names if hasattr(X, name)] if sparse.issparse(X) else [X]
-    return [array for part in parts for array in (part if isinstance(part, tuple) else (part,))]
+    if not sparse.issparse(X):
+        return [X]
+    arrays = []
+    for name in names:
+        part = getattr(X, name, ())
+        arrays += part if isinstance(part, tuple) else [part]
+    return arrays
 
 
 def frozen(X):

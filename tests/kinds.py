@@ -57,8 +57,8 @@ def environment_in_records(kind):
 
 def other_kinds():
     """Return the kinds that are another one than the machine itself, and than each other."""
-    found = {environment_in_records(kind): kind for kind in reversed(KINDS)}
-    return [kind for text, kind in reversed(found.items()) if text and kind != KINDS[0]]
+    by_environment = {environment_in_records(kind): kind for kind in reversed(KINDS)}
+    return [kind for text, kind in reversed(by_environment.items()) if text and kind != KINDS[0]]
 
 
 if __name__ == "__main__":

@@ -75,29 +75,30 @@ What we read into it: `alpha` is **one** <script>alert(1)</script>.
 """
 
 
-def write_paper(here, paper, files):
-    """Make a project of `here` with a paper of some files, and return the paper's folder."""
-    room = here / "experiments" / paper
+def write_paper(folder, paper, files):
+    """Make a project with a paper of some files, and return the paper's folder."""
+    room = folder / "experiments" / paper
     room.mkdir(parents=True)
     for name, content in files.items():
         if content:
             (room / name).write_text(content, encoding="utf-8")
-    (here / "provsel.toml").write_text("")
+    (folder / "provsel.toml").write_text("")
     return room
 
 
-def enter(here, monkeypatch):
-    """Enter a project: another test may have one with the same names."""
-    monkeypatch.chdir(here)
-    monkeypatch.setenv("PROVSEL_PROJECT", str(here))
+def enter(folder, monkeypatch):
+    """Enter a project, where no data are: another test may have one with the same names."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PROVSEL_PROJECT", str(folder))
+    monkeypatch.setenv("PROVSEL_DATA", str(folder / "no-data"))
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
     artefact_layout.cache_clear()
 
 
-def made_paper(here, monkeypatch):
-    """Make a project of `here` with a paper of two artefacts, one of which has no data, and return its folder."""
+def made_paper(folder, monkeypatch):
+    """Make a project with a paper of two artefacts, one without data, enter it, and return the paper's folder."""
     files = {"claims.yaml": CLAIMS, "published.csv": PUBLISHED, "NOTES.md": NOTES}
     for name, dataset in (("table", "synthetic"), ("text", "techtc")):
         files |= {f"{name}.yaml": ARTEFACT.format(dataset=dataset), f"{name}.py": SCRIPT.format(name=name)}
-    monkeypatch.setenv("PROVSEL_PROJECT", str(here))
-    artefact_layout.cache_clear()
-    return write_paper(here, "made2000", files)
+    enter(folder, monkeypatch)
+    return write_paper(folder, "made2000", files)

@@ -24,7 +24,6 @@ from provlab.run.task import run_task
 REPO = Path(__file__).resolve().parents[1]
 PROVSEL = ("-m", "provlab.cli")
 TABLE1 = (*PROVSEL, "reproduce", "paul2016/table1")
-RUN = REPO / "experiments" / "run.py"
 
 DATASET = {"name": "synthetic", "n_samples": 60, "n_features": 120, "n_relevant": 5, "seed": 0}
 MODEL = {"_target_": "provsel.models.LibsvmSVM", "C": 1.0}
@@ -161,22 +160,20 @@ def stable_records(results):
     return repr(TrialStore(Path(results) / "store").query(columns=stable).to_pylist())
 
 
+def files_of(folder, pattern="*"):
+    """Return the bytes of all files below a folder, by their paths from there."""
+    paths = [path for path in folder.rglob(pattern) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
 def outcome(results):
     """Return the bytes of all tables by name, and the records without what two runs may differ in."""
     tables = {p.name: p.read_bytes() for p in (results / "tables").rglob("*") if p.is_file() and p.suffix != ".part"}
     return tables, stable_records(results)
 
 
-def artefact_command(paper, results, monkeypatch, capsys):
-    """Return a function (name, *overrides, at=results, formats=("svg",)): runs an artefact, returns its CSV and output.
-
-    Figures are drawn in one format where nothing asks for the others: a PDF takes longer than the SVG and the PNG.
-    """
-
-    def command(name, *overrides, at=results, formats=("svg",)):
-        with only_formats(*formats):
-            assert main(["reproduce", f"{paper}/{name}", "executor=serial", f"results={at}", *overrides]) == 0
-        frame = pd.read_csv(at / "tables" / paper / f"{name}.csv", dtype={"column": str})
-        return frame, capsys.readouterr().out
-
-    return command
+def reproduced(name, *overrides, at):
+    """Reproduce an artefact, with figures in one format as a PDF takes longer, and return its numbers."""
+    with only_formats("svg"):
+        assert main(["reproduce", name, "executor=serial", f"results={at}", *overrides]) == 0
+    return pd.read_csv(at / "tables" / f"{name}.csv", dtype={"column": str})

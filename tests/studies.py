@@ -77,8 +77,8 @@ places:
 """
 
 
-def made_study(here, monkeypatch, readings=READINGS, published=""):
-    """Make a project of `here` with the paper, and return the paper's folder."""
+def made_study(folder, monkeypatch, readings=READINGS, published=""):
+    """Make a project with the paper, and return the paper's folder."""
     files = {"table.yaml": ARTEFACT, "table.py": SCRIPT, "claims.yaml": CLAIMS, "readings.yaml": readings}
-    enter(here, monkeypatch)
-    return write_paper(here, "known2000", files | {"published.csv": published})
+    enter(folder, monkeypatch)
+    return write_paper(folder, "known2000", files | {"published.csv": published})

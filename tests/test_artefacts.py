@@ -12,14 +12,14 @@ from provlab.cli.artefacts import executor_note
 from provlab.core.artefact import compose_artefact
 from provlab.data import MissingDataError, load_dataset
 from provlab.project.papers import papers
-from provlab.report.figures.style import only_formats
+from small_runs import reproduced
 
 
 def instead(*choose, columns=(), name="Made"):
     """Return the override that adds a synthetic data set to an artefact."""
     listed = ",".join(f"'{text}'" for text in choose)
-    of = f",columns:[{','.join(repr(column) for column in columns)}]" if columns else ""
-    return f"+artefact.datasets.{name}={{choose:[{listed}]{of}}}"
+    of_columns = f",columns:{list(columns)!r}" if columns else ""
+    return f"+artefact.datasets.{name}={{choose:[{listed}]{of_columns}}}"
 
 
 def clusters(*columns):
@@ -34,8 +34,8 @@ def rows(*columns):
 
 def few_rows(*columns):
     choose = "dataset.n_samples=80", "dataset.n_test=10", "dataset.n_features=150", "dataset.nonzeros=40"
-    made = instead("dataset=sparse_rows", *choose, "dataset.n_relevant=5", "artefact.c=0.001", columns=columns)
-    return [made, "artefact.only=[Made]", "protocol.n_splits=2"]
+    data = instead("dataset=sparse_rows", *choose, "dataset.n_relevant=5", "artefact.c=0.001", columns=columns)
+    return [data, "artefact.only=[Made]", "protocol.n_splits=2"]
 
 
 CASES = {
@@ -56,6 +56,7 @@ CASES = {
     "giesen2013/theorem5-growth": ['artefact.only=["m = 100","m = 316"]', "protocol.draws=2"],
     "giesen2013/theorem7": [*rows("10", "40"), "protocol.draws=1"],
     "giesen2013/compression-gap": [*rows("10", "100"), "protocol.draws=2"],
+    "giesen2013/compression-memory": rows("20"),
     "giesen2013/feature-selective": few_rows(),
     "giesen2013/feature-selective-peers": [*few_rows("10", "100"), "~artefact.rows.LPSVM"],
 }  # fmt: skip
@@ -80,10 +81,7 @@ def run(results, capsys):
     """Reproduce an artefact in one folder for all; return its numbers by data set, row and column, and the output."""
 
     def command(name, *overrides, at=results):
-        with only_formats("svg"):
-            settings = overrides or CASES[name]
-            assert main(["reproduce", name, "executor=serial", f"results={at}", *settings]) == 0
-        frame = pd.read_csv(at / "tables" / f"{name}.csv", dtype={"column": str})
+        frame = reproduced(name, *(overrides or CASES[name]), at=at)
         return frame.set_index(["dataset", "row", "column"], drop=False), capsys.readouterr().out
 
     return command
@@ -141,9 +139,9 @@ def test_the_stream_keeps_few_features_within_its_bounds(run):
     frame, text = run("wang2018/ofs-growth")
     values = values_of(frame)
     for row in ("OFS as printed", "OFS, outside the span 1"):
-        kept, bound = ([values[row, f"d = {d},000, {what}"] for d in (25, 100, 400)] for what in ("features", "bound"))
+        kept = [values[row, f"d = {d},000, features"] for d in (25, 100, 400)]
         assert kept == sorted(kept)
-        assert all(k < b for k, b in zip(kept, bound, strict=True))
+        assert (kept < np.array([values[row, f"d = {d},000, bound"] for d in (25, 100, 400)])).all()
         assert kept[2] - kept[1] < 1.5 * (kept[1] - kept[0])  # four times the columns each: like log d
     lines = [line for line in text.splitlines() if line.startswith("| OFS")]
     assert [line.split("|")[-2].strip() for line in lines] == 2 * ["vacuous 1", "held 1", "held 1"]
@@ -186,7 +184,8 @@ def test_what_a_stream_holds_and_what_lemma_1_needs(run):
     factor, kept, seen, printed = (
         kilobytes["d = 25,000", f"c of Theorem 1, {part} kB"] for part in ("factor", "kept", "seen", "printed")
     )
-    assert (factor, seen) == (8 * 2 * 10 * 10 / 1000, 16 * 25)
+    assert factor == 8 * 2 * 10 * 10 / 1000
+    assert seen == 16 * 25
     assert printed == pytest.approx(5 * kept)  # 8 n bytes of each instead of 16
     assert kept < 16 * 25 / 2
     errors = values_of(frame)["Lemma 1"]
@@ -219,14 +218,14 @@ def test_the_exponent_of_a_known_growth_is_found(needed, expected):
             noise = 1 + 0.01 * rng.standard_normal(10)
             lines += [(m, size, 0.2 * (size / needed(m)) ** -0.5 * factor) for factor in noise]
     trials = pd.DataFrame(lines, columns=["n_features", "l", "certificate_delta"])
-    found = growth.fitted_exponents(*growth.combinations_needed(trials))
-    np.testing.assert_allclose(found["exponent"], expected, atol=0.02)
-    assert (found["low"] <= found["exponent"] + 1e-9).all()
-    assert (found["exponent"] <= found["high"] + 1e-9).all()
-    assert (found["high"] - found["low"]).max() < 0.05
-    np.testing.assert_allclose(found["of_log_m"], [0.131] * 3 + [0.111] * 3 + [0.097] * 3, atol=1e-3)
+    fitted = growth.fitted_exponents(*growth.combinations_needed(trials))
+    np.testing.assert_allclose(fitted["exponent"], expected, atol=0.02)
+    assert (fitted["low"] <= fitted["exponent"] + 1e-9).all()
+    assert (fitted["exponent"] <= fitted["high"] + 1e-9).all()
+    assert (fitted["high"] - fitted["low"]).max() < 0.05
+    np.testing.assert_allclose(fitted["of_log_m"], [0.131] * 3 + [0.111] * 3 + [0.097] * 3, atol=1e-3)
     shuffled = trials.sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(growth.fitted_exponents(*growth.combinations_needed(shuffled)), found)
+    pd.testing.assert_frame_equal(growth.fitted_exponents(*growth.combinations_needed(shuffled)), fitted)
     small = trials[trials["l"] < 2 * needed(trials["n_features"])]  # from delta = 0.14 on: 0.1 is not reached
     partly = growth.fitted_exponents(*growth.combinations_needed(small))
     assert partly["exponent"].isna().tolist() == [False, False, True] * 3
@@ -256,7 +255,8 @@ def test_compression_asks_for_less_at_a_larger_delta(run):
 
 def test_the_gap_of_compression(run):
     frame, text = run("giesen2013/compression-gap")
-    value, trials = values_of(frame), frame.droplevel("dataset")["n_trials"]
+    value = values_of(frame)
+    trials = frame.droplevel("dataset")["n_trials"]
     assert trials["uncompressed", "10"] == 1  # draws nothing
     optimum = value["uncompressed", "10, objective"]
     for row in ("dual, 1/l", "dual, 1/m", "transpose, 1/l", "transpose, 1/m", "refined, 1/l"):
@@ -271,14 +271,15 @@ def test_the_gap_of_compression(run):
 @pytest.mark.filterwarnings("ignore:.*every weight is zero")
 def test_error_and_features_against_the_price_and_at_equal_numbers(run):
     frame, text = run("giesen2013/feature-selective")
-    prices, values = ["1e-6", "1e-4", "1e-3", "1e-2", "1e-1"], values_of(frame)
+    prices = ["1e-6", "1e-4", "1e-3", "1e-2", "1e-1"]
+    values = values_of(frame)
     for row in ("kernel weights", "as printed"):
         kept = [values[row, f"{price}, features"] for price in prices]
         assert kept == sorted(kept, reverse=True)
         assert kept[0] > 20 > 10 > kept[-1] >= 1
     # the printed penalty is the larger one for the same v
-    objectives = [[values[row, f"{price}, objective"] for price in prices] for row in ("kernel weights", "as printed")]
-    assert all(convex <= printed * 1.001 for convex, printed in zip(*objectives, strict=True))
+    for price in prices:
+        assert values["kernel weights", f"{price}, objective"] <= values["as printed", f"{price}, objective"] * 1.001
     assert values["SVM", "1e-6, features"] == 150
     assert values["SVM", "1e-6"] == values["SVM", "1e-1"]
     assert f"({values['kernel weights', '1e-3, features']:.0f})" in text

@@ -53,7 +53,8 @@ def test_a_method_selects_as_many_as_asked_and_what_was_planted(name):
         view = TrainingView(*table(n_classes))
         few, more = (fitted(method, size, view).indices_.tolist() for size in (3, 6))
         if method.sizes == "fixed":
-            assert (len({*few}), len({*more})) == (3, 6)
+            assert len({*few}) == 3
+            assert len({*more}) == 6
         else:
             assert 0 < len({*few}) <= (3 if method.sizes == "at most" else 30)
         if method.adapter and method.sizes == "fixed":
@@ -73,14 +74,15 @@ def test_the_panel_has_methods_of_each_kind():
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_the_order_is_made_once_for_all_sizes_and_is_the_same_again(name):
     X, y = table()
-    view, spent = TrainingView(X, y), set()
+    view = TrainingView(X, y)
+    spent = set()
     for size in (2, 5, 9):
         with view.metered() as meter:
-            found = fitted(ADAPTERS[name], size, view)
+            largest = fitted(ADAPTERS[name], size, view)
         spent.add(meter.shared)
     assert len(spent) == 1  # each is charged with the one order
     assert spent.pop().cpu > 0
-    assert fitted(ADAPTERS[name], 9, TrainingView(X, y)).indices_.tolist() == found.indices_.tolist()
+    assert fitted(ADAPTERS[name], 9, TrainingView(X, y)).indices_.tolist() == largest.indices_.tolist()
 
 
 @pytest.mark.parametrize("name", [*(n for n in ADAPTERS if getattr(selectors, n).takes_sparse), "ReliefF", "CUR"])
@@ -99,25 +101,29 @@ def best(scores, r=8):
 
 
 def kruskal(X, y):
-    return best([stats.kruskal(*(column[y == each] for each in np.unique(y))).statistic for column in X[:, :29].T])
+    by_class = [X[y == label, :29] for label in np.unique(y)]
+    return best(stats.kruskal(*by_class).statistic)
 
 
 def centroids(X, y):
     """Return the features by the threshold at which the nearest shrunken centroids drop them."""
     thresholds = np.arange(0.01, 4, 0.01)
-    kept = [(NearestCentroid(shrink_threshold=each).fit(X, y).deviations_ != 0).any(axis=0) for each in thresholds]
+    kept = [
+        (NearestCentroid(shrink_threshold=threshold).fit(X, y).deviations_ != 0).any(axis=0) for threshold in thresholds
+    ]
     return best(np.sum(kept, axis=0, dtype=float))
 
 
 def relief(kind, **settings):
-    def found(X, y):
+    def top_six(X, y):
         return kind(categorical_features=[], **settings).fit(X[:, :29].copy(), y).top_features_[:6]
 
-    return found
+    return top_six
 
 
 def mrmr(X, y):
-    relevance, chosen = np.nan_to_num(feature_selection.f_classif(X, y)[0]), []
+    relevance = np.nan_to_num(feature_selection.f_classif(X, y)[0])
+    chosen = []
     correlation = np.abs(np.nan_to_num(np.corrcoef(X.T)))
     while len(chosen) < 8:
         left = [j for j in range(30) if j not in chosen]
@@ -137,7 +143,8 @@ def jmi(X, y):
 
 def hsic(X, y):
     """Return the first features of a non-negative lasso of one kernel a feature, of blocks by loops."""
-    order, Z = np.random.default_rng(0).permutation(len(X)), scale(X)
+    order = np.random.default_rng(0).permutation(len(X))
+    Z = scale(X)
     H = np.eye(20) - 1 / 20
     kernels = np.zeros((31, 0))
     for rows in order.reshape(-1, 20):
@@ -145,8 +152,10 @@ def hsic(X, y):
         gauss = [np.exp(-(np.subtract.outer(column[rows], column[rows]) ** 2) / 2) for column in Z.T]
         block = [H @ kernel @ H for kernel in (same, *gauss)]
         kernels = np.hstack([kernels, [(kernel / (np.linalg.norm(kernel) + 1e-9)).ravel() for kernel in block]])
-    target, rest = kernels[0], kernels[1:].T
-    largest, chosen = np.max(rest.T @ target) / target.size, []
+    target = kernels[0]
+    rest = kernels[1:].T
+    largest = np.max(rest.T @ target) / target.size
+    chosen = []
     for alpha in np.geomspace(0.999, 0.05, 400) * largest:
         coefficients = Lasso(alpha, positive=True, fit_intercept=False, tol=1e-8).fit(rest, target).coef_
         chosen += [j for j in np.flatnonzero(coefficients) if j not in chosen]
@@ -170,12 +179,14 @@ def mcp(X, y):
     target = (y == "b") - np.mean(y == "b")
     penalties = np.abs(X.T @ target).max() / len(X) * np.geomspace(1, 0.01, 20)
     kept = [np.flatnonzero(MCPRegression(penalty).fit(X, target).coef_) for penalty in penalties]
-    return max((each for each in kept if each.size <= 4), key=len)
+    return max((features for features in kept if features.size <= 4), key=len)
 
 
 def forward(X, y):
     """Return four features by the leave-one-out errors that ridge regression itself gives."""
-    Z, target, chosen = scale(X), (y == "b") - np.mean(y == "b"), []
+    Z = scale(X)
+    target = (y == "b") - np.mean(y == "b")
+    chosen = []
     while len(chosen) < 4:
         errors = {}
         for j in sorted({*range(30)} - {*chosen}):
@@ -191,7 +202,8 @@ def boruta(X, y):
 
 
 def cur(X, y):
-    left, chosen = X.copy(), []
+    left = X.copy()
+    chosen = []
     for _ in range(6):
         leading = np.linalg.svd(left, full_matrices=False)[2][0]
         chosen.append(int(np.argmax(np.abs(leading))))
@@ -239,10 +251,10 @@ BY_SET = {"Boruta", "MCP"}
 @pytest.mark.parametrize("name", PEERS)
 def test_the_selection_is_that_of_the_class_itself_or_of_the_definition(name):
     X, y = table()
-    expected = [int(each) for each in PEERS[name](X, y)]
-    found = fitted(ADAPTERS[name], len(expected), TrainingView(X, y)).indices_.tolist()
+    expected = [int(feature) for feature in PEERS[name](X, y)]
+    selected = fitted(ADAPTERS[name], len(expected), TrainingView(X, y)).indices_.tolist()
     assert len(expected) >= 2
-    assert (sorted(found) if name in BY_SET else found) == (sorted(expected) if name in BY_SET else expected)
+    assert (sorted(selected) if name in BY_SET else selected) == (sorted(expected) if name in BY_SET else expected)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -250,22 +262,22 @@ def test_fastcan_ends_where_its_columns_are_exhausted(seed):
     """Its errors say this in two ways, by rounding: digits of a training fold bring the second one."""
     X, y = load_digits(return_X_y=True)
     rows = np.random.default_rng(seed).choice(len(y), 300, replace=False)
-    found = selectors.FastCan(60).fit(scale(X[rows]), y[rows]).indices_
-    assert len({*found.tolist()}) == 60
+    selected = selectors.FastCan(60).fit(scale(X[rows]), y[rows]).indices_
+    assert len({*selected.tolist()}) == 60
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_mutual_information_is_scikit_learns_estimate(n_classes):
     X, y = table(n_classes)
     X[:, 5], y[0] = np.round(X[:, 5]), "d"  # equal values, and a class of one row
-    found = selectors.MutualInformation(5).fit(X, y).scores_
-    np.testing.assert_allclose(found, feature_selection.mutual_info_classif(X, y, random_state=0), atol=1e-12)
+    scores = selectors.MutualInformation(5).fit(X, y).scores_
+    np.testing.assert_allclose(scores, feature_selection.mutual_info_classif(X, y, random_state=0), atol=1e-12)
 
 
 def test_stability_selection_keeps_what_most_halves_keep_and_no_noise():
     X, y = table()
     own = METHODS["stability selection, its number"].selector().fit(X, y)
-    assert {*own.indices_.tolist()} == {each for each in range(30) if own.scores_[each] > 0.9 - 1e-9}
+    assert {*own.indices_.tolist()} == {feature for feature in range(30) if own.scores_[feature] > 0.9 - 1e-9}
     assert {*own.indices_.tolist()} <= PLANTED
     shuffled = np.random.default_rng(0).permutation(y)
     assert np.max(selectors.StabilitySelection(3).fit(X, shuffled).scores_) < 0.9
@@ -280,7 +292,8 @@ def keys():
 
 
 def test_keys_are_the_same_without_the_packages_and_fits_say_what_to_install(monkeypatch):
-    with_packages, version = keys(), importlib.metadata.version
+    with_packages = keys()
+    version = importlib.metadata.version
     assert len({*with_packages.values()}) == len(METHODS)
 
     def missing(name):
@@ -296,9 +309,9 @@ def test_keys_are_the_same_without_the_packages_and_fits_say_what_to_install(mon
 
 def test_another_version_has_another_key_and_is_no_failure_of_the_method():
     stated = METHODS["F-test"].overrides(5)
-    other = [each.replace("1.9", "0.1") for each in stated]
-    [[one], [two]] = (cells_of(compose_config([*each, "dataset=colon"])) for each in (stated, other))
-    assert one.id != two.id
+    older = [override.replace("1.9", "0.1") for override in stated]
+    [[first], [second]] = (cells_of(compose_config([*override, "dataset=colon"])) for override in (stated, older))
+    assert first.id != second.id
     with pytest.raises(ImportError, match=r"FTest: expected scikit-learn 0\.1, got 1\..*selector\.version=1\."):
         selectors.FTest(2, version="0.1").fit(*table())
 

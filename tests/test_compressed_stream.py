@@ -19,11 +19,13 @@ from provsel.streams import compressed_file as _compressed_file
 from provsel.streams import row_chunks
 
 pytestmark = pytest.mark.filterwarnings("error")
-N, M, L = 200, 40, 6
+N = 200
+M = 40
+L = 6
 NAME = r"^GaussianCompression\.compress_to: "
 
 
-def made(n=N, m=M, seed=0, dtype=np.float64, density=0.3):
+def random_rows(n=N, m=M, seed=0, dtype=np.float64, density=0.3):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, m)) * (rng.random((n, m)) < density)
     X[:, -1] = 1
@@ -32,20 +34,28 @@ def made(n=N, m=M, seed=0, dtype=np.float64, density=0.3):
 
 
 def cut(X, y, size):
-    labels = [None] * X.shape[0] if y is None else y
-    return [
-        (X[start : start + size], None if y is None else labels[start : start + size])
-        for start in range(0, X.shape[0], size)
-    ]
+    parts = [slice(start, start + size) for start in range(0, X.shape[0], size)]
+    if y is None:
+        return [(X[part], None) for part in parts]
+    return [(X[part], y[part]) for part in parts]
 
 
 def read(path, y=None):
     parts = list(row_chunks(path, y=y, chunk_rows=33))
-    return np.concatenate([Z for Z, _ in parts]), None if y is None else np.concatenate([labels for _, labels in parts])
+    Z = np.concatenate([rows for rows, _ in parts])
+    if y is None:
+        return Z, None
+    return Z, np.concatenate([labels for _, labels in parts])
 
 
 def compression(**options):
     return GaussianCompression(L, random_state=0, **options)
+
+
+@pytest.fixture(params=[1])
+def small_steps(request, monkeypatch):
+    """Let few rows be compressed together: of all but short streams some are in the file before an error."""
+    monkeypatch.setattr(_compression_stream, "TOGETHER", request.param)
 
 
 LABELS = {
@@ -62,37 +72,40 @@ LABELS = {
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_array])
 def test_the_file_has_the_bits_of_transform(form, dtype, labels, tmp_path):
-    X, y = made(dtype=dtype)
+    X, y = random_rows(dtype=dtype)
     y, path = LABELS[labels](y), tmp_path / "Z.parquet"
     fitted = compression()
     assert fitted.compress_to(path, [(form(X), y)]) == N
-    Z, found = read(path, None if y is None else "label")
+    Z, labels_read = read(path, None if y is None else "label")
     np.testing.assert_array_equal(Z, fitted.transform(form(X)), strict=True)
     if y is not None:
-        np.testing.assert_array_equal(found, y)
+        np.testing.assert_array_equal(labels_read, y)
     np.testing.assert_allclose(Z, X @ compression().fit(X).blocks_.dense().T, rtol=1e-5, atol=1e-5)
     assert os.listdir(tmp_path) == ["Z.parquet"]
 
 
 def test_the_file_says_what_it_is_and_is_plain(tmp_path):
-    X, y = made()
+    X, y = random_rows()
     fitted = compression(variance="1/l")
     fitted.compress_to(str(tmp_path / "Z.parquet"), cut(X, y, 50))
     about = json.loads(pq.read_schema(tmp_path / "Z.parquet").metadata[_compressed_file.METADATA])
     assert about == {"n_components": L, "n_features": M, "variance": 1 / L, "key": fitted.blocks_.key}
     column = pq.ParquetFile(tmp_path / "Z.parquet").metadata.row_group(0).column(0)
-    assert (column.compression, column.has_dictionary_page, column.path_in_schema) == ("UNCOMPRESSED", False, "z0")
+    assert column.compression == "UNCOMPRESSED"
+    assert not column.has_dictionary_page
+    assert column.path_in_schema == "z0"
     assert "PLAIN" in column.encodings
 
 
 @pytest.mark.parametrize("store", [True, False])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_any_number_of_workers_gives_the_same_file(form, store, tmp_path, monkeypatch):
-    monkeypatch.setattr(_compression_stream, "TOGETHER", 8 * 30 * (M + L))
-    X, y = made()
+@pytest.mark.parametrize("small_steps", [8 * 30 * (M + L)], indirect=True)
+def test_any_number_of_workers_gives_the_same_file(form, store, tmp_path, small_steps):
+    X, y = random_rows()
     contents = []
     for n_jobs in (1, 2, 3, -1):
-        fitted, path = compression(store=store), tmp_path / f"{n_jobs}.parquet"
+        fitted = compression(store=store)
+        path = tmp_path / f"{n_jobs}.parquet"
         assert fitted.compress_to(path, cut(form(X), y, 10), n_jobs=n_jobs) == N
         assert pq.ParquetFile(path).num_row_groups > 3
         contents.append(path.read_bytes())
@@ -102,7 +115,7 @@ def test_any_number_of_workers_gives_the_same_file(form, store, tmp_path, monkey
 
 
 def test_a_second_file_goes_on_with_the_same_matrix(tmp_path):
-    X, y = made()
+    X, y = random_rows()
     fitted = GaussianCompression(L)  # no seed: what was drawn stays
     for name in "ab":
         fitted.compress_to(tmp_path / f"{name}.parquet", cut(X, y, 50))
@@ -112,8 +125,8 @@ def test_a_second_file_goes_on_with_the_same_matrix(tmp_path):
     assert fitted.transform(X).shape == (N, L)
 
 
-NAN = np.where(np.isin(np.arange(N), (175, 178))[:, None], np.nan, made()[0])
-X0, Y0 = made()
+NAN = np.where(np.isin(np.arange(N), (175, 178))[:, None], np.nan, random_rows()[0])
+X0, Y0 = random_rows()
 FLOATS = Y0 / 2
 GAP = np.where(np.arange(N) == 33, np.nan, FLOATS)
 WORDS = np.where(Y0 > 0, "a", "b").astype(object)
@@ -174,8 +187,7 @@ def nothing_left(fitted, path, error, match):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("case", BAD)
-def test_bad_chunks_leave_nothing(case, n_jobs, tmp_path, monkeypatch):
-    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)  # some rows are in the file already
+def test_bad_chunks_leave_nothing(case, n_jobs, tmp_path, small_steps):
     chunks, message = BAD[case]
     with nothing_left(fitted := compression(), tmp_path / "Z.parquet", ValueError, f"{NAME.rstrip()[:-1]}.*{message}"):
         fitted.compress_to(tmp_path / "Z.parquet", chunks, n_jobs=n_jobs)
@@ -211,13 +223,12 @@ def largest_file(size):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("known", [True, False])
-def test_no_room_is_told_with_what_is_needed(known, n_jobs, tmp_path, monkeypatch):
+@pytest.mark.parametrize("has_length", [True, False])
+def test_no_room_is_told_with_what_is_needed(has_length, n_jobs, tmp_path, small_steps):
     """48 bytes a row and 8 of its label; the limit is reached in the fourth row group, whose pages come one by one."""
-    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)
-    X, y = made(n=20_000)
-    chunks = row_chunks(X, y=y, chunk_rows=2000) if known else iter(cut(X, y, 2000))
-    needed = r"about 1\.1 MB for 20,000 rows" if known else "about 56 bytes a row"
+    X, y = random_rows(n=20_000)
+    chunks = row_chunks(X, y=y, chunk_rows=2000) if has_length else iter(cut(X, y, 2000))
+    needed = r"about 1\.1 MB for 20,000 rows" if has_length else "about 56 bytes a row"
     message = (
         NAME + r"expected room for .*Z\.parquet, got 'File too large' after 6,000 rows and 0\.4 MB; "
         rf"it needs {needed}: make room, write to another disk, or take a smaller n_components\. Nothing is left"
@@ -230,16 +241,16 @@ def test_no_room_is_told_with_what_is_needed(known, n_jobs, tmp_path, monkeypatc
     assert caught.value.errno == errno.EFBIG
 
 
-@pytest.mark.parametrize(("code", "told"), [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EIO, False)])
+@pytest.mark.parametrize(("code", "is_room"), [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EIO, False)])
 @pytest.mark.parametrize("where", ["__init__", "write_table", "close"])
-def test_other_errors_of_the_disk(where, code, told, tmp_path, monkeypatch):
+def test_other_errors_of_the_disk(where, code, is_room, tmp_path, monkeypatch):
     def failing(*_, **__):
         raise OSError(code, "from the disk")
 
     monkeypatch.setattr(pq.ParquetWriter, where, failing)
     message = f"expected room for .*, got {os.strerror(code)!r} after {N if where == 'close' else 0} rows"
     with nothing_left(
-        fitted := compression(), tmp_path / "Z.parquet", OSError, message if told else "from the disk"
+        fitted := compression(), tmp_path / "Z.parquet", OSError, message if is_room else "from the disk"
     ) as caught:
         fitted.compress_to(tmp_path / "Z.parquet", [(X0, WORDS.astype("S"))])
     assert caught.value.errno == code
@@ -248,8 +259,7 @@ def test_other_errors_of_the_disk(where, code, told, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-def test_an_interrupt_leaves_nothing(error, n_jobs, tmp_path, monkeypatch):
-    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)
+def test_an_interrupt_leaves_nothing(error, n_jobs, tmp_path, small_steps):
 
     def interrupted():
         yield from cut(X0, Y0, 10)[:12]
@@ -259,8 +269,7 @@ def test_an_interrupt_leaves_nothing(error, n_jobs, tmp_path, monkeypatch):
         fitted.compress_to(tmp_path / "Z.parquet", interrupted(), n_jobs=n_jobs)
 
 
-def test_an_error_in_a_worker_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)
+def test_an_error_in_a_worker_leaves_nothing(tmp_path, small_steps, monkeypatch):
 
     def failing(self, X):
         raise MemoryError("in a worker")
@@ -274,7 +283,7 @@ def test_an_error_in_a_worker_leaves_nothing(tmp_path, monkeypatch):
 def test_chunks_of_any_size_give_the_same(form, monkeypatch):
     """To rounding: chunks below 512 rows add the products with two blocks, larger ones make one of both."""
     monkeypatch.setattr(gaussian_blocks, "PANEL", 1)
-    X, y = made(n=1100, m=300, density=0.05)  # two blocks of Lambda
+    X, y = random_rows(n=1100, m=300, density=0.05)  # two blocks of Lambda
     expected = compression().fit_transform(form(X))
     for size in (1, 7, 64, 1024):
         fitted = compression(store=True)

@@ -60,8 +60,12 @@ def test_is_what_it_says(recovery, variance, form):
     expected = X.T @ model.dual_coef_ if recovery == "dual" else Lambda.T @ model.compressed_coef_
     np.testing.assert_allclose(model.coef_[0], expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
     assert model.objective_ == pytest.approx(compression_objective(X, y, expected, C), rel=1e-9)
-    assert (model.coef_.shape, model.dual_coef_.shape, model.compressed_coef_.shape) == ((1, m), (n,), (size,))
-    assert (model.compression_ratio_, model.n_features_in_, model.intercept_.tolist()) == (m / size, m, [0.0])
+    assert model.coef_.shape == (1, m)
+    assert model.dual_coef_.shape == (n,)
+    assert model.compressed_coef_.shape == (size,)
+    assert model.compression_ratio_ == m / size
+    assert model.n_features_in_ == m
+    assert model.intercept_.tolist() == [0.0]
     assert model.gap_ <= 1e-6
     np.testing.assert_array_equal(model.predict(form(X)), np.where(X @ expected > 0, "spam", "ham"))
 
@@ -172,14 +176,17 @@ def test_refinements_close_the_gap(variance, form):
     assert models[-1].original_gap_ < 0.1
     assert models[-1].objective_ / optimum.objective_ < 1.02
     assert [model.n_passes_ for model in models] == [3, 4, 6, 10, 18, 34]
-    last, signs = models[-1], np.where(y == "spam", 1, -1)
+    last = models[-1]
+    signs = np.where(y == "spam", 1, -1)
     assert last.objective_ == pytest.approx(compression_objective(X, y, last.coef_[0], c), rel=1e-9)
     assert last.best_scale_ == pytest.approx(1.0, abs=0.02)
-    alpha, image = signs * last.dual_coef_, X.T @ last.dual_coef_
+    alpha = signs * last.dual_coef_
+    image = X.T @ last.dual_coef_
     assert 0 <= alpha.min() <= alpha.max() <= 1 / (2 * c * y.size)
     assert last.lower_bound_ == pytest.approx(2 * c * (alpha.sum() - image @ image / 2), rel=1e-9)
     # of the compressed problem, as without refinements
-    assert (last.compressed_objective_, last.gap_) == (models[0].compressed_objective_, models[0].gap_)
+    assert last.compressed_objective_ == models[0].compressed_objective_
+    assert last.gap_ == models[0].gap_
     np.testing.assert_array_equal(last.compressed_coef_, models[0].compressed_coef_)
     np.testing.assert_array_equal(last.predict(form(X)), np.where(X @ last.coef_[0] > 0, "spam", "ham"))
 
@@ -216,7 +223,9 @@ def test_stream_equals_fit(options, form, size):
 class Drawn:
     """Chunks that are made when they are asked for; n = 3,000 rows of 4,000 features, 96 MB in all."""
 
-    n, m, b = 3000, 4000, 100
+    n = 3000
+    m = 4000
+    b = 100
 
     def __iter__(self):
         for number in range(self.n // self.b):
@@ -286,7 +295,8 @@ class Counted:
     """Chunks that count how often they are read to the end."""
 
     def __init__(self, chunks):
-        self.chunks, self.passes = chunks, 0
+        self.chunks = chunks
+        self.passes = 0
 
     def __iter__(self):
         yield from self.chunks
@@ -308,7 +318,8 @@ class Counted:
 def test_the_rows_are_read_as_often_as_it_says(options, passes):
     chunks = Counted(in_chunks(X0, Y0, 7))
     model = CompressedLinearSVM(5, **options, random_state=0).fit_stream(chunks)
-    assert (chunks.passes, model.n_passes_) == (passes, passes)
+    assert chunks.passes == passes
+    assert model.n_passes_ == passes
 
 
 def test_one_pass_is_enough_for_transpose():
@@ -335,15 +346,16 @@ def test_an_open_gap_of_a_refinement_is_told(monkeypatch):
         return hinge_dual(Z, *arguments, **options, max_iter=2 if Z.shape[1] == 6 else 500)
 
     solve_with(monkeypatch, short)
-    with pytest.warns(ConvergenceWarning, match="after 2 Newton steps; scale the features") as told:
+    with pytest.warns(ConvergenceWarning, match="after 2 Newton steps; scale the features") as caught:
         model = CompressedLinearSVM(5, c=1e-5, refinements=1, random_state=0).fit(X0, Y0)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert model.gap_ <= 1e-6
     assert model.objective_ == pytest.approx(compression_objective(X0, Y0, model.coef_[0], model.c), rel=1e-9)
 
 
 def test_objective_by_hand():
-    X, y = np.array([[2.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), np.array([1, 1, -1])
+    X = np.array([[2.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    y = np.array([1, 1, -1])
     # scores 1, 0.5, 0.5: losses 0, 0.5, 0.5
     assert compression_objective(X, y, np.array([0.5, 0.5]), 0.1) == pytest.approx(1 / 3 + 0.05)
     assert compression_objective(sparse.csr_array(X), ["b", "b", "a"], np.array([0.5, 0.5]), 0.1) == pytest.approx(

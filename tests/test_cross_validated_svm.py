@@ -48,16 +48,18 @@ def test_the_balanced_accuracy_is_scikit_learns_and_units_do_not_matter():
     """Of the pooled predictions; a tenth of the rows is positive, which a plain SVM would not predict."""
     rng = np.random.default_rng(0)
     for n, d in ((150, 8), (60, 90)):
-        X, y = rng.standard_normal((n, d)), np.where(np.arange(n) % 10 == 0, 1, -1)
+        X = rng.standard_normal((n, d))
+        y = np.where(np.arange(n) % 10 == 0, 1, -1)
         X[y > 0, :4] += 0.8
         options = {"grid": GRID, "relative": True, "scoring": "balanced_accuracy", "n_splits": 4}
         ours = CrossValidatedSVM(LibsvmSVM(class_weight="balanced"), **options).fit(X, y)
-        folds, unit = StratifiedKFold(4, shuffle=True, random_state=0), (X**2).sum(axis=1).mean()
+        folds = StratifiedKFold(4, shuffle=True, random_state=0)
+        unit = (X**2).sum(axis=1).mean()
         models = [SVC(kernel="linear", C=C / unit, class_weight="balanced") for C in GRID]
-        found = [1 - balanced_accuracy_score(y, cross_val_predict(model, X, y, cv=folds)) for model in models]
-        np.testing.assert_allclose(ours.errors_, found, atol=1e-12)
-        assert pytest.approx(GRID[int(np.argmin(found))] / unit, rel=1e-12) == ours.C_
-        np.testing.assert_array_equal(ours.predict(X), models[int(np.argmin(found))].fit(X, y).predict(X))
+        errors = [1 - balanced_accuracy_score(y, cross_val_predict(model, X, y, cv=folds)) for model in models]
+        np.testing.assert_allclose(ours.errors_, errors, atol=1e-12)
+        assert pytest.approx(GRID[int(np.argmin(errors))] / unit, rel=1e-12) == ours.C_
+        np.testing.assert_array_equal(ours.predict(X), models[int(np.argmin(errors))].fit(X, y).predict(X))
         assert (ours.predict(X) > 0).any()
         for factor in (2.0**-20, 2.0**20):
             np.testing.assert_array_equal(
@@ -81,9 +83,9 @@ def test_supervised_selection_has_the_support_vectors_of_the_chosen_c():
     X, y = noisy()
     model = CrossValidatedSVM(grid=GRID)
     chosen = model.fit(X, y).C_
-    found = OnSupportVectors(LeverageScoreSelector(20, strategy="top"), svm=CrossValidatedSVM(grid=GRID)).fit(X, y)
-    np.testing.assert_array_equal(found.support_rows_, np.sort(LibsvmSVM(C=chosen).fit(X, y).support_))
-    assert TrainingView(X, y).support_rows(model).size == found.support_rows_.size
+    selector = OnSupportVectors(LeverageScoreSelector(20, strategy="top"), svm=CrossValidatedSVM(grid=GRID)).fit(X, y)
+    np.testing.assert_array_equal(selector.support_rows_, np.sort(LibsvmSVM(C=chosen).fit(X, y).support_))
+    assert TrainingView(X, y).support_rows(model).size == selector.support_rows_.size
 
 
 @pytest.mark.parametrize(("name", "inner"), [("libsvm_cv", LibsvmSVM), ("liblinear_cv", LiblinearSVM)])

@@ -102,24 +102,26 @@ def on_threads(function):
     return results
 
 
-def assert_close(one, two):
-    np.testing.assert_allclose(two, one, rtol=0, atol=DIGITS * np.abs(one).max(initial=0.0))
+def assert_close(on_one_thread, on_two_threads):
+    np.testing.assert_allclose(
+        on_two_threads, on_one_thread, rtol=0, atol=DIGITS * np.abs(on_one_thread).max(initial=0.0)
+    )
 
 
 @pytest.mark.parametrize("name", SELECTORS)
 def test_selectors(name, data):
-    one, two = on_threads(lambda: clone(SELECTORS[name]).fit(*data))
-    np.testing.assert_array_equal(one.indices_, two.indices_)
-    assert_close(one.weights_, two.weights_)
-    if getattr(one, "scores_", None) is not None:
-        assert_close(one.scores_, two.scores_)
+    first, second = on_threads(lambda: clone(SELECTORS[name]).fit(*data))
+    np.testing.assert_array_equal(first.indices_, second.indices_)
+    assert_close(first.weights_, second.weights_)
+    if getattr(first, "scores_", None) is not None:
+        assert_close(first.scores_, second.scores_)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name, data):
-    one, two = on_threads(lambda: clone(MODELS[name]).fit(*data))
-    assert_close(one.coef_, two.coef_)
-    np.testing.assert_array_equal(one.predict(data[0]), two.predict(data[0]))
+    first, second = on_threads(lambda: clone(MODELS[name]).fit(*data))
+    assert_close(first.coef_, second.coef_)
+    np.testing.assert_array_equal(first.predict(data[0]), second.predict(data[0]))
 
 
 @pytest.mark.parametrize("name", TRANSFORMERS)
@@ -130,13 +132,13 @@ def test_transformers(name, data):
 @pytest.mark.parametrize("name", ["bss", "leverage"])
 def test_certificates(name, data):
     selector = clone(SELECTORS[name]).fit(*data)
-    one, two = (certificate.as_record() for certificate in on_threads(lambda: certify(selector, *data)))
-    numbers = [key for key, value in one.items() if isinstance(value, float) and np.isfinite(value)]
+    first, second = (certificate.as_record() for certificate in on_threads(lambda: certify(selector, *data)))
+    numbers = [key for key, value in first.items() if isinstance(value, float) and np.isfinite(value)]
     assert len(numbers) >= 5
     for key in numbers:
-        assert two[key] == pytest.approx(one[key], rel=DIGITS, abs=DIGITS), key
-    assert {key: one[key] for key in one if key not in numbers} == pytest.approx(
-        {key: two[key] for key in two if key not in numbers}, nan_ok=True
+        assert second[key] == pytest.approx(first[key], rel=DIGITS, abs=DIGITS), key
+    assert {key: first[key] for key in first if key not in numbers} == pytest.approx(
+        {key: second[key] for key in second if key not in numbers}, nan_ok=True
     )
 
 

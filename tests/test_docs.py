@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
@@ -20,7 +19,6 @@ from forking import run_forked, run_forked_text
 from provlab.bench.methods import panel_methods
 from provlab.project.papers import artefact_names
 from provlab.verdicts.claims.schema import claim_files
-from provlab.verdicts.readings.robustness import Robustness
 from provsel import models, selectors
 from provsel.certificates import THEOREMS
 from small_runs import PROVSEL, REPO, run_python
@@ -30,9 +28,9 @@ PACKAGES = [
     "provlab",
     "provsel.training_view",
     *(
-        found.name
-        for found in pkgutil.walk_packages(provsel.__path__, "provsel.")
-        if hasattr(importlib.import_module(found.name), "__all__")
+        module.name
+        for module in pkgutil.walk_packages(provsel.__path__, "provsel.")
+        if hasattr(importlib.import_module(module.name), "__all__")
     ),
 ]
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
@@ -58,16 +56,20 @@ def test_the_reference_lists_every_public_name_once(package):
 
 
 def test_the_question_mark_of_a_notebook_leads_to_the_page_of_a_class(tmp_path, monkeypatch):
-    estimators = [value for each in (models, selectors) for value in vars(each).values() if is_ours(value)]
+    estimators = [
+        value for package_module in (models, selectors) for value in vars(package_module).values() if is_ours(value)
+    ]
     assert len(estimators) > 30
     (tmp_path / "provsel-9.dist-info").mkdir()
-    described, installed = tmp_path / "provsel-9.dist-info" / "METADATA", "Name: provsel\nVersion: 9\n"
+    described = tmp_path / "provsel-9.dist-info" / "METADATA"
+    installed = "Name: provsel\nVersion: 9\n"
     described.write_text(installed)
     monkeypatch.syspath_prepend(tmp_path)
     assert {cls.__new__(cls)._get_doc_link() for cls in estimators} == {""}, "nobody has said where the pages are"
     described.write_text(f"{installed}Project-URL: Documentation, https://docs.example.org/stable/\n")
     for cls in estimators:
-        package, name = cls.__module__.rpartition(".")[0], cls.__name__
+        package = cls.__module__.rpartition(".")[0]
+        name = cls.__name__
         assert name in listed(package)
         page = f"https://docs.example.org/stable/reference/generated/{package}.{name}.html"
         assert cls.__new__(cls)._get_doc_link() == page
@@ -130,7 +132,8 @@ def follow(page, folder, serial=()):
 
     What the page shows as printed has to be what the last command printed.
     """
-    ran, done = 0, None
+    ran = 0
+    done = None
     for step in STEP.finditer((DOCS / page).read_text(encoding="utf-8")):
         if step["file"]:
             path = folder / step["file"]
@@ -158,11 +161,11 @@ def test_your_data_in_five_minutes_in_an_empty_folder(tmp_path, monkeypatch):
     assert "complete" in printed
     assert any((folder / "results" / "store").glob("*.parquet"))
     [shown] = re.findall(r"```markdown\n(.*?)```", (DOCS / "your_data.md").read_text(encoding="utf-8"), re.S)
-    [made] = (tmp_path / "results" / "runs").glob("*/table.md")
-    lines, made = shown.splitlines(), made.read_text(encoding="utf-8").replace("\\", "").splitlines()
-    assert made[1] == ""
-    for line, other in zip(lines, made[2:], strict=False):
-        ours, theirs = ([cell.strip() for cell in text.split("|")] for text in (line, other))
+    [table] = (tmp_path / "results" / "runs").glob("*/table.md")
+    lines, table = shown.splitlines(), table.read_text(encoding="utf-8").replace("\\", "").splitlines()
+    assert table[1] == ""
+    for line, written in zip(lines, table[2:], strict=False):
+        ours, theirs = ([cell.strip() for cell in text.split("|")] for text in (line, written))
         assert ours[:8] == theirs[:8] or set(line) <= {*"|-"}, line  # a time is another one each time
         assert ours[9:] == theirs[9:] or set(line) <= {*"|-"}
     assert (tmp_path / "results" / "report" / "index.html").is_file()
@@ -230,60 +233,19 @@ def test_the_contents_of_a_paper_name_each_claim_and_artefact_and_what_is_left_o
     assert all(len(re.split(r"(?<!\\)\|", row)) == len(header.split("|")) for row in rows)
 
 
-def test_the_contents_of_a_paper_take_verdicts_from_its_claims(contents, measured):
-    own = [claim for claim in measured.claims() if claim.paper == "paul2016"]
-    first, second = own[:2]
-    item = contents.Item("Lemma 9", "Section 9", "lemma", "It holds.", claims=(first.id, second.id), why_not="No data.")
-    verdicts = {first.id: {"verdict": "contradicted"}, second.id: {"verdict": "vacuous"}}
-    assert (first.kind, second.kind) == ("paper", "paper")
-    assert contents.said_of(item, own, {}, {}) == "2 not run; No data."
-    assert contents.said_of(item, own, verdicts, {}) == "1 contradicted, 1 vacuous; No data."
-    asked = {first.id: Robustness(first.id, 2, 2, "contradicted", {"replicated": 0.5, "contradicted": 0.5}, {}, {}, [])}
-    assert "1 depends on the reading" in contents.said_of(item, own, verdicts, asked)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"why_not": ""}, "Lemma 9: expected code, an artefact, a claim or why_not, got none"),
-        ({"kind": "guess"}, "kind: expected .*'guess'"),
-        ({"claims": ["paul2016.no-such-*"]}, r"Lemma 9: claims: expected the id of a claim.*'paul2016.no-such-\*'"),
-        ({"code": "provsel.selectors.NoSuch"}, "Lemma 9: code: .*'provsel.selectors.NoSuch'"),
-    ],
-)
-def test_wrong_contents_of_a_paper_are_refused(contents, measured, tmp_path, wrong, message):
-    stated = {
-        "item": "Lemma 9",
-        "where": "Section 9",
-        "kind": "lemma",
-        "says": "It holds.",
-        "why_not": "No data.",
-    } | wrong
-    path = tmp_path / "contents.yaml"
-    path.write_text(yaml.safe_dump({"contents": [stated]}))
-    with pytest.raises(ValueError, match=message):
-        check_contents(contents, path, measured.claims())
-
-
-def check_contents(contents, path, claims):
-    for item in contents.read_contents(path):
-        contents.claims_of_item(item, claims)
-        contents.check_code(item)
-
-
 def test_the_table_of_methods_says_of_each_what_its_class_says(measured):
     (header, _, *rows, _), _ = measured.panel_lines()
     names = header.strip("| ").split(" | ")
-    found = [dict(zip(names, row[2:-2].split(" | "), strict=True)) for row in rows]
-    assert [each.pop("method") for each in found] == [*panel_methods()]
-    of = dict(zip(panel_methods(), found, strict=True))
-    assert all(each[name] for each in found for name in ("kind", "source", "sizes", "labels", "classes", "what"))
-    assert [name for name, each in of.items() if not each["reference"]] == ["all features"]
-    assert [*of["JMI"].values()][:6] == ["filter", "provsel", "fixed", "yes", "any", ""]
-    assert of["JMI"]["reference"] == "Yang, Moody (1999); Brown, Pocock, Zhao, Luján (2012)."
+    lines = [dict(zip(names, row[2:-2].split(" | "), strict=True)) for row in rows]
+    assert [line.pop("method") for line in lines] == [*panel_methods()]
+    by_method = dict(zip(panel_methods(), lines, strict=True))
+    assert all(line[name] for line in lines for name in ("kind", "source", "sizes", "labels", "classes", "what"))
+    assert [name for name, line in by_method.items() if not line["reference"]] == ["all features"]
+    assert [*by_method["JMI"].values()][:6] == ["filter", "provsel", "fixed", "yes", "any", ""]
+    assert by_method["JMI"]["reference"] == "Yang, Moody (1999); Brown, Pocock, Zhao, Luján (2012)."
     guarantees = {"strong RRQR": "subset", "BSS": "budget", "leverage": "budget", "leverage, largest": ""}
-    assert {name: of[name]["guarantee"] for name in guarantees} == guarantees
-    assert of["LPSVM"]["what"].startswith("Keep the features to which a linear-programming SVM gives weight")
+    assert {name: by_method[name]["guarantee"] for name in guarantees} == guarantees
+    assert by_method["LPSVM"]["what"].startswith("Keep the features to which a linear-programming SVM gives weight")
 
 
 def cells_below(page, header):

@@ -13,7 +13,7 @@ import provlab
 import provsel
 from provsel.certificates import THEOREMS, Certificate, CompressedRecovery, RidgeRegressionCost, RidgeRegressionRisk
 
-MODULES = [found.name for found in pkgutil.walk_packages(provsel.__path__, "provsel.")]
+MODULES = [module.name for module in pkgutil.walk_packages(provsel.__path__, "provsel.")]
 MODULES += sorted({getattr(provlab, name).__module__ for name in provlab.__all__} - set(MODULES))
 PUBLIC = [
     "provsel.stability",
@@ -27,28 +27,29 @@ PUBLIC = [
 
 
 def examples(name):
-    found = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
-    return [each for each in found if each.examples]
+    doctests = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
+    return [test for test in doctests if test.examples]
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if examples(name)])
 def test_examples_give_what_they_say(name):
-    runner, said = doctest.DocTestRunner(), []
-    for each in examples(name):
-        runner.run(each, out=said.append)
+    runner = doctest.DocTestRunner()
+    said = []
+    for test in examples(name):
+        runner.run(test, out=said.append)
     assert runner.failures == 0, "".join(said)
 
 
 def public_names():
-    found = []
+    parameters = []
     for package in PUBLIC:
         module = importlib.import_module(package)
         own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == package]
         for name in getattr(module, "__all__", own):
             value = getattr(module, name)
             if inspect.isclass(value) or inspect.isfunction(value):
-                found.append(pytest.param(value, id=f"{package}.{name}"))
-    return found
+                parameters.append(pytest.param(value, id=f"{package}.{name}"))
+    return parameters
 
 
 @pytest.mark.parametrize("value", public_names())
@@ -60,7 +61,7 @@ def test_every_public_name_has_an_example(value):
 def options():
     for name in ("provsel.selectors", "provsel.models"):
         module = importlib.import_module(name)
-        for cls in (each for each in vars(module).values() if inspect.isclass(each)):
+        for cls in (value for value in vars(module).values() if inspect.isclass(value)):
             for parameter in inspect.signature(cls).parameters.values():
                 text = str(parameter.annotation)
                 stated = re.search(rf"^{parameter.name} : {{(.*)}}, default", inspect.getdoc(cls), re.MULTILINE)
@@ -79,7 +80,7 @@ def test_a_certificate_completes_the_records_of_every_theorem():
     """Type checkers read them in the source, as a certificate has others at run time."""
     source = inspect.getsource(Certificate)
     typed = dict(re.findall(r"^        (\w+): ClassVar\[(.*)\]$", source, re.MULTILINE))
-    known = [*THEOREMS, RidgeRegressionCost, RidgeRegressionRisk]
-    assert {theorem.name for theorem in known} == set(typed)
-    assert all(theorem.__name__ in typed[theorem.name].split(" | ") for theorem in known)
+    theorems = [*THEOREMS, RidgeRegressionCost, RidgeRegressionRisk]
+    assert {theorem.name for theorem in theorems} == set(typed)
+    assert all(theorem.__name__ in typed[theorem.name].split(" | ") for theorem in theorems)
     assert "recovery" in dir(Certificate((CompressedRecovery(),)))

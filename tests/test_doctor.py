@@ -8,14 +8,13 @@ from provlab.cli import main
 from provlab.core.store import TrialStore
 from provlab.custody.doctor import Check, examine
 from provlab.data import dataset_names, read_source, source_names
-from provlab.run import environment as environment_module
 from small_runs import fake_records
 
 FORMS = {name: read_source(name).forms for name in ("cifar10", "rcv1_ccat")}
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch):
     """Work in an empty folder, with an empty data folder and without a mirror."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
@@ -25,12 +24,12 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def results(here):
+def results(folder):
     """A results folder with 5 trials in two files."""
-    store = TrialStore(here / "results" / "store")
+    store = TrialStore(folder / "results" / "store")
     for first, n in ((0, 3), (3, 2)):
         store.append(fake_records(first, n))
-    return here / "results"
+    return folder / "results"
 
 
 def group(name, results):
@@ -47,16 +46,16 @@ def put(folder, source, paths=None, *, more=0):
                 handle.truncate((file.size or 100) + more)
 
 
-def test_stores(here, results):
+def test_stores(folder, results):
     assert group("Store", results)["trials"] == Check("Store", "trials", "ok", "5")
     assert "2 files" in group("Store", results)["folder"].value
-    absent = group("Store", here / "nowhere")
+    absent = group("Store", folder / "nowhere")
     assert absent["trials"].advice == "provsel reproduce NAME, or provsel run"
     assert {check.state for check in absent.values()} == {"ok"}
-    assert not (here / "nowhere").exists()
-    (here / "other").mkdir()
-    (here / "other" / "store").write_text("x")
-    assert group("Store", here / "other")["folder"].state == "problem"
+    assert not (folder / "nowhere").exists()
+    (folder / "other").mkdir()
+    (folder / "other" / "store").write_text("x")
+    assert group("Store", folder / "other")["folder"].state == "problem"
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PAR1PAR1"])
@@ -64,57 +63,60 @@ def test_a_damaged_file_is_told_and_left_alone(results, content, capsys):
     path = sorted((results / "store").glob("*.parquet"))[0]
     path.write_bytes(content)
     (results / "store" / "abc.damaged").write_bytes(b"x")
-    before = {each: each.stat().st_mtime_ns for each in results.rglob("*")}
+    before = {file: file.stat().st_mtime_ns for file in results.rglob("*")}
     store = group("Store", results)
-    assert (store[path.name].state, store["abc.damaged"].state) == ("problem", "warning")
+    assert store[path.name].state == "problem"
+    assert store["abc.damaged"].state == "warning"
     assert store["trials"].value in ("2", "3")
     assert main(["doctor"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("1 problem, ")
-    assert {each: each.stat().st_mtime_ns for each in results.rglob("*")} == before
+    assert {file: file.stat().st_mtime_ns for file in results.rglob("*")} == before
 
 
-def test_data_that_are_absent_or_here(here, results, monkeypatch):
+def test_data_that_are_absent_or_here(folder, results, monkeypatch):
     for name, check in group("Data sets", results).items():
         if name in source_names():
-            assert (check.state, check.advice) == ("missing", f"provsel fetch {name}")
+            assert check.state == "missing"
+            assert check.advice == f"provsel fetch {name}"
             assert check.value.startswith("0 of ")
-            put(here / "data", name)
+            put(folder / "data", name)
         elif name in dataset_names():
-            assert (check.state, check.value) == ("ok", "needs no files")
+            assert check.state == "ok"
+            assert check.value == "needs no files"
     assert {check.state for check in group("Data sets", results).values()} == {"ok"}
-    monkeypatch.setenv("PROVSEL_DATA", str(here / "none"))
-    monkeypatch.setenv("PROVSEL_DATA_MIRROR", str(here / "data"))
+    monkeypatch.setenv("PROVSEL_DATA", str(folder / "none"))
+    monkeypatch.setenv("PROVSEL_DATA_MIRROR", str(folder / "data"))
     assert {check.state for check in group("Data sets", results).values()} == {"ok"}
 
 
-def test_data_that_are_here_in_part(here, results):
+def test_data_that_are_here_in_part(folder, results):
     files = read_source("dexter").files
-    put(here / "data", "dexter", {file.path for file in files[:3]})
-    put(here / "data", "techtc", {read_source("techtc").files[7].path})
-    found = group("Data sets", results)
-    assert found["dexter"][2:4] == ("missing", f"3 of 4 files, lacks {files[3].path}")
-    assert found["techtc"][2:4] == ("ok", "1 of 80 files")  # a part of a collection can be used
+    put(folder / "data", "dexter", {file.path for file in files[:3]})
+    put(folder / "data", "techtc", {read_source("techtc").files[7].path})
+    checks = group("Data sets", results)
+    assert checks["dexter"][2:4] == ("missing", f"3 of 4 files, lacks {files[3].path}")
+    assert checks["techtc"][2:4] == ("ok", "1 of 80 files")  # a part of a collection can be used
 
 
 @pytest.mark.parametrize(("name", "form"), [(name, form) for name in FORMS for form in FORMS[name]])
-def test_one_form_is_enough(here, results, name, form):
+def test_one_form_is_enough(folder, results, name, form):
     first, *others = [file.path for file in FORMS[name][form]]
-    put(here / "data", name, others)
+    put(folder / "data", name, others)
     assert group("Data sets", results)[name].state == "missing"
-    put(here / "data", name, {first})
+    put(folder / "data", name, {first})
     check = group("Data sets", results)[name]
     assert check.state == "ok"
     assert f"of the form {form}" in check.value
 
 
-def test_wrong_size(here, results):
+def test_wrong_size(folder, results):
     [file] = read_source("colon").files
-    put(here / "data", "colon", more=1)
-    path = here / "data" / file.path
+    put(folder / "data", "colon", more=1)
+    path = folder / "data" / file.path
     check = group("Data sets", results)["colon"]
     assert check[2:4] == ("problem", f"{path}: expected {file.size} bytes, got {file.size + 1}")
     assert check.advice == "delete it, then: provsel fetch colon"
-    put(here / "data", "rcv1_ccat", {"rcv1_subsets/rcv1v2_subsets_fixed.npz"}, more=1)  # others pack to other sizes
+    put(folder / "data", "rcv1_ccat", {"rcv1_subsets/rcv1v2_subsets_fixed.npz"}, more=1)  # others pack to other sizes
     assert group("Data sets", results)["rcv1_ccat"].state == "ok"
 
 
@@ -127,15 +129,3 @@ def test_table_and_json(results, capsys):
     assert main(["doctor", "--json"]) == 0
     read = [Check(**item) for item in json.loads(capsys.readouterr().out)]
     assert Check("Store", "trials", "ok", "5") in read
-
-
-def test_records_tell_a_blas_with_its_core_type(monkeypatch):
-    pools = [
-        {"user_api": "blas", "internal_api": "openblas", "version": "0.3.30", "architecture": "Haswell"},
-        {"user_api": "blas", "internal_api": "mkl", "version": "2024.1"},
-        {"user_api": "blas", "internal_api": "blis", "version": None, "architecture": "zen3"},
-        {"user_api": "openmp", "internal_api": "openmp", "version": None},
-    ]
-    monkeypatch.setattr(environment_module, "threadpool_info", lambda: pools)
-    made = json.loads(environment_module.environment.__wrapped__())
-    assert made["blas"] == ["blis zen3", "mkl 2024.1", "openblas 0.3.30 Haswell"]

@@ -78,9 +78,9 @@ def test_features_come_in_order_of_their_factors(dense):
 
 def test_convex_form_is_certified():
     fitted = fit_once("kernel weights")
-    found = feature_selective_svm(X, np.where(y == "spam", 1.0, -1.0), 1e-2, 1e-2)
-    np.testing.assert_array_equal(fitted.coef_[0], found.v)
-    assert fitted.gap_ == found.gap <= 1e-6
+    solution = feature_selective_svm(X, np.where(y == "spam", 1.0, -1.0), 1e-2, 1e-2)
+    np.testing.assert_array_equal(fitted.coef_[0], solution.v)
+    assert fitted.gap_ == solution.gap <= 1e-6
     assert fitted.dual_objective_ <= fitted.objective_ * (1 + 1e-12)
     assert fit_once("as printed").objective_ >= fitted.dual_objective_
     assert fitted.mu_[5] == pytest.approx(fitted.mu_[40], rel=1e-9)  # equal columns

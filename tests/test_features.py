@@ -46,9 +46,9 @@ def trials_with(selections, *, n_features=D, **columns):
     return pd.DataFrame(
         {
             "features": pd.Series(
-                [None if each is None else np.array(each, np.int32) for each in selections], dtype=object
+                [None if features is None else np.array(features, np.int32) for features in selections], dtype=object
             ),
-            "n_selected": [n_features if each is None else len(each) for each in selections],
+            "n_selected": [n_features if features is None else len(features) for features in selections],
             "n_features": n_features,
             "repeat": 0,
             "fold": range(len(selections)),
@@ -73,21 +73,23 @@ selections = st.lists(
 
 @given(chosen=selections)
 def test_counts_places_and_weights_are_those_of_a_count_by_hand(chosen):
-    lists, weights = [order for order, _ in chosen], [each for _, each in chosen]
-    found = selected_features(trials_with(lists, coefficients=weights), [f"f{k}" for k in range(D)])
+    lists = [order for order, _ in chosen]
+    weights = [features for _, features in chosen]
+    selected = selected_features(trials_with(lists, coefficients=weights), [f"f{k}" for k in range(D)])
     sets = [range(D) if order is None else order for order in lists]
-    times = Counter(feature for each in sets for feature in each)
-    places, values = {k: [] for k in times}, {k: [] for k in times}
-    tells_order = any(order != sorted(order) for order in lists if order) or all(len(each) < 2 for each in sets)
+    times = Counter(feature for features in sets for feature in features)
+    places = {k: [] for k in times}
+    values = {k: [] for k in times}
+    tells_order = any(order != sorted(order) for order in lists if order) or all(len(features) < 2 for features in sets)
     for order, own in chosen:
         for place, feature in enumerate(order or [], start=1):
             places[feature] += [place] if tells_order else []
             values[feature] += [] if own is None else [own[place - 1]]
-    assert found.n_selections == len(lists)
-    assert found.sizes == (min(map(len, sets)), max(map(len, sets)))
-    assert dict(zip(found.frame["index"], found.frame["times"], strict=True)) == times
-    assert found.frame["feature"].tolist() == [f"f{k}" for k in found.frame["index"]]
-    by_index = found.frame.set_index("index")
+    assert selected.n_selections == len(lists)
+    assert selected.sizes == (min(map(len, sets)), max(map(len, sets)))
+    assert dict(zip(selected.frame["index"], selected.frame["times"], strict=True)) == times
+    assert selected.frame["feature"].tolist() == [f"f{k}" for k in selected.frame["index"]]
+    by_index = selected.frame.set_index("index")
     for feature, own in values.items():
         line = by_index.loc[feature]
         assert line["frequency"] == pytest.approx(times[feature] / len(lists))
@@ -95,11 +97,11 @@ def test_counts_places_and_weights_are_those_of_a_count_by_hand(chosen):
         assert line["weight"] == pytest.approx(mean(own) if own else np.nan, nan_ok=True, abs=1e-12)
         assert line["weight_sd"] == pytest.approx(stdev(own) if len(own) > 1 else np.nan, nan_ok=True, abs=1e-7)
     order = [(-n, median(places[k]) if places[k] else np.inf, k) for k, n in times.items()]
-    assert found.frame["index"].tolist() == [k for *_, k in sorted(order)]
+    assert selected.frame["index"].tolist() == [k for *_, k in sorted(order)]
     if 0 < sum(map(len, sets)) < len(sets) * D:
-        expected = stability([np.isin(range(D), [*each]) for each in sets], D, overlap=1 / 9)
-        assert found.index == pytest.approx(expected.index)
-        assert found.interval == pytest.approx(expected.interval(), nan_ok=True)
+        expected = stability([np.isin(range(D), [*features]) for features in sets], D, overlap=1 / 9)
+        assert selected.index == pytest.approx(expected.index)
+        assert selected.interval == pytest.approx(expected.interval(), nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -112,33 +114,35 @@ def test_counts_places_and_weights_are_those_of_a_count_by_hand(chosen):
     ],
 )
 def test_what_has_no_stability_says_so(selections, note, n_lines):
-    found = selected_features(trials_with(selections))
-    assert (found.note, len(found.frame)) == (note, n_lines)
-    assert np.isnan([found.index, *found.interval]).all()
-    assert list(found.frame) == COLUMNS
+    selected = selected_features(trials_with(selections))
+    assert selected.note == note
+    assert len(selected.frame) == n_lines
+    assert np.isnan([selected.index, *selected.interval]).all()
+    assert list(selected.frame) == COLUMNS
 
 
 def test_trials_without_a_list_are_no_selections():
     trials = trials_with([[0, 2], [2, 0], [1]])
     trials.loc[2, ["features", "n_selected"]] = [None, 5]  # of a transformer that mixes features
-    found = selected_features(trials)
-    assert found.n_selections == 2
-    assert found.frame[["feature", "index", "times", "place"]].to_numpy().tolist() == [
+    selected = selected_features(trials)
+    assert selected.n_selections == 2
+    assert selected.frame[["feature", "index", "times", "place"]].to_numpy().tolist() == [
         ["1", 0, 2, 1.5],
         ["3", 2, 2, 1.5],
     ]
-    assert found.index == 1
+    assert selected.index == 1
 
 
 def test_columns_that_a_preparation_made_are_told_apart_by_name():
-    lists, names = [[0, 1], [1, 0], [0, 2]], [["age", "town_Rome"], ["town_Rome", "age"], ["age", "town_Lima"]]
-    found = selected_features(trials_with(lists, n_features=3, feature_names=names), ["age", "town", "income"])
-    assert found.frame[["feature", "times", "place"]].to_numpy().tolist() == [
+    lists = [[0, 1], [1, 0], [0, 2]]
+    names = [["age", "town_Rome"], ["town_Rome", "age"], ["age", "town_Lima"]]
+    selected = selected_features(trials_with(lists, n_features=3, feature_names=names), ["age", "town", "income"])
+    assert selected.frame[["feature", "times", "place"]].to_numpy().tolist() == [
         ["age", 3, 1.0], ["town_Rome", 2, 1.5], ["town_Lima", 1, 2.0],
     ]  # fmt: skip
-    assert found.frame["index"].isna().all()
-    assert found.index == pytest.approx(stability([[0, 1], [0, 1], [0, 2]], 3).index)
-    assert found.n_features == 3
+    assert selected.frame["index"].isna().all()
+    assert selected.index == pytest.approx(stability([[0, 1], [0, 1], [0, 2]], 3).index)
+    assert selected.n_features == 3
     everything = trials_with([None, None], n_features=2, feature_names=[["age", "a"], ["age", "b"]])
     assert selected_features(everything).frame["place"].isna().all()
 
@@ -157,9 +161,9 @@ def test_damaged_lists_are_refused(selections, match):
 
 
 def test_names_of_another_number_of_features_are_not_used():
-    found = selected_features(trials_with([[4, 0], [4, 1]]), ["a", "b"])
-    assert found.frame["feature"].tolist() == ["5", "1", "2"]
-    assert "the data have 2 names, the trials 12 features" in found.note
+    selected = selected_features(trials_with([[4, 0], [4, 1]]), ["a", "b"])
+    assert selected.frame["feature"].tolist() == ["5", "1", "2"]
+    assert "the data have 2 names, the trials 12 features" in selected.note
 
 
 @pytest.mark.parametrize(
@@ -171,7 +175,8 @@ def test_names_of_another_number_of_features_are_not_used():
     ],
 )
 def test_names_are_those_of_the_file_that_the_trials_are_of(tmp_path, becomes, reason):
-    path, rows = tmp_path / "mine.csv", "1.5,2,0\n2,1,1\n" * 6
+    path = tmp_path / "mine.csv"
+    rows = "1.5,2,0\n2,1,1\n" * 6
     path.write_text(f"height,weight,y\n{rows}")
     [cell] = cells_of(compose_config(["dataset=file", f"dataset.path={path}", "selector=uniform"]))
     path.unlink() if becomes is None else path.write_text(f"{becomes}{rows}")
@@ -189,14 +194,14 @@ def test_cells_are_read_a_few_at_a_time(tmp_path, monkeypatch):
     run_quietly(cells, store)
     for reader in (store, StoreSnapshot(store)):
         for at_once in (1, 10**9):
-            found = dict(cells_features(reader, [*cells, cells[0]], at_once=at_once))
-            assert found.keys() == {cell.id for cell in cells}
+            by_cell = dict(cells_features(reader, [*cells, cells[0]], at_once=at_once))
+            assert by_cell.keys() == {cell.id for cell in cells}
             for cell in cells:
                 trials = planned_trials(store, [cell], ["features"])
                 times = Counter(np.concatenate(trials["features"].tolist()).tolist())
-                frame = found[cell.id].frame
+                frame = by_cell[cell.id].frame
                 assert dict(zip(frame["index"], frame["times"], strict=True)) == times
-                assert found[cell.id].n_selections == len(trials)
+                assert by_cell[cell.id].n_selections == len(trials)
                 assert frame["feature"].tolist() == [str(k + 1) for k in frame["index"]]
 
 
@@ -211,11 +216,11 @@ def test_explain_names_the_most_frequent_features_of_a_number(tmp_path, capsys):
     [cell] = re.findall(r"^  cell +([0-9a-f]{64})$", text, re.M)
     own = records[records["cell"] == cell]
     lists = own["features"].tolist()
-    found = re.findall(r"^│ (\d+) +│ ([\d.]+)% ", text, re.M)
+    printed = re.findall(r"^│ (\d+) +│ ([\d.]+)% ", text, re.M)
     times = Counter(np.concatenate(lists).tolist())
-    assert len(found) == 10
-    assert [float(share) for _, share in found] == [round(100 * n / 6, 1) for _, n in times.most_common(10)]
-    assert all(float(share) == round(100 * times[int(name) - 1] / 6, 1) for name, share in found)
+    assert len(printed) == 10
+    assert [float(share) for _, share in printed] == [round(100 * n / 6, 1) for _, n in times.most_common(10)]
+    assert all(float(share) == round(100 * times[int(name) - 1] / 6, 1) for name, share in printed)
     pairs = list(zip(own["repeat"], own["fold"], strict=True))
     overlap = own["n_test"].mean() / own["n_train"].mean()
     low, high = stability(lists, 120, samples=pairs, overlap=overlap).interval()
@@ -229,25 +234,26 @@ def test_a_comparison_names_features_with_the_weights_of_its_model(tmp_path):
     data = load_breast_cancer(as_frame=True)
     X = (data.data - data.data.mean()) / data.data.std()
     methods = {"F": SelectKBest(f_classif, k=4), "random": UniformSelector(3)}
-    made = compare(X, data.target, methods, model=None, repeats=1, n_splits=3, draws=2, results=tmp_path,
+    comparison = compare(X, data.target, methods, model=None, repeats=1, n_splits=3, draws=2, results=tmp_path,
                    console=Console(file=io.StringIO()))  # fmt: skip
-    own = made.features[made.features["method"] == "F"].set_index("feature")
+    own = comparison.features[comparison.features["method"] == "F"].set_index("feature")
     seeds = TrialStore(tmp_path / "store").query(columns=["split_seed"])["split_seed"].unique().to_pylist()
-    labels, weights = np.where(data.target == 1, 1, -1), {}
+    labels = np.where(data.target == 1, 1, -1)
+    weights = {}
     for train, _ in StratifiedKFold(3, shuffle=True, random_state=seeds[0]).split(X, labels):
         kept = SelectKBest(f_classif, k=4).fit(X.iloc[train], labels[train]).get_support(indices=True)
         model = SVC(kernel="linear", C=1.0).fit(X.iloc[train, kept].to_numpy(), labels[train])
         for name, weight in zip(X.columns[kept], model.coef_[0], strict=True):
             weights.setdefault(name, []).append(weight)
-    assert own["times"].to_dict() == {name: len(each) for name, each in weights.items()}
-    for name, each in weights.items():
-        assert own.loc[name, "weight"] == pytest.approx(np.mean(each), rel=1e-4, abs=1e-5)
-    assert made.features.groupby("method", sort=False)["times"].sum().to_dict() == {"F": 12, "random": 18}
-    assert made.loc["F", "stability"] > made.loc["random", "stability"]
-    assert (made["stability_low"] <= made["stability"]).all()
-    assert (made["stability"] <= made["stability_high"]).all()
-    [axes] = made.draw_features().axes
+    assert own["times"].to_dict() == {name: len(of_feature) for name, of_feature in weights.items()}
+    for name, of_feature in weights.items():
+        assert own.loc[name, "weight"] == pytest.approx(np.mean(of_feature), rel=1e-4, abs=1e-5)
+    assert comparison.features.groupby("method", sort=False)["times"].sum().to_dict() == {"F": 12, "random": 18}
+    assert comparison.loc["F", "stability"] > comparison.loc["random", "stability"]
+    assert (comparison["stability_low"] <= comparison["stability"]).all()
+    assert (comparison["stability"] <= comparison["stability_high"]).all()
+    [axes] = comparison.draw_features().axes
     assert [line.get_label() for line in axes.get_lines()] == ["F", "random"]
     for line, name in zip(axes.get_lines(), methods, strict=True):
-        frame = made.features[made.features["method"] == name]
+        frame = comparison.features[comparison.features["method"] == name]
         assert line.get_ydata().tolist() == pytest.approx((100 * frame["frequency"]).tolist())

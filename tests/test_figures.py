@@ -30,7 +30,8 @@ DRAWN = [
 @pytest.fixture
 def figures(monkeypatch):
     """Return the list of all figures that are saved from now on."""
-    drawn, savefig = [], Figure.savefig
+    drawn = []
+    savefig = Figure.savefig
 
     def kept(figure, *arguments, **options):
         drawn.append(figure)
@@ -54,17 +55,21 @@ def test_no_two_methods_of_the_project_are_alike_and_those_of_a_figure_differ_in
     declared = looks(current_project().methods)
     assert len({(look.colour, look.symbol) for look in declared.values()}) == len(declared)
     for name in DRAWN:
-        found = [declared[str(row)] for row in artefact_part(name)["rows"]]
-        assert len({look.colour for look in found}) == len({look.symbol for look in found}) == len(found), name
+        of_figure = [declared[str(row)] for row in artefact_part(name)["rows"]]
+        assert len({look.colour for look in of_figure}) == len({look.symbol for look in of_figure}) == len(of_figure), (
+            name
+        )
 
 
 def test_a_method_without_an_entry_takes_what_is_left(monkeypatch, tmp_path):
     (tmp_path / "provsel.toml").write_text('[methods]\nb = "sky circle dotted"\n')
     monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
-    found = looks(["a", "b", "c"])
-    assert list(found) == ["a", "b", "c"]
-    assert (found["b"].colour, found["b"].marker, found["b"].linestyle) == ("#56B4E9", "o", ":")
-    assert len({look.colour for look in found.values()}) == 3
+    by_name = looks(["a", "b", "c"])
+    assert list(by_name) == ["a", "b", "c"]
+    assert by_name["b"].colour == "#56B4E9"
+    assert by_name["b"].marker == "o"
+    assert by_name["b"].linestyle == ":"
+    assert len({look.colour for look in by_name.values()}) == 3
     all_looks = looks(str(k) for k in range(80))
     assert len({(look.colour, look.symbol) for look in all_looks.values()}) == 80
     assert [look.colour for look in list(all_looks.values())[:7]] == PALETTE
@@ -89,8 +94,8 @@ def test_a_method_looks_the_same_in_both_kinds_of_figures_and_legends_have_no_or
     curves, bars = figures
     assert legend_texts(curves) == ["Random", "OFS", "k-means"]
     expected = {name: look.colour for name, look in looks(["OFS", "Random", "k-means"]).items()}
-    found = {line.get_label(): line for figure in figures for panel in figure.axes for line in panel.get_lines()}
-    assert {name: found[name].get_color() for name in expected} == expected
+    line_of = {line.get_label(): line for figure in figures for panel in figure.axes for line in panel.get_lines()}
+    assert {name: line_of[name].get_color() for name in expected} == expected
     named = {panel.get_ylabel(): panel for panel in bars.axes if panel.get_ylabel()}
     assert [*named] == ["Random", "empty", "OFS", "k-means"]
     for panel in (curves.axes[0], named["OFS"]):
@@ -161,10 +166,12 @@ def test_the_same_figure_has_the_same_bytes_in_each_format(tmp_path):
 
 
 def made_trials(shift, n_sets=5):
-    rng, lines = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    lines = []
     for dataset in range(n_sets):
         for repeat, fold in np.ndindex(2, 5):
-            base, place = rng.random(), ("r=3", f"set {dataset}", repeat, fold)
+            base = rng.random()
+            place = ("r=3", f"set {dataset}", repeat, fold)
             lines.append(("Full", *place, 0, base, 80, 20))
             lines += [("BSS", *place, draw, base + shift + 0.01 * rng.standard_normal(), 80, 20) for draw in range(3)]
     names = ["row", "column", "dataset", "repeat", "fold", "draw", "error", "n_train", "n_test"]
@@ -173,21 +180,22 @@ def made_trials(shift, n_sets=5):
 
 def test_paired_differences_are_those_of_the_same_folds():
     trials = made_trials(-0.05)
-    found = many.paired_differences(trials, "Full").set_index("dataset")
+    differences = many.paired_differences(trials, "Full").set_index("dataset")
     pivot = trials.pivot_table(index=["dataset", "repeat", "fold"], columns="row", values="error", aggfunc="mean")
     gaps = 100 * (pivot["BSS"] - pivot["Full"])
     for name in [f"set {k}" for k in range(5)]:
-        own, line = gaps[name], found.loc[name]
+        own = gaps[name]
+        line = differences.loc[name]
         half = stats.t.ppf(0.975, 9) * own.std(ddof=1) * np.sqrt(1 / 10 + 20 / 80)
         assert [line["low"], line["high"]] == pytest.approx([own.mean() - half, own.mean() + half])
     means = gaps.groupby("dataset").mean()
     low, high = stats.t.interval(0.95, 4, means.mean(), stats.sem(means))
     expected = [means.mean(), low, high, 5]
-    assert found.loc[many.OVERALL, ["difference", "low", "high", "n"]].tolist() == pytest.approx(expected)
+    assert differences.loc[many.OVERALL, ["difference", "low", "high", "n"]].tolist() == pytest.approx(expected)
     assert many.paired_differences(trials[trials["row"] == "BSS"], "Full").empty
-    one = many.paired_differences(trials.query("repeat == 0 and fold == 0 and dataset == 'set 0'"), "Full")
-    assert one["difference"].notna().all()
-    assert one["low"].isna().all()
+    of_one_fold = many.paired_differences(trials.query("repeat == 0 and fold == 0 and dataset == 'set 0'"), "Full")
+    assert of_one_fold["difference"].notna().all()
+    assert of_one_fold["low"].isna().all()
 
 
 def test_forest_names_the_data_sets_by_difference_and_fills_what_is_clear(figures, tmp_path):
@@ -197,17 +205,22 @@ def test_forest_names_the_data_sets_by_difference_and_fills_what_is_clear(figure
         ("middle", 0.0, np.nan, np.nan),
         (many.OVERALL, 1.0, 0.5, 1.5),
     ]
-    made = pd.DataFrame(lines, columns=["dataset", "difference", "low", "high"]).assign(row="BSS", column="r=3", n=3)
-    [path] = many.draw_forest(made, tmp_path / "figure", "T", xlabel="points")
+    differences = pd.DataFrame(lines, columns=["dataset", "difference", "low", "high"]).assign(
+        row="BSS", column="r=3", n=3
+    )
+    [path] = many.draw_forest(differences, tmp_path / "figure", "T", xlabel="points")
     assert path.name == "figure-differences-r3.svg"
     [panel] = figures[0].axes
     assert [text.get_text() for text in panel.get_yticklabels()] == ["best", "middle", "worst", many.OVERALL]
     assert panel.get_title() == "BSS"
     filled, hollow = (set(line.get_xdata()) for line in panel.get_lines() if line.get_marker() == "o")
-    assert (filled, hollow) == ({3.0, 1.0}, {-2.0, 0.0})
-    assert many.draw_forest(made.iloc[:0], tmp_path / "none", "T", xlabel="points") == []
+    assert filled == {3.0, 1.0}
+    assert hollow == {-2.0, 0.0}
+    assert many.draw_forest(differences.iloc[:0], tmp_path / "none", "T", xlabel="points") == []
     compared = [row for row in artefact_part("paul2016/figure1")["rows"] if row != "Full"]
-    many.draw_forest(pd.concat(made.assign(row=row) for row in compared), tmp_path / "many", "T", xlabel="points")
+    many.draw_forest(
+        pd.concat(differences.assign(row=row) for row in compared), tmp_path / "many", "T", xlabel="points"
+    )
     renderer = FigureCanvasAgg(figures[-1]).get_renderer()
     titles = [panel.title.get_window_extent(renderer) for panel in figures[-1].axes]
     assert all(figures[-1].bbox.x0 <= title.x0 < title.x1 <= figures[-1].bbox.x1 for title in titles)
@@ -220,8 +233,8 @@ def made_universes():
     """Two places of two options: the effect falls with the second option of the first."""
     lines = [("a", "1", "replicated", 2.0), ("a", "2", "replicated", 3.0), ("b", "1", "no difference", 0.0),
              ("b", "2", "inconclusive", 1.0)]  # fmt: skip
-    found = pd.DataFrame(lines, columns=["method", "C", "verdict", "effect"])
-    return found.assign(low=found["effect"] - 1, high=found["effect"] + 1)
+    universes = pd.DataFrame(lines, columns=["method", "C", "verdict", "effect"])
+    return universes.assign(low=universes["effect"] - 1, high=universes["effect"] + 1)
 
 
 def test_each_universe_is_one_group_of_the_specification_curve():
@@ -237,7 +250,9 @@ def test_each_universe_is_one_group_of_the_specification_curve():
     assert re.findall(r'class="legend"[^>]*>([^<]*)<', drawn) == ["replicated 2", "no difference 1", "inconclusive 1"]
     heights = [float(y) for y in re.findall(r'class="effect k-\w+" d="M[\d.]+ ([\d.]+)', drawn)[3:]]
     assert heights == sorted(heights, reverse=True)
-    assert (drawn.count('class="default"'), drawn.count('class="margin"'), drawn.count('class="printed"')) == (1, 1, 1)
+    assert drawn.count('class="default"') == 1
+    assert drawn.count('class="margin"') == 1
+    assert drawn.count('class="printed"') == 1
     assert "4 universes, sorted by effect<" in drawn
     assert "<points>" not in drawn
     ElementTree.fromstring(specification_curve(universes, PLACES, alone=True))

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.core.plan import make_tasks, trials_of
-from provlab.run.task import run_task
+from provlab.core.plan import trials_of
 from provsel.models import FeatureSelectiveSVM
 from provsel.selectors import FeatureSelectiveSelector
-from small_runs import FULL, UNIFORM, small_cell
+from small_runs import FULL, UNIFORM, records_of, small_cell
 
 COMPRESSED = {
     "_target_": "provsel.models.FeatureSelectiveSVM",
@@ -31,9 +30,9 @@ def data():
 
 
 def test_a_trial_records_what_its_model_keeps():
-    cells = [small_cell(FULL, model=CONVEX, setting="unsupervised", certify=False, n_splits=2)]
-    cells.append(small_cell(UNIFORM, model=CONVEX, setting="unsupervised", certify=False, n_splits=2, draws=1))
-    [full, after] = [[record for task in make_tasks([cell]) for record in run_task(task).records] for cell in cells]
+    options = {"model": CONVEX, "setting": "unsupervised", "certify": False, "n_splits": 2, "draws": 1}
+    full = records_of(small_cell(FULL, **options))
+    after = records_of(small_cell(UNIFORM, **options))
     assert {record["n_features"] for record in full} == {120}
     assert all(1 <= record["n_selected"] == record["features"].size < 60 for record in full)
     assert all(record["objective"] > 0 for record in full)
@@ -45,9 +44,9 @@ def test_models_with_chance_are_seeded_by_their_trial():
     cell = small_cell(FULL, model=COMPRESSED, setting="unsupervised", certify=False, n_splits=2, draws=2)
     assert len(list(trials_of(cell))) == 4
     assert len(list(trials_of(small_cell(FULL, model=CONVEX, setting="unsupervised", certify=False)))) == 3
-    first, second = ([r for task in make_tasks([cell]) for r in run_task(task).records] for _ in range(2))
-    assert [r["objective"] for r in first] == [r["objective"] for r in second]
-    assert len({r["objective"] for r in first}) == 4
+    first = [record["objective"] for record in records_of(cell)]
+    assert first == [record["objective"] for record in records_of(cell)]
+    assert len({*first}) == 4
 
 
 @pytest.mark.filterwarnings("ignore:.*every weight is zero:UserWarning")
@@ -56,16 +55,18 @@ def test_models_with_chance_are_seeded_by_their_trial():
 def test_relative_units_forget_the_scale(form, scale, data):
     X, y = data
     model = FeatureSelectiveSVM(c1=1e-2, c2=1e-3, relative=True, form=form, n_starts=2, tol=1e-5, random_state=0)
-    one = model.fit(X, y)
-    same = FeatureSelectiveSVM(**{**one.get_params(), "relative": False, "c1": one.c1_, "c2": one.c2_}).fit(X, y)
-    np.testing.assert_array_equal(same.coef_, one.coef_)
-    assert one.c2_ == pytest.approx(1e-3 * (X**2).sum() / 50)
-    assert one.c1_ == pytest.approx(1e-2 * FeatureSelectiveSVM.c1_max(X, y, one.c2_))
-    other = FeatureSelectiveSVM(**one.get_params()).fit(sparse.csr_array(scale * X), y)
-    assert other.objective_ == pytest.approx(one.objective_, rel=1e-5)
-    np.testing.assert_allclose(scale * other.coef_, one.coef_, atol=1e-4)
+    fitted = model.fit(X, y)
+    same = FeatureSelectiveSVM(**{**fitted.get_params(), "relative": False, "c1": fitted.c1_, "c2": fitted.c2_}).fit(
+        X, y
+    )
+    np.testing.assert_array_equal(same.coef_, fitted.coef_)
+    assert fitted.c2_ == pytest.approx(1e-3 * (X**2).sum() / 50)
+    assert fitted.c1_ == pytest.approx(1e-2 * FeatureSelectiveSVM.c1_max(X, y, fitted.c2_))
+    of_scaled = FeatureSelectiveSVM(**fitted.get_params()).fit(sparse.csr_array(scale * X), y)
+    assert of_scaled.objective_ == pytest.approx(fitted.objective_, rel=1e-5)
+    np.testing.assert_allclose(scale * of_scaled.coef_, fitted.coef_, atol=1e-4)
     absolute = FeatureSelectiveSVM(**same.get_params()).fit(scale * X, y)
-    assert absolute.objective_ != pytest.approx(one.objective_, rel=1e-2)  # negative control
+    assert absolute.objective_ != pytest.approx(fitted.objective_, rel=1e-2)  # negative control
 
 
 def test_one_is_where_everything_is_dropped(data):
@@ -82,22 +83,16 @@ def test_one_is_where_everything_is_dropped(data):
             cls(relative=True).fit(np.zeros_like(X), y)
 
 
-def test_chance_of_the_forms():
-    assert not FeatureSelectiveSVM().is_random
-    assert FeatureSelectiveSVM(form="as_printed").is_random
-    assert FeatureSelectiveSVM(n_components=3).is_random
-
-
-def share(v, one, other, part):
+def share(v, first, second, part):
     """Return v with the sum of two weights, a part of it at one and the rest at the other."""
     shared = v.copy()
-    shared[one], shared[other] = part * (v[one] + v[other]), (1 - part) * (v[one] + v[other])
+    shared[first], shared[second] = part * (v[first] + v[second]), (1 - part) * (v[first] + v[second])
     return shared
 
 
 def objective_of(X, signs, v, penalty):
     """Return the mean hinge loss and the penalty of each weight, its least over mu."""
-    return np.maximum(0, 1 - signs * (X @ v)).mean() + sum(penalty(abs(each)) for each in v)
+    return np.maximum(0, 1 - signs * (X @ v)).mean() + sum(penalty(abs(weight)) for weight in v)
 
 
 def test_the_solution_of_section_4_is_not_unique():
@@ -110,25 +105,27 @@ def test_the_solution_of_section_4_is_not_unique():
     for c1 in (0.02, 1e-6):
         c2 = 1e-3
         fitted = FeatureSelectiveSVM(c1=c1, c2=c2, tol=1e-8).fit(X, signs)
-        v, full = fitted.coef_[0], np.sqrt(c1 / c2)
+        v = fitted.coef_[0]
+        full = np.sqrt(c1 / c2)
 
         def convex(size, c1=c1, c2=c2, full=full):
             return 2 * np.sqrt(c1 * c2) * size if size <= full else c2 * size**2 + c1
 
-        found = objective_of(X, signs, v, convex)
-        assert found == pytest.approx(fitted.objective_, rel=1e-9)
-        assert (found - fitted.dual_objective_) / found <= 1e-8  # no solution is better than that
+        least = objective_of(X, signs, v, convex)
+        assert least == pytest.approx(fitted.objective_, rel=1e-9)
+        assert (least - fitted.dual_objective_) / least <= 1e-8  # no solution is better than that
         others = [objective_of(X, signs, share(v, 3, 7, part), convex) for part in (0.4, 0.45, 0.6)]
-        unique.append(min(others) > found * (1 + 1e-6))
+        unique.append(min(others) > least * (1 + 1e-6))
         if not unique[-1]:
             assert np.abs(v[[3, 7]]).sum() * 0.6 <= full
-            assert others == pytest.approx([found] * 3, rel=1e-12)
+            assert others == pytest.approx([least] * 3, rel=1e-12)
     assert unique == [False, True]  # from full use on the penalty is quadratic, and has one least value
 
 
 def test_as_printed_equal_columns_have_mirrored_solutions():
     """The least of c2 w^2 + c1 mu with mu w = v is concave in small v: all of a sum stands at one of two columns."""
-    c1, c2 = 0.02, 1e-3
+    c1 = 0.02
+    c2 = 1e-3
     mu = np.linspace(1e-6, 1, 200_001)
 
     def printed(size):

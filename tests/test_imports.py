@@ -64,8 +64,8 @@ def beside(tmp_path_factory):
     "module", ["provsel.selectors", "provsel.models", "provsel.certificates", "provsel.streams", "provlab.data"]
 )
 def test_scikit_learn_is_all_that_is_imported(module, beside, tmp_path):
-    found = imported_by(f"import {module}", tmp_path)
-    more = {name for name in found - beside - set(sys.stdlib_module_names) if not name.startswith("_")}
+    imported = imported_by(f"import {module}", tmp_path)
+    more = {name for name in imported - beside - set(sys.stdlib_module_names) if not name.startswith("_")}
     assert more == ({"provsel", "provlab", "yaml"} if module == "provlab.data" else {"provsel"})
 
 
@@ -96,16 +96,16 @@ def test_every_room_has_its_layer():
 
 @pytest.mark.parametrize("package", [provsel.selectors, provsel.models], ids=lambda package: package.__name__)
 def test_every_class_of_the_folder_is_imported_by_name(package):
-    modules = [f"{package.__name__}.{each.name}" for each in pkgutil.iter_modules(package.__path__)]
-    found = 0
+    modules = [f"{package.__name__}.{value.name}" for value in pkgutil.iter_modules(package.__path__)]
+    n_classes = 0
     for module in (name for name in modules if "._" not in name):
-        for name, each in vars(importlib.import_module(module)).items():
-            if isinstance(each, type) and each.__module__ == module and not name.startswith("_"):
+        for name, value in vars(importlib.import_module(module)).items():
+            if isinstance(value, type) and value.__module__ == module and not name.startswith("_"):
                 to_add = f"{package.__file__}: add the line 'from {module} import {name}', and {name!r} to __all__"
-                assert getattr(package, name, None) is each, to_add
+                assert getattr(package, name, None) is value, to_add
                 assert name in package.__all__, to_add
-                found += 1
-    assert found >= len(package.__all__) - 3  # all but what a class of one's own is made of
+                n_classes += 1
+    assert n_classes >= len(package.__all__) - 3  # all but what a class of one's own is made of
 
 
 def test_selectors_and_models_work_where_nothing_else_is_installed_and_what_needs_more_says_so(tmp_path):
@@ -205,14 +205,20 @@ def not_installed_with(extra):
         name = canonicalize_name(requirement.name)
         if name == "provsel":
             waiting += [
-                Requirement(text) for each in requirement.extras for text in PROJECT["optional-dependencies"][each]
+                Requirement(text)
+                for needed_one in requirement.extras
+                for text in PROJECT["optional-dependencies"][needed_one]
             ]
         elif name not in installed:
             installed.add(name)
             needed = [Requirement(text) for text in metadata.distribution(name).requires or []]
-            waiting += [each for each in needed if each.marker is None or each.marker.evaluate({"extra": ""})]
+            waiting += [
+                needed_one
+                for needed_one in needed
+                if needed_one.marker is None or needed_one.marker.evaluate({"extra": ""})
+            ]
     homes = metadata.packages_distributions().items()
-    lacking = {module for module, names in homes if not installed & {canonicalize_name(name) for name in names}}
+    lacking = {module for module, names in homes if installed.isdisjoint(map(canonicalize_name, names))}
     return lacking - {"provsel", "provlab"}
 
 
@@ -272,7 +278,8 @@ def test_what_the_first_pages_say_works_with_an_extra_or_says_in_a_sentence_what
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
     advice = re.escape(to_install("report" if extra else "lab"))
     for entry, (status, said) in zip(entries, outcomes, strict=True):
-        needs_lab, is_drawn = isinstance(entry, list) or "provlab" in entry, entry[0] in ("run", "rank")
+        needs_lab = isinstance(entry, list) or "provlab" in entry
+        is_drawn = entry[0] in ("run", "rank")
         if (needs_lab and not extra) or (entry == ["report"] and extra == "lab"):
             assert re.fullmatch(rf"provsel: expected the packages? .*; {advice}\.[^\n]*\n", said), (entry, said)
             assert status == 2
@@ -281,16 +288,14 @@ def test_what_the_first_pages_say_works_with_an_extra_or_says_in_a_sentence_what
             assert len(re.findall(f"^note: figures.*; {advice}\\.$", said, re.M)) == (is_drawn and extra == "lab")
 
 
+@pytest.mark.parametrize("prefix", ["/elsewhere", str(REPO / ".venv")])
 @pytest.mark.parametrize(("extra", "target"), [("lab", "setup"), ("report", "setup-report"), ("excel", None)])
-def test_what_to_install_is_a_command_for_this_environment(extra, target, monkeypatch):
+def test_what_to_install_is_a_command_for_this_environment(extra, target, prefix, monkeypatch):
     """Make's where make set it up; else pip of this Python, as a shell's pip may be another one's."""
-    with_pip = [sys.executable, "-m", "pip", "install", "-e", f"{REPO}[{extra}]"]
-    monkeypatch.setattr(sys, "prefix", "/elsewhere")
-    assert shlex.split(to_install(extra)) == with_pip
-    monkeypatch.setattr(sys, "prefix", str(REPO / ".venv"))
+    monkeypatch.setattr(sys, "prefix", prefix)
     command = shlex.split(to_install(extra))
-    if target is None:
-        assert command == with_pip
+    if target is None or prefix == "/elsewhere":
+        assert command == [sys.executable, "-m", "pip", "install", "-e", f"{REPO}[{extra}]"]
     else:
         assert command == ["make", "-C", str(REPO), target]
         assert subprocess.run([*command, "--dry-run"], capture_output=True, check=False).returncode == 0
@@ -301,10 +306,10 @@ def test_what_to_install_is_a_command_for_this_environment(extra, target, monkey
 
 def installed_for(target):
     """Return the locks that a target installs where there is no environment."""
-    made = subprocess.run(
+    dry_run = subprocess.run(
         ["make", "--dry-run", "VENV=none", target], cwd=REPO, capture_output=True, text=True, check=True
     )
-    return re.findall(r"d' (\S+) .*--require-hashes", made.stdout)
+    return re.findall(r"d' (\S+) .*--require-hashes", dry_run.stdout)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +333,7 @@ def test_locks_agree_and_have_hashes():
         entries = re.split(r"\n(?=[a-z])", text)[1:]
         assert all("--hash=sha256:" in entry for entry in entries)
         pins[name] = dict(entry.split(" ", 1)[0].split("==") for entry in entries)
-    run, report, dev = (set(each.items()) for each in pins.values())
+    run, report, dev = (set(lock.items()) for lock in pins.values())
     assert run < report < dev
     assert {"numpy", "pyarrow", "hydra-core"} <= set(pins["requirements.lock"])
     assert not {"matplotlib", "pillow", "pytest", "dask"} & set(pins["requirements.lock"])
@@ -338,19 +343,19 @@ def test_pins_are_versions_that_the_project_allows():
     lock = (REPO / "requirements-dev.lock").read_text(encoding="utf-8")
     pins = dict(re.findall(r"^([a-z0-9.-]+)(?:\[.*\])?==(\S+)", lock, re.MULTILINE))
     requirements = [*map(Requirement, sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"]))]
-    asked = {canonicalize_name(each.name): each.specifier for each in requirements}
-    asked.pop("provsel")
-    assert len(asked) > 30
-    assert {name: pins[name] for name, allowed in asked.items() if not allowed.contains(pins[name])} == {}
+    allowed_of = {canonicalize_name(requirement.name): requirement.specifier for requirement in requirements}
+    allowed_of.pop("provsel")
+    assert len(allowed_of) > 30
+    assert {name: pins[name] for name, allowed in allowed_of.items() if not allowed.contains(pins[name])} == {}
 
 
 def test_extras_that_a_package_asks_of_another_are_in_the_lock():
     """Else pip looks for them in the newest release, and refuses it: an installation ends on the day of a release."""
     lock = (REPO / "requirements-dev.lock").read_text(encoding="utf-8")
     pinned = set(re.findall(r"^([a-z0-9.-]+\[[a-z0-9,]+\])==", lock, re.MULTILINE))
-    texts = [text for each in metadata.distributions() for text in each.requires or [] if "extra ==" not in text]
-    asked = {found[0].lower() for text in texts if (found := re.match(r"[\w.-]+\[[\w,]+\]", text))}
-    assert asked <= pinned
+    texts = [text for package in metadata.distributions() for text in package.requires or [] if "extra ==" not in text]
+    needed = {extra[0].lower() for text in texts if (extra := re.match(r"[\w.-]+\[[\w,]+\]", text))}
+    assert needed <= pinned
     assert "coverage[toml]" in pinned
 
 

@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from made_paper import made_paper
+from made_paper import enter, made_paper
 from provlab.cli import main
 from provlab.core.store import SCHEMA, TrialStore
 from provlab.custody.agreement import OUTCOMES
 from provlab.custody.export import data_set_table, write_csv
 from provlab.custody.merge import compare_known, source_trials, with_source
 from provlab.data import read_source
-from small_runs import SMALL, fake_records
+from small_runs import SMALL, fake_records, files_of
 
 
 @pytest.fixture(scope="module")
@@ -28,20 +28,15 @@ def stored(tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     with pytest.MonkeyPatch.context() as patch:
         made_paper(folder, patch)
-        patch.chdir(folder)
-        patch.setenv("PROVSEL_DATA", str(folder / "no-data"))
-        patch.delenv("PROVSEL_DATA_MIRROR", raising=False)
         assert main(["reproduce", "made2000/table", "executor=serial", *SMALL]) == 0
         assert main(["verify", *SMALL]) == 0
         yield folder
 
 
 @pytest.fixture
-def here(stored, tmp_path, monkeypatch):
+def folder(stored, tmp_path, monkeypatch):
     """Work in an empty folder of the project."""
-    monkeypatch.setenv("PROVSEL_PROJECT", str(stored))
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    enter(stored, monkeypatch)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -56,7 +51,7 @@ def all_of(store):
     return repr(TrialStore(store).query().to_pylist())
 
 
-def test_a_store_that_is_exported_and_merged_again_gets_the_same_verdicts(stored, here, capsys):
+def test_a_store_that_is_exported_and_merged_again_gets_the_same_verdicts(stored, folder, capsys):
     exported(stored)
     verdicts = (stored / "results" / "verdicts.csv").read_bytes()
     assert b"replicated" in verdicts
@@ -71,13 +66,13 @@ def test_a_store_that_is_exported_and_merged_again_gets_the_same_verdicts(stored
     assert f"export: 0 new trials; known: {n} identical" in capsys.readouterr().out
 
 
-def test_an_export_is_the_store_and_one_csv_and_has_the_same_bytes_again(stored, here):
-    first = {path.name: path.read_bytes() for path in exported(stored).rglob("*.*")}
+def test_an_export_is_the_store_and_one_csv_and_has_the_same_bytes_again(stored, folder):
+    first = files_of(exported(stored))
     assert sorted(Path(name).suffix for name in first) == ["", ".csv", ".md", ".parquet"]  # the first is .written
-    assert {path.name: path.read_bytes() for path in exported(stored).rglob("*.*")} == first
+    assert files_of(exported(stored)) == first
 
 
-def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, here, capsys):
+def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, folder, capsys):
     folder = exported(stored)
     with (folder / ".written").open("a") as file:  # as an export of an earlier version
         file.write("verdicts.csv\n")
@@ -104,11 +99,11 @@ def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, here, capsys):
     assert Path("file").read_text() == (folder / "trials.csv" / "mine.txt").read_text() == "mine"
 
 
-def test_the_csv_says_what_each_trial_is(here):
+def test_the_csv_says_what_each_trial_is(folder):
     """A preparation creates columns, whose names are in the trials."""
     data = load_breast_cancer(as_frame=True)
     data.frame.rename(columns={"mean area": "=mean, area"}).to_csv("mine.csv", index=False)
-    run = ["run", "dataset=file", f"dataset.path={here / 'mine.csv'}", "selector=uniform", "protocol.n_splits=3",
+    run = ["run", "dataset=file", f"dataset.path={folder / 'mine.csv'}", "selector=uniform", "protocol.n_splits=3",
            "protocol.repeats=1", "protocol.setting=unsupervised", "selector.n_features_to_select=20",
            "model=libsvm", "model.C=1e-6", "executor=serial"]  # fmt: skip
     assert main(["run", "dataset=digits", *run[3:]]) == 0
@@ -150,7 +145,7 @@ def test_values_in_csv(tmp_path):
     assert '"",' in (tmp_path / "trials.csv").read_text().splitlines()[2]
 
 
-def test_records_without_a_config_are_exported(here):
+def test_records_without_a_config_are_exported(folder):
     """They are of no use to a merge, which says so, and are the trials of the store all the same."""
     none = {"config": None, "feature_names": None}
     TrialStore("results/store").append([record | none for record in fake_records(0, 3)])
@@ -175,28 +170,19 @@ UNKNOWN_TRIAL = "expected trials with key, cell, data, config, repeat, fold, dra
         ("fold", lambda fold: fold + 1, ANOTHER_TRIAL),
         ("draw", lambda draw: None, UNKNOWN_TRIAL),
         ("config", lambda text: None, UNKNOWN_TRIAL),
-        ("error", lambda value: -5.0, "column error: expected values from 0 to 1, got -5"),
-        ("error", lambda value: np.inf, "column error: expected values from 0 to 1, got inf"),
-        ("error", lambda value: np.nan, "column error: expected values from 0 to 1, got nan"),
-        ("n_train", lambda value: -1, "column n_train: expected values of at least 0, got -1"),
-        ("task_cpu", lambda value: np.inf, "column task_cpu: expected finite values of at least 0, got inf"),
-        ("features", lambda value: [3, -1], "column features: expected values of at least 0, got -1"),
-        ("features", lambda value: [10**9, 1], "column features: expected numbers below n_features, 120, got 10000000"),
     ],
 )
-def test_trials_that_were_changed(stored, here, column, change, message):
+def test_trials_that_were_changed(stored, folder, column, change, message):
     changed(stored, "theirs", lambda k, record: {} if k else {column: change(record[column])})
     if not message:
         assert len(source_trials(Path("theirs"))) > 0
         return
     with pytest.raises(ValueError, match=f"theirs.*: {re.escape(message)}"):
         source_trials(Path("theirs"))
-    assert main(["merge", "theirs", "--results", "again"]) == 2
-    assert not Path("again").exists()
 
 
 @pytest.mark.parametrize("keep_first", [False, True])
-def test_rows_with_the_key_of_another_row_are_counted_and_compared(stored, here, keep_first, capsys):
+def test_rows_with_the_key_of_another_row_are_counted_and_compared(stored, folder, keep_first, capsys):
     records = TrialStore(stored / "results" / "store").query().to_pylist()
     TrialStore("same/store").append([*records, *[records[0] | {"task_cpu": 9.0}] * 29])
     assert main(["merge", "same", "--results", "new"]) == 0
@@ -224,7 +210,7 @@ def changed(stored, folder, change):
     return len(records)
 
 
-def test_conflicts_are_shown_and_nothing_is_written(stored, here, capsys):
+def test_conflicts_are_shown_and_nothing_is_written(stored, folder, capsys):
     n = changed(stored, "theirs", lambda k, record: {"error": 0.75, "task_cpu": 9.0} if k < 2 else {"train_wall": 5.0})
     shutil.copytree(stored / "results", "ours")
     before = all_of("ours/store")
@@ -257,7 +243,7 @@ def test_conflicts_are_shown_and_nothing_is_written(stored, here, capsys):
         ("identical", lambda error: {"certificate_cost": None, "nmi": None, "objective": None}),
     ],
 )
-def test_known_trials_are_compared_as_by_an_audit(stored, here, outcome, change):
+def test_known_trials_are_compared_as_by_an_audit(stored, folder, outcome, change):
     n = changed(stored, "theirs", lambda k, record: change(record["error"]))
     ours = with_source(source_trials(stored / "results"), "ours")
     counts, conflicts = compare_known(ours, source_trials(Path("theirs")), "theirs")
@@ -265,7 +251,7 @@ def test_known_trials_are_compared_as_by_an_audit(stored, here, outcome, change)
     assert conflicts["source"].tolist() == ["ours"] * (n if outcome == "different" else 0)
 
 
-def test_parts_of_two_people_become_one_store(stored, here):
+def test_parts_of_two_people_become_one_store(stored, folder):
     whole = TrialStore(stored / "results" / "store").query()
     for name, rows in (("a", range(0, len(whole), 2)), ("b", range(1, len(whole), 2))):
         TrialStore(Path(name) / "store").add(whole.take(pa.array([*rows])))
@@ -274,24 +260,24 @@ def test_parts_of_two_people_become_one_store(stored, here):
     assert [path.name[:7] for path in Path("both/store").glob("*.parquet")] == ["merged-", "merged-"]
 
 
-def test_sources_are_read_and_never_changed(stored, here, capsys):
+def test_sources_are_read_and_never_changed(stored, folder, capsys):
     shutil.copytree(stored / "results" / "store", "theirs")
     n = len(TrialStore("theirs").keys())
     for name in ("page.parquet", "page.damaged"):
         Path("theirs", name).write_text(name)
     Path("plain").mkdir()
     pq.write_table(pa.table({"x": [1]}), "plain/mine.parquet")
-    before = {path: path.read_bytes() for path in here.rglob("*.*") if path.is_file()}
+    before = files_of(folder)
     assert main(["merge", "theirs", "--results", "ours"]) == 0
     assert len(TrialStore("ours/store").keys()) == n
     assert main(["merge", "plain", "--results", "other"]) == 2
     assert "expected a results folder or an export with trials, got plain" in capsys.readouterr().err
     assert not Path("other").exists()
-    assert {path: path.read_bytes() for path in before} == before
+    assert files_of(folder).items() >= before.items()
     assert sorted(path.name for path in Path("plain").iterdir()) == ["mine.parquet"]
 
 
-def test_a_column_with_two_types_is_refused_by_name_and_one_without_values_has_none(stored, here, capsys):
+def test_a_column_with_two_types_is_refused_by_name_and_one_without_values_has_none(stored, folder, capsys):
     values = {"number": 0.5, "text": "a", "nothing": None}
     for name, value in values.items():
         n = changed(stored, name, lambda k, record, value=value: {"mine": value})
@@ -317,8 +303,8 @@ def test_a_column_with_two_types_is_refused_by_name_and_one_without_values_has_n
         (["export", "--output", "."], r"expected a new folder or an earlier export, got \."),
     ],
 )
-def test_wrong_arguments(stored, here, command, message, capsys):
-    (here / "a").mkdir()
+def test_wrong_arguments(stored, folder, command, message, capsys):
+    (folder / "a").mkdir()
     if "--output" in command:
         command = [*command, "--results", str(stored / "results")]
     assert main(command) == 2

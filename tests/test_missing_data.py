@@ -48,9 +48,9 @@ def test_those_that_are_there_are_named(nothing_here):
 
 
 def test_one_command_gets_all_that_is_missing(nothing_here):
-    [other] = cells_of(compose_config(["dataset=arcene"]))
+    [arcene] = cells_of(compose_config(["dataset=arcene"]))
     with pytest.raises(MissingDataError, match=r"2 of 2 .*run provsel fetch techtc arcene\.$") as refused:
-        check_data(make_tasks([techtc(SETS[0]), other]), {"name": "serial"})
+        check_data(make_tasks([techtc(SETS[0]), arcene]), {"name": "serial"})
     assert refused.value.dataset == "techtc arcene"
 
 
@@ -66,8 +66,8 @@ def test_plans_and_verdicts_need_no_data(nothing_here, monkeypatch, capsys):
     assert SETS[0] in capsys.readouterr().out
     assert main(["verify", "--paper", "paul2016"]) == 0
     assert re.search(r"\b(\d+) claims: \1 not run; beside: \d+ alternative, \d+ certain, ", capsys.readouterr().out)
-    made = {path.relative_to(nothing_here / "data").as_posix() for path in (nothing_here / "data").rglob("*.*")}
-    assert {path for path in made if not path.startswith("cache/plans/")} == set()
+    written = {path.relative_to(nothing_here / "data").as_posix() for path in (nothing_here / "data").rglob("*.*")}
+    assert {path for path in written if not path.startswith("cache/plans/")} == set()
 
 
 def test_a_file_that_nobody_knows_the_hash_of_is_needed_even_for_a_plan(nothing_here):

@@ -29,7 +29,9 @@ from provsel.selectors import OnlineLeverageSelector, UniformSelector
 from provsel.training_view import TrainingView
 from textbook_subsets import low_rank_plus_noise, ratios
 
-N, D, EPS = 8, 6000, 0.5
+N = 8
+D = 6000
+EPS = 0.5
 MODEL = KMeansClustering(2, random_state=0)
 
 
@@ -52,22 +54,28 @@ def all_certificates(selector, view):
 def test_theory_options_hold(view):
     selector = fitted(view)
     assert selector.indices_.size < 0.8 * D  # something was left out
-    found = all_certificates(selector, view)
-    assert (found.spectral.state, found.scores.state, found.cost.state, found.partition.state) == (HELD,) * 4
-    assert found.held
-    assert 0 < found.spectral.spectral_error <= found.spectral.spectral_bound == EPS
-    assert found.scores.score_sum == pytest.approx(selector.scores_.sum())
-    assert found.scores.score_sum < found.scores.score_sum_bound < D
-    assert 1 - EPS < found.cost.cost_ratio_min <= found.cost.cost_ratio_max < 1 + EPS
-    assert found.partition.partition_ratio <= found.partition.partition_bound == 3.0
+    certificate = all_certificates(selector, view)
+    assert (
+        certificate.spectral.state,
+        certificate.scores.state,
+        certificate.cost.state,
+        certificate.partition.state,
+    ) == (HELD,) * 4
+    assert certificate.held
+    assert 0 < certificate.spectral.spectral_error <= certificate.spectral.spectral_bound == EPS
+    assert certificate.scores.score_sum == pytest.approx(selector.scores_.sum())
+    assert certificate.scores.score_sum < certificate.scores.score_sum_bound < D
+    assert 1 - EPS < certificate.cost.cost_ratio_min <= certificate.cost.cost_ratio_max < 1 + EPS
+    assert certificate.partition.partition_ratio <= certificate.partition.partition_bound == 3.0
 
 
 def test_a_tampered_selection_is_caught(view):
     selector = fitted(view)
     selector.weights_ = 1.5 * selector.weights_
-    found = all_certificates(selector, view)
-    assert (found.spectral.state, found.cost.state) == (VIOLATED, VIOLATED)
-    assert not found.held
+    certificate = all_certificates(selector, view)
+    assert certificate.spectral.state == VIOLATED
+    assert certificate.cost.state == VIOLATED
+    assert not certificate.held
     selector.scores_ = np.ones(D)
     assert all_certificates(selector, view).scores.state == VIOLATED
 
@@ -79,29 +87,40 @@ def test_a_partition_that_costs_too_much_is_caught(view):
     wrong[: N // 2] = 1000.0
     X = np.hstack([wrong, 1000.0 * view.X[:, 2:]])
     strange = TrainingView(X, view.y)
-    selector.indices_, selector.weights_ = np.array([0, 1]), np.ones(2)
-    found = all_certificates(selector, strange)
-    assert found.partition.partition_ratio > 1.0
-    assert found.cost.state == VIOLATED
+    selector.indices_ = np.array([0, 1])
+    selector.weights_ = np.ones(2)
+    certificate = all_certificates(selector, strange)
+    assert certificate.partition.partition_ratio > 1.0
+    assert certificate.cost.state == VIOLATED
 
 
 def test_keeping_everything_proves_nothing():
     X = np.random.default_rng(1).normal(size=(12, 30))
     selector = OnlineLeverageSelector(random_state=0).fit(X)
     assert selector.indices_.size == 30
-    found = all_certificates(selector, TrainingView(X, np.arange(12) % 2))
-    assert (found.spectral.state, found.scores.state, found.cost.state, found.partition.state) == (VACUOUS,) * 4
-    assert found.held
+    certificate = all_certificates(selector, TrainingView(X, np.arange(12) % 2))
+    assert (
+        certificate.spectral.state,
+        certificate.scores.state,
+        certificate.cost.state,
+        certificate.partition.state,
+    ) == (VACUOUS,) * 4
+    assert certificate.held
 
 
 @pytest.mark.parametrize(
     "options", [{"n_features_to_select": 200}, {"sampling_rate": 1.0}, {"outside_span": "ridge", "ridge": 1.0}]
 )
 def test_nothing_is_promised_at_another_rate_or_with_a_ridge(view, options):
-    found = all_certificates(fitted(view, **options), view)
-    assert (found.spectral.state, found.scores.state, found.cost.state, found.partition.state) == (NO_BOUND,) * 4
-    assert found.spectral.spectral_error > 0
-    assert np.isnan(found.partition.partition_bound)
+    certificate = all_certificates(fitted(view, **options), view)
+    assert (
+        certificate.spectral.state,
+        certificate.scores.state,
+        certificate.cost.state,
+        certificate.partition.state,
+    ) == (NO_BOUND,) * 4
+    assert certificate.spectral.spectral_error > 0
+    assert np.isnan(certificate.partition.partition_bound)
 
 
 def test_lemma_2_depends_on_the_units(view):
@@ -119,7 +138,8 @@ def test_as_printed_misses_columns_outside_the_span():
     half = np.concatenate([[0], rng.integers(0, 2, 3999)])
     for j, which in enumerate(half):
         X[which * N // 2 : (which + 1) * N // 2, j] = rng.normal(size=N // 2)
-    printed, needed = fitted(TrainingView(X), outside_span="project"), fitted(TrainingView(X), outside_span="one")
+    printed = fitted(TrainingView(X), outside_span="project")
+    needed = fitted(TrainingView(X), outside_span="one")
     assert set(half[printed.indices_]) == {0}
     assert certify(printed, X).spectral.state == VIOLATED
     assert certify(printed, X).spectral.spectral_error == pytest.approx(1.0)
@@ -161,12 +181,12 @@ def test_the_promise_holds(kind):
         assert (record.eigenvalue_min, record.eigenvalue_max) == pytest.approx((eigenvalues[0], eigenvalues[-1]))
         states = [record.state]
         for k in (1, 3, 5):
-            found = certify_subset(selector, X, k)
+            subset = certify_subset(selector, X, k)
             delta = ridge * EPS / (1 - EPS)
             sigma = np.linalg.svd(X.toarray() if sparse.issparse(X) else X, compute_uv=False)
-            assert found.frobenius_bound == pytest.approx(1 + k * delta / (sigma[k:] ** 2).sum())
-            assert found.spectral_bound == pytest.approx(delta / sigma[k] ** 2)
-            states.append(found.state)
+            assert subset.frobenius_bound == pytest.approx(1 + k * delta / (sigma[k:] ** 2).sum())
+            assert subset.spectral_bound == pytest.approx(delta / sigma[k] ** 2)
+            states.append(subset.state)
         broken += states != [HELD] * 4
     assert broken <= 8
 
@@ -189,7 +209,8 @@ def test_too_few_columns_break_it():
 
 def test_a_stream_has_the_promise_of_its_rule_and_forgets_that_of_another(view):
     stream = OnlineLeverageSelector(random_state=0, epsilon=EPS).partial_fit_columns(view.X)
-    assert (stream.spectral_bound_, stream.eigenvalue_range_) == (EPS, (1 - EPS, 1 + EPS))
+    assert stream.spectral_bound_ == EPS
+    assert stream.eigenvalue_range_ == (1 - EPS, 1 + EPS)
     stream = fitted(view).set_params(sampling_rate=1.0).partial_fit_columns(view.X)
     assert not hasattr(stream, "spectral_bound_")
     stream = fitted(view).set_params(outside_span="ridge", ridge=1.0).partial_fit_columns(view.X)
@@ -214,14 +235,19 @@ def test_a_stream_has_the_promise_of_its_rule_and_forgets_that_of_another(view):
 def test_a_stream_keeps_no_more_than_promised_where_something_is(d, scale, options, state):
     X = scale * np.random.default_rng(3).standard_normal((3, d))
     selector = OnlineLeverageSelector(**options, random_state=0).fit(X)
-    found = certify(selector, X, also=[OnlineFeatureCount]).features
-    assert (found.state, found.kept) == (state, selector.indices_.size)
+    count = certify(selector, X, also=[OnlineFeatureCount]).features
+    assert count.state == state
+    assert count.kept == selector.indices_.size
     c = 8 * math.log(3) / 0.25
     expected = math.nan if "epsilon" not in options else c * (24 + 48 * math.log(np.linalg.norm(X, 2)))
-    assert found.bound == pytest.approx(expected, nan_ok=True)
-    assert (found.kept <= found.bound < d) == (state == HELD)
+    assert count.bound == pytest.approx(expected, nan_ok=True)
+    assert (count.kept <= count.bound < d) == (state == HELD)
     uniform = certify(UniformSelector(5, random_state=0).fit(X), X, also=[OnlineFeatureCount]).features
     assert uniform.state == NOT_MEASURED
+
+
+def cost_of_two_clusters(X, labels):
+    return sum(((rows - rows.mean(axis=0)) ** 2).sum() for rows in (X[labels == 0], X[labels == 1]))
 
 
 @pytest.mark.parametrize(
@@ -245,9 +271,7 @@ def test_the_clustering_of_the_selection_is_compared_with_that_of_all_features(k
     model = MODEL.fit(X[:, kept])
     labels = model.labels_
     record = ClusteringRatio.measure(MeasuredTrial(selector, TrainingView(X), model=model), bound=bound)
-    costs = [
-        sum(((X[at == c] - X[at == c].mean(axis=0)) ** 2).sum() for c in (0, 1)) for at in (np.arange(40) % 2, labels)
-    ]
+    costs = [cost_of_two_clusters(X, at) for at in (np.arange(40) % 2, labels)]
     assert record.state == state
     assert record.achieved == pytest.approx(costs[1] / costs[0])
     assert record.one_cluster == pytest.approx(((X - X.mean(axis=0)) ** 2).sum() / costs[0])

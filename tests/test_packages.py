@@ -103,8 +103,9 @@ def test_the_readme_of_an_index_has_no_relative_links(tmp_path):
 def test_the_recipe_asks_for_what_the_project_does():
     recipe = yaml.safe_load((REPO / "docs" / "release" / "recipe.yaml").read_text())
     needed = [f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]]
-    assert [each.replace(" ", "") for each in recipe["requirements"]["run"]] == needed
-    assert (recipe["context"]["version"], recipe["about"]["license"]) == (__version__, PROJECT["license"])
+    assert [text.replace(" ", "") for text in recipe["requirements"]["run"]] == needed
+    assert recipe["context"]["version"] == __version__
+    assert recipe["about"]["license"] == PROJECT["license"]
 
 
 @needs_backend
@@ -158,7 +159,7 @@ def test_one_version_everywhere_and_each_paper_is_cited():
     assert released == sorted(released, reverse=True)
     papers = {path.parent.name for path in (REPO / "experiments").glob("*/claims.yaml")}
     cited = citation["references"]
-    assert papers <= {f"{each['authors'][0]['family-names'].lower()}{each['year']}" for each in cited}
+    assert papers <= {f"{reference['authors'][0]['family-names'].lower()}{reference['year']}" for reference in cited}
 
 
 def test_hosted_checks_run_what_there_is():
@@ -171,7 +172,8 @@ def test_hosted_checks_run_what_there_is():
         "test-newest",
         "release",
     }
-    systems, pythons = set(), set()
+    systems = set()
+    pythons = set()
     for flow in flows.values():
         assert flow["permissions"] == {"contents": "read"}  # a job can ask for more
         for job in flow["jobs"].values():
@@ -201,7 +203,8 @@ def test_the_image_is_built_of_what_there_is():
     text = re.sub(r"\\\n\s*", "", (REPO / "Dockerfile").read_text())
     steps = [line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
     assert len({what.split(" ")[0] for name, what in steps if name == "FROM"}) == 1  # an environment has one Python
-    ignored, makefile = (REPO / ".dockerignore").read_text().splitlines(), (REPO / "Makefile").read_text()
+    ignored = (REPO / ".dockerignore").read_text().splitlines()
+    makefile = (REPO / "Makefile").read_text()
     for name, what in steps:
         if name == "COPY" and "--from" not in what:
             for source in what.split(" ")[:-1]:

@@ -13,7 +13,7 @@ from provlab.core.artefact import compose_artefact
 from provlab.core.recipe import Rendering, load_recipe
 from provlab.core.store import TrialStore
 from provlab.project.papers import papers
-from small_runs import artefact_command, run_quietly
+from small_runs import reproduced, run_quietly
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
 TOPICS = {"Exp_1_2": ("opera", "submarine"), "Exp_3_4": ("sailing", "chemical")}
@@ -32,7 +32,7 @@ def write_set(folder, name, words, rng):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def mirror(tmp_path_factory):
     root = tmp_path_factory.mktemp("mirror")
     tokens = root / "techtc100" / "tokens"
     tokens.mkdir(parents=True)
@@ -45,22 +45,21 @@ REAL_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
 
 
 @pytest.fixture
-def run(made, monkeypatch, capsys):
+def run(mirror, monkeypatch, capsys):
     """Run an artefact's script as a command; all share one results folder, as a user's would."""
-    monkeypatch.setenv("PROVSEL_DATA_MIRROR", str(made))
-    monkeypatch.setenv("PROVSEL_DATA", str(made / "cache"))
-    command = artefact_command("paul2016", made / "results", monkeypatch, capsys)
+    monkeypatch.setenv("PROVSEL_DATA_MIRROR", str(mirror))
+    monkeypatch.setenv("PROVSEL_DATA", str(mirror / "cache"))
 
-    def on_small_data(name, *overrides, **options):
+    def on_small_data(name, *overrides):
         sets = [f"dataset.set=[{','.join(TOPICS)}]"] if name in ON_TECHTC else []
-        frame, printed = command(name, *SMALL, *sets, *overrides, **options)
-        return printed, frame
+        frame = reproduced(f"paul2016/{name}", *SMALL, *sets, *overrides, at=mirror / "results")
+        return capsys.readouterr().out, frame
 
     return on_small_data
 
 
 @pytest.mark.parametrize(("name", "setting"), [("figure1", "supervised"), ("figure2", "unsupervised")])
-def test_figures(run, made, name, setting):
+def test_figures(run, mirror, name, setting):
     printed, frame = run(name)
     assert set(frame["row"]) == METHODS
     assert len(frame) == len(METHODS) * 3 * len(TOPICS)
@@ -73,7 +72,7 @@ def test_figures(run, made, name, setting):
     assert means["LPSVM"] < means["Random"]
     assert means["RFE"] <= 5
     assert means["Random"] > 10
-    svg = (made / "results" / "figures" / "paul2016" / f"{name}.svg").read_text()
+    svg = (mirror / "results" / "figures" / "paul2016" / f"{name}.svg").read_text()
     assert all(f">{method.split()[-1]}<" in svg for method in METHODS)  # a long name stands in two lines
     printed, frame = run(name, "protocol.repeats=2", "--render")
     assert "PARTIAL: 48 of 48 numbers lack trials." in printed
@@ -93,17 +92,18 @@ def test_table3_lists_the_words_of_every_run(run):
     printed, frame = run("table3")
     words = frame[frame["column"] == "r=300"].set_index(["dataset", "row"])["value"]
     for name, topics in TOPICS.items():
-        found = words[name, "BSS"].split(", ")
-        assert set(topics) <= set(found)
+        listed = words[name, "BSS"].split(", ")
+        assert set(topics) <= set(listed)
         number = frame[(frame["dataset"] == name) & (frame["row"] == "BSS") & (frame["column"] == "r=300, number")]
-        assert int(number["value"].iloc[0]) == len(found) == len(set(found))
+        assert int(number["value"].iloc[0]) == len(listed) == len(set(listed))
         n_drawn = frame[(frame["dataset"] == name) & (frame["row"] == "Lvg") & (frame["column"] == "r=300, number")]
         assert (words[name, "Lvg"] == "(no word)") == (int(n_drawn["value"].iloc[0]) == 0)
     assert "hullnumber" in printed  # the printed words of the pairs that are not here
 
 
 def test_table3_has_the_pairs_of_the_paper_first(tmp_path):
-    recipe, artefact = load_recipe("paul2016/table3"), compose_artefact("paul2016/table3")
+    recipe = load_recipe("paul2016/table3")
+    artefact = compose_artefact("paul2016/table3")
     frame = pd.DataFrame({"dataset": ["Exp_1_2", "Exp_1_2", "Exp_14630_814096", "Exp_14630_814096"]})
     frame = frame.assign(row=["BSS", "Lvg"] * 2, column="r=300", value="spacer", state="complete")
     frame = frame.merge(recipe.printed(), on=["row", "column", "dataset"], how="left")
@@ -114,7 +114,7 @@ def test_table3_has_the_pairs_of_the_paper_first(tmp_path):
     assert first[-1] == "Exp_1_2"
 
 
-def test_certificates_are_counted_and_drawn(run, made):
+def test_certificates_are_counted_and_drawn(run, mirror):
     printed, frame = run("certificates")
     states = frame.set_index(["row", "column", "dataset"])["value"]
     assert states["BSS", "unsupervised, r=300, spectral", "Exp_1_2"] == "held 3"
@@ -124,7 +124,7 @@ def test_certificates_are_counted_and_drawn(run, made):
     assert pd.isna(states["BSS", "supervised, r=300, radius", "Exp_1_2"])
     assert "violated" not in printed
     assert "held 6" in printed  # both sets
-    svg = (made / "results" / "figures" / "paul2016" / "certificates.svg").read_text()
+    svg = (mirror / "results" / "figures" / "paul2016" / "certificates.svg").read_text()
     assert "radius: not stated" in svg
 
 
@@ -165,10 +165,12 @@ def test_theorems_say_something_where_r_is_what_they_ask_for(run):
     _, frame = run("theorems")
     states = frame[frame["column"].str.endswith((", margin", ", soft"))]
     assert len(states) == 2 * 5 * 2
-    asked = states[~states["column"].str.contains("r=132")]  # the printed form with the constant 1: less than is proven
-    assert asked["value"].str.startswith("held").all()
+    at_proven_r = states[
+        ~states["column"].str.contains("r=132")
+    ]  # the printed form with the constant 1: less than is proven
+    assert at_proven_r["value"].str.startswith("held").all()
     assert not states["value"].str.contains("violated").any()
-    assert not asked["value"].str.contains("vacuous").any()
+    assert not at_proven_r["value"].str.contains("vacuous").any()
     values = frame.set_index(["row", "column"])["value"]
     errors = [float(values["Lvg", f"unsupervised, l=6, r={r}, spectral_error"]) for r in (132, 331, 864)]
     assert errors == sorted(errors, reverse=True)  # as sampling theory has it
@@ -184,8 +186,8 @@ def test_full_data_at_several_c(run):
     assert len(frame) == 5 * len(TOPICS)
     _, figure = run("figure1")
     same = figure[(figure["row"] == "Full") & (figure["column"] == "r=300")].set_index("dataset")["value"]
-    found = frame[frame["row"] == "C=1"].set_index("dataset")["value"]
-    assert found.to_dict() == pytest.approx(same.to_dict())
+    errors = frame[frame["row"] == "C=1"].set_index("dataset")["value"]
+    assert errors.to_dict() == pytest.approx(same.to_dict())
     assert "The SVM on all features at several C" in printed
 
 

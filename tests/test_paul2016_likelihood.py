@@ -16,7 +16,8 @@ from provlab.project.papers import paper_of
 
 likelihood = paper_of("paul2016/table1").module("likelihood")
 LISTS = ["r=30, k=40", "r=30, k=50", "r=40, k=40", "r=40, k=50"]
-HIGHER, EARLIER = "the higher index", "the earlier place"
+HIGHER = "the higher index"
+EARLIER = "the earlier place"
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +38,15 @@ def test_all_readings_have_the_same_folds_and_both_rules_for_ties(lists, table):
     readings = [(*row.split(", ", 1), ties) for row in likelihood.readings() for ties in (HIGHER, EARLIER)]
     assert likelihood.tie_rules() == {HIGHER: "higher_index", EARLIER: "earlier_place"}
     for _, of_seed in lists.groupby("seed"):
-        found = [*zip(*(of_seed[name] for name in likelihood.KEY), strict=True)]
-        assert sorted(found) == sorted((*reading, name) for reading in readings for name in LISTS)
+        keys = [*zip(*(of_seed[name] for name in likelihood.KEY), strict=True)]
+        assert sorted(keys) == sorted((*reading, name) for reading in readings for name in LISTS)
 
 
 def test_lists_are_what_the_script_computes(lists, tmp_path):
     """Of each method but the dear one, LPSVM, with a list that is drawn; by both rules for ties."""
     chosen = ["BSS, section 4.1 in L only, the step is skipped", "Lvg, begun anew", "RFE, half", "RRQR, by norm"]
-    known = likelihood.readings()
-    options = {row: known[row] for row in chosen}
+    readings = likelihood.readings()
+    options = {row: readings[row] for row in chosen}
     entries = [entry for entry in likelihood.compose(options) if entry.column == "r=30, k=50"]
     seed = 1
     new = likelihood.write_piece(seed, tmp_path, entries)
@@ -63,7 +64,8 @@ def test_the_largest_scores_by_other_code(lists, r, k):
     seed = 0
     config = {"name": "synthetic", "seed": seed, "n_relevant": k, "n_samples": 200, "n_features": 1000}
     data = load_dataset(config["name"], seed=seed, n_relevant=k)
-    counts, places = Counter(), Counter()
+    counts = Counter()
+    places = Counter()
     for repeat in range(10):
         folds = StratifiedKFold(10, shuffle=True, random_state=split_seed(identity_of(config), 10, repeat, 0))
         for train, _ in folds.split(data.X, data.y):
@@ -73,11 +75,11 @@ def test_the_largest_scores_by_other_code(lists, r, k):
             counts.update(top)
             places.update(dict(zip(top, range(r), strict=True)))
     of_list = lists[(lists["seed"] == seed) & (lists["reading"] == "largest") & (lists["list"] == f"r={r}, k={k}")]
-    found = of_list.set_index("ties")["features"]
+    features = of_list.set_index("ties")["features"]
     by_index = sorted(counts, key=lambda feature: (-counts[feature], -feature))[:5]
     by_place = sorted(counts, key=lambda feature: (-counts[feature], places[feature] / counts[feature], feature))[:5]
-    assert found[HIGHER] == ", ".join(map(str, by_index))
-    assert found[EARLIER] == ", ".join(map(str, by_place))
+    assert features[HIGHER] == ", ".join(map(str, by_index))
+    assert features[EARLIER] == ", ".join(map(str, by_place))
 
 
 def test_the_table_is_of_the_lists(lists, table):

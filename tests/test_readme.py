@@ -32,8 +32,8 @@ def test_targets_of_make_exist():
     assert {"reproduce-table1", "verify", "bench"} <= targets
     for target in sorted(targets):
         name = target if not target.startswith("-") else f"reproduce{target}"
-        made = subprocess.run(["make", "--dry-run", name], cwd=REPO, capture_output=True, text=True, check=False)
-        assert made.returncode == 0, made.stderr
+        dry_run = subprocess.run(["make", "--dry-run", name], cwd=REPO, capture_output=True, text=True, check=False)
+        assert dry_run.returncode == 0, dry_run.stderr
 
 
 PLACES = (".", "docs", "docs/*", "experiments/*", "results", "results/reference")
@@ -52,5 +52,5 @@ def test_links_lead_to_files_and_headings(path):
         assert target.exists(), link
         if anchor and target.suffix == ".md" and path.parent.name != "docs":  # of pages of docs the build knows
             headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.M)
-            known = [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
-            assert anchor in known, link
+            anchors = [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+            assert anchor in anchors, link

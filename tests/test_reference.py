@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from made_paper import ARTEFACT, SCRIPT, made_paper
+from made_paper import ARTEFACT, SCRIPT, enter, made_paper
 from provlab.cli import main
 from provlab.core.artefact import compose_artefact
 from provlab.core.plan import trials_of, unique_cells
@@ -41,7 +41,7 @@ from provlab.verdicts.claims.schema import all_claim_files, claims_about
 from provlab.verdicts.readings.schema import paper_readings
 from provlab.verdicts.reference import FOLDER, Reference
 from provsel.selectors import LeverageScoreSelector
-from small_runs import FULL, REPO, UNIFORM, run_quietly, small_cell
+from small_runs import FULL, REPO, UNIFORM, files_of, run_quietly, small_cell
 
 REFERENCE = current_project().root / "results" / FOLDER
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
@@ -51,33 +51,28 @@ prediction of the thousands behind it that comes out differently moves it by les
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def reproduced_project(tmp_path_factory):
     """Reproduce the artefact of a paper once."""
-    here = tmp_path_factory.mktemp("made")
+    folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
-        made_paper(here, patch)
-        assert main(["reproduce", "made2000/table", *SMALL, f"results={here / 'results'}", "executor=serial"]) == 0
-    return here
+        made_paper(folder, patch)
+        assert main(["reproduce", "made2000/table", *SMALL, f"results={folder / 'results'}", "executor=serial"]) == 0
+    return folder
 
 
 @pytest.fixture
-def results(made, tmp_path, monkeypatch):
+def results(reproduced_project, tmp_path, monkeypatch):
     """Return the results of a project of a test's own."""
-    shutil.copytree(made, tmp_path / "own")
-    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path / "own"))
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
+    shutil.copytree(reproduced_project, tmp_path / "own")
+    enter(tmp_path / "own", monkeypatch)
     return tmp_path / "own" / "results"
-
-
-def files_of(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_what_is_written(results, tmp_path, capsys):
     (results.parent / "README.md.j2").write_text('Trials: {{ summary.trials | form(",d") }}.\n')
     assert main(["reference", "--results", str(results), *SMALL]) == 0
-    printed, folder = capsys.readouterr().out, results / "reference"
+    printed = capsys.readouterr().out
+    folder = results / "reference"
     assert printed.startswith((folder / README).read_text(encoding="utf-8"))
     files = files_of(folder)
     [sample] = [name for name in files if name.startswith("sample/") and name.endswith(".parquet")]
@@ -90,7 +85,9 @@ def test_what_is_written(results, tmp_path, capsys):
     assert summary["trials"] == len(store)
     assert summary["cpu_hours"] == pytest.approx(store["task_cpu"].sum() / 3600, abs=6e-4)
     table = summary["artefacts"]["made2000/table"]
-    assert (set(table["files"]), table["trials"], table["settings"]) == (written, len(store), SMALL)
+    assert set(table["files"]) == written
+    assert table["trials"] == len(store)
+    assert table["settings"] == SMALL
     assert table["certificates"]["spectral"].keys() <= {"held", "violated", "vacuous"}
     assert table["versions"]["rules"] == RULES_VERSION
     assert {"BSSSelector", "LibsvmSVM"} < set(table["versions"]["algorithm_versions"])
@@ -115,26 +112,28 @@ def test_one_artefact_is_written_and_the_others_stay(results):
     room = current_project().root / "experiments" / "made2000"
     (room / "other.yaml").write_text(ARTEFACT.format(dataset="synthetic").replace("BSS: [selector=bss], ", ""))
     (room / "other.py").write_text(SCRIPT.format(name="other"))
-    folder, settings = results / "reference", [*SMALL, f"results={results}", "executor=serial"]
+    folder = results / "reference"
+    settings = [*SMALL, f"results={results}", "executor=serial"]
     folder.mkdir()
     (folder / "benchmarks.json").write_text('{"cases": []}')
     assert main(["reproduce", "made2000/other", *settings]) == 0
     assert write_reference(results, SMALL) == folder
     before = files_of(folder)
     assert before["benchmarks.json"] == b'{"cases": []}'
-    table, other = (folder / "tables" / "made2000" / f"{name}.csv" for name in ("table", "other"))
-    for path in (table, other):
+    table, second = (folder / "tables" / "made2000" / f"{name}.csv" for name in ("table", "other"))
+    for path in (table, second):
         path.write_text("by hand")
     lines = "id,paper,verdict,kind\nmade2000.zero,made2000,vacuous,paper\nmade2000.gone,made2000,vacuous,paper\n"
     (folder / "verdicts.csv").write_text(lines)
     write_reference(results, SMALL, ["other"])
-    assert (table.read_text(), other.read_bytes()) == ("by hand", before["tables/made2000/other.csv"])
+    assert table.read_text() == "by hand"
+    assert second.read_bytes() == before["tables/made2000/other.csv"]
     assert list(pd.read_csv(folder / "verdicts.csv")["id"]) == ["made2000.zero"]  # which no claim of `other` replaces
     assert main(["reference", "--results", str(results), *SMALL, "--artefact", "table"]) == 0
     assert files_of(folder) == before
     (room / "other.yaml").unlink()
     write_reference(results, SMALL, ["table"])
-    assert not other.exists()
+    assert not second.exists()
 
 
 def test_claims_on_two_artefacts_are_written_with_both(results):
@@ -147,7 +146,8 @@ def test_claims_on_two_artefacts_are_written_with_both(results):
 
 
 def test_what_is_not_complete_is_no_reference(results, tmp_path, caplog):
-    settings, folder = ["protocol.repeats=2", *SMALL[1:]], results / "reference"
+    settings = ["protocol.repeats=2", *SMALL[1:]]
+    folder = results / "reference"
     for names in ((), ("table",)):
         with pytest.raises(
             ValueError, match=r"reference: .* made2000/table: partial \(\d+ of \d+\).*; run provsel rep"
@@ -172,7 +172,8 @@ def test_the_sample_has_some_cheap_trials_whole(tmp_path):
     measures = [{"_target_": "provsel.certificates.SubsetApproximation", "k": 2}]
     downloaded = small_cell(UNIFORM, dataset={"name": "mnist"}, identity="x")
     cells = [small_cell(UNIFORM, measures=measures), small_cell(FULL), downloaded]
-    store, again = TrialStore(tmp_path / "store"), TrialStore(tmp_path / "again")
+    store = TrialStore(tmp_path / "store")
+    again = TrialStore(tmp_path / "again")
     run_quietly(cells[:2], store)
     records = {record["cell"]: record for record in sample_records(SimpleNamespace(cells=cells), store)}
     keys = store.query(columns=["key", "cell"]).to_pandas().groupby("cell")["key"].min()
@@ -209,11 +210,12 @@ def changes(contents):
 @pytest.fixture(scope="module")
 def planned(contents):
     """The digest of each artefact's current plan, and its cells by their ids."""
-    artefacts = {name: compose_artefact(name) for name in contents.artefacts}
-    return {
-        name: (Versions.of_artefact(each, ()).plan, {cell.id: cell for cell in unique_cells(each.cells)})
-        for name, each in artefacts.items()
-    }
+    plans = {}
+    for name in contents.artefacts:
+        artefact = compose_artefact(name)
+        cells = {cell.id: cell for cell in unique_cells(artefact.cells)}
+        plans[name] = (Versions.of_artefact(artefact, ()).plan, cells)
+    return plans
 
 
 def is_planned(record, cells):
@@ -223,14 +225,14 @@ def is_planned(record, cells):
 
 def test_every_part_is_whole_small_and_names_no_place(contents):
     stated = [name for part in contents.artefacts.values() for name in part["files"]]
-    there = [path for kind in ("tables", "figures") for path in (REFERENCE / kind).rglob("*") if path.is_file()]
-    assert sorted(stated) == sorted(path.relative_to(REFERENCE).as_posix() for path in there)
+    paths = [path for kind in ("tables", "figures") for path in (REFERENCE / kind).rglob("*") if path.is_file()]
+    assert sorted(stated) == sorted(path.relative_to(REFERENCE).as_posix() for path in paths)
     for name, part in contents.artefacts.items():
         frame = pd.read_csv(REFERENCE / "tables" / f"{name}.csv", dtype={"row": str, "column": str})
         assert set(frame["state"]) == {"complete"}
         assert f"tables/{name}.csv" in part["files"]
         assert min(part["trials"], part["cpu_hours"]) > 0
-        assert sum(each["trials"] for each in part["environments"]) == part["trials"]
+        assert sum(environment_part["trials"] for environment_part in part["environments"]) == part["trials"]
         assert part["settings"] == []
     files = files_of(REFERENCE)
     assert sum(map(len, files.values())) <= MAX_BYTES
@@ -258,7 +260,7 @@ def test_the_letters_are_a_page_in_words_with_the_counts_of_the_readme(contents)
         assert text.index("We would like to ask you") < text.index("What became of your claims")
         counts = {verdict.lower(): n for verdict, n in re.findall(r"\*\*([A-Z][a-z ]+): (\d+)\*\*", text)}
         others = re.search(r"\*\*Other verdicts:\*\* (.*)\.", text)[1].split(", ")
-        counts |= dict(other.split(": ") for other in others)
+        counts |= dict(count.split(": ") for count in others)
         shown = dict(zip(heading.strip("| ").split(" | ")[1:], readme[paper], strict=True))
         assert counts == {verdict: n for verdict, n in shown.items() if n != "0"}
         assert f"We tested {sum(map(int, counts.values()))} claims" in text
@@ -273,30 +275,32 @@ def test_a_change_of_the_code_is_noticed(contents, changes, monkeypatch):
     name = "paul2016/theorems"
     assert changes[name] == []
     part = contents.artefacts[name]
-    one = replace(contents, artefacts={name: part}, readings={})  # to compose the others takes seconds
+    only = replace(contents, artefacts={name: part}, readings={})  # to compose the others takes seconds
     for change, said in (
         ({"rules": 0}, "verdicts by version 0 of the rules, now "),
         ({"claims": "0"}, "other claims, or tests of them, than now"),
         ({"plan": "0"}, "other rows, columns, data or settings than now"),
     ):
         older = {**part, "versions": part["versions"] | change}
-        [found] = replace(one, artefacts={name: older}).changes()[name]
-        assert found.startswith(said)
-    before = readme(one)
+        [change_said] = replace(only, artefacts={name: older}).changes()[name]
+        assert change_said.startswith(said)
+    before = readme(only)
     monkeypatch.setattr(LeverageScoreSelector, "algorithm_version", 99)
-    assert one.changes()[name] == [said := "LeverageScoreSelector of version 1, now 99"]
+    assert only.changes()[name] == [said := "LeverageScoreSelector of version 1, now 99"]
     assert said not in before
-    assert said in readme(one)
+    assert said in readme(only)
 
 
 def test_every_claim_has_its_verdict_or_waits_in_the_readme(contents, changes):
-    files, known = all_claim_files(), set(contents.verdicts["id"])
+    files = all_claim_files()
+    with_verdict = set(contents.verdicts["id"])
     assert contents.verdicts["id"].is_unique
     as_the_code = [name for name, said in changes.items() if not said]
-    assert {claim.id for claim in claims_about(as_the_code, files)} <= known
-    absent, waiting = {claim.id for claim in claims_about(contents.absent(), files)}, {*contents.without_verdict()}
-    assert {claim.id for file in files for claim in file.claims} == known | waiting | absent
-    assert not known & (waiting | absent)
+    assert {claim.id for claim in claims_about(as_the_code, files)} <= with_verdict
+    absent = {claim.id for claim in claims_about(contents.absent(), files)}
+    waiting = {*contents.without_verdict()}
+    assert {claim.id for file in files for claim in file.claims} == with_verdict | waiting | absent
+    assert not with_verdict & (waiting | absent)
     text = (REFERENCE / README).read_text(encoding="utf-8")
     assert all(name in text for name in (*waiting, *contents.absent()))
 
@@ -315,13 +319,13 @@ def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys, con
         if part["versions"]["plan"] == planned[name][0]:
             assert all(is_planned(records[key], planned[name][1]) for key in part["sample"]), name
     plans = [cells for _, cells in planned.values()]
-    planned_now = [each for each in records.values() if any(is_planned(each, cells) for cells in plans)]
+    planned_now = [record for record in records.values() if any(is_planned(record, cells) for cells in plans)]
     kinds = pd.Series(
-        [f"{each['dataset']} {each['selector']} {json.loads(each['config'])['model']}" for each in planned_now]
+        [f"{record['dataset']} {record['selector']} {json.loads(record['config'])['model']}" for record in planned_now]
     )
     records = [planned_now[k] for k in kinds.drop_duplicates().index]  # one of each data set, selector and model
-    clusters = [each for each in records if "KMeans" in str(json.loads(each["config"])["model"])]
-    others = [each for each in records if each not in clusters]
+    clusters = [record for record in records if "KMeans" in str(json.loads(record["config"])["model"])]
+    others = [record for record in records if record not in clusters]
     assert len(records) >= 20
     assert clusters
     assert audited(tmp_path / "same", others) == 0, capsys.readouterr().out
@@ -335,7 +339,7 @@ def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys, con
     assert "features: stored" not in printed
     different = re.search(r"different\W+(\d+)", printed)
     assert int(different[1]) <= ("of another kind" in printed)
-    cheapest = min((record for record in records if record["error"] is not None), key=lambda each: each["task_cpu"])
+    cheapest = min((record for record in records if record["error"] is not None), key=lambda record: record["task_cpu"])
     assert audited(tmp_path / "other", [{**cheapest, "error": 1 - cheapest["error"]}]) != 0
 
 
@@ -348,27 +352,30 @@ def test_table_1_is_what_this_code_computes(tmp_path, capsys, contents, changes,
     if contents.artefacts["paul2016/table1"]["versions"]["plan"] != planned["paul2016/table1"][0]:
         pytest.skip(f"the reference has another Table 1: {'; '.join(changes['paul2016/table1'])}")
     assert main(["reproduce", "paul2016/table1", f"results={tmp_path}", "executor=loky", "executor.n_jobs=2"]) == 0
-    made = [folder / "tables" / "paul2016" / "table1.csv" for folder in (tmp_path, REFERENCE)]
+    paths = [folder / "tables" / "paul2016" / "table1.csv" for folder in (tmp_path, REFERENCE)]
     if is_same_machine(contents.artefacts["paul2016/table1"]):
-        assert made[0].read_bytes() == made[1].read_bytes()
-    new, old = (pd.read_csv(path).set_index(["row", "column"]) for path in made)
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+    new, old = (pd.read_csv(path).set_index(["row", "column"]) for path in paths)
     assert list(new.index) == list(old.index)
     assert (new["n_trials"] == old["n_trials"]).all()
     assert moved(new, old) <= 1
-    other = old.copy()
-    some = other.index.get_level_values("column").str.endswith("error (%)") & (other["sd"] > 0)
-    other.loc[some, "value"] = (other.loc[some, "value"].astype(float) + other.loc[some, "sd"]).astype(str)
-    assert moved(new, other) > 1
+    shifted = old.copy()
+    some = shifted.index.get_level_values("column").str.endswith("error (%)") & (shifted["sd"] > 0)
+    shifted.loc[some, "value"] = (shifted.loc[some, "value"].astype(float) + shifted.loc[some, "sd"]).astype(str)
+    assert moved(new, shifted) > 1
 
 
 def moved(new, old):
     """Return by how much the errors differ at most, in what another machine's rounding may make of them."""
     errors = old.index.get_level_values("column").str.endswith("error (%)")
     assert errors.sum() == 36
-    by = (new["value"][errors].astype(float) - old["value"][errors].astype(float)).abs()
-    return (by / (SAME_SD * old["sd"][errors] + 1e-9)).max()
+    difference = (new["value"][errors].astype(float) - old["value"][errors].astype(float)).abs()
+    return (difference / (SAME_SD * old["sd"][errors] + 1e-9)).max()
 
 
 def is_same_machine(part):
-    there = [{name: value for name, value in each.items() if name != "trials"} for each in part["environments"]]
-    return there == [versions(environment())]
+    if len(part["environments"]) != 1:
+        return False
+    stated = dict(part["environments"][0])
+    del stated["trials"]
+    return stated == versions(environment())

@@ -55,30 +55,35 @@ def test_every_route_gives_the_dense_numbers(name, way, less, monkeypatch):
         selectors.UniformSelector(k, random_state=1),
         selectors.RRQRSelector(k),
     ):
-        found = certify_subset(selector.fit(X), form(X), k - less)
+        certificate = certify_subset(selector.fit(X), form(X), k - less)
         columns = selector.indices_
         expected = ratios(X, columns, k - less)
-        assert found.k == k - less
-        assert (found.frobenius_ratio, found.spectral_ratio) == pytest.approx(expected, rel=1e-5)
+        assert certificate.k == k - less
+        assert (certificate.frobenius_ratio, certificate.spectral_ratio) == pytest.approx(expected, rel=1e-5)
         facts = dense_facts(X, columns, selector.weights_, k - less)
         if name == "hardest" and less:
             continue  # equal singular values: V is one of many
-        if np.isfinite(found.oblique_bound):
-            assert (found.sigma_min, found.oblique_bound, found.basis_bound) == pytest.approx(facts, rel=1e-4)
-            assert found.frobenius_ratio <= found.oblique_bound * (1 + 1e-6)
-            assert found.oblique_bound <= found.basis_bound * (1 + 1e-6)
-            assert found.spectral_ratio <= found.basis_bound * (1 + 1e-6)
+        if np.isfinite(certificate.oblique_bound):
+            assert (certificate.sigma_min, certificate.oblique_bound, certificate.basis_bound) == pytest.approx(
+                facts, rel=1e-4
+            )
+            assert certificate.frobenius_ratio <= certificate.oblique_bound * (1 + 1e-6)
+            assert certificate.oblique_bound <= certificate.basis_bound * (1 + 1e-6)
+            assert certificate.spectral_ratio <= certificate.basis_bound * (1 + 1e-6)
         else:
             assert facts[0] < 1e-12
-        assert found.state in (HELD, NO_BOUND)
+        assert certificate.state in (HELD, NO_BOUND)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1.0, 1e100])
 def test_tails_that_squares_cannot_hold_are_measured_of_dense_rows(scale):
-    X, k = kahan(60), 59
-    pivots, exchanged = selectors.RRQRSelector(k).fit(X), selectors.StrongRRQRSelector(k).fit(X)
-    found = certify_subset(exchanged, X * scale)
-    assert (found.frobenius_ratio, found.state) == (pytest.approx(2.5356, rel=1e-3), HELD)
+    X = kahan(60)
+    k = 59
+    pivots = selectors.RRQRSelector(k).fit(X)
+    exchanged = selectors.StrongRRQRSelector(k).fit(X)
+    certificate = certify_subset(exchanged, X * scale)
+    assert certificate.frobenius_ratio == pytest.approx(2.5356, rel=1e-3)
+    assert certificate.state == HELD
     assert certify_subset(pivots, X * scale).frobenius_ratio > 1e12
     wide = np.hstack([X, X, X])
     assert certify_subset(pivots, X).frobenius_ratio > 1e12
@@ -86,17 +91,21 @@ def test_tails_that_squares_cannot_hold_are_measured_of_dense_rows(scale):
 
 
 def test_tails_that_squares_cannot_hold_are_measured_of_sparse_rows(monkeypatch):
-    X, k = kahan(60), 59
+    X = kahan(60)
+    k = 59
     exchanged = selectors.StrongRRQRSelector(k).fit(X)
-    found = certify_subset(exchanged, sparse.csr_array(X))
-    assert (found.frobenius_ratio, found.state) == (pytest.approx(2.5356, rel=1e-3), HELD)
+    certificate = certify_subset(exchanged, sparse.csr_array(X))
+    assert certificate.frobenius_ratio == pytest.approx(2.5356, rel=1e-3)
+    assert certificate.state == HELD
     rng = np.random.default_rng(0)
     exact = rng.integers(-3, 4, (20, 5)) @ rng.integers(-3, 4, (5, 40))
     of_rank = certify_subset(selectors.SingleSVDSelector(5).fit(exact), sparse.csr_array(exact, dtype=float))
-    assert (of_rank.frobenius_ratio, of_rank.spectral_ratio, of_rank.state) == (1, 1, HELD)
-    monkeypatch.setattr(tails_module, "LARGE_BASIS", 0)
+    assert of_rank.frobenius_ratio == 1
+    assert of_rank.spectral_ratio == 1
+    assert of_rank.state == HELD
+    by_products = route(monkeypatch, "products")
     noisy, rank = MATRICES["low rank, less noise"]
-    large = certify_subset(selectors.SingleSVDSelector(rank).fit(noisy), sparse.csr_array(noisy))
+    large = certify_subset(selectors.SingleSVDSelector(rank).fit(noisy), by_products(noisy))
     assert large.state == NOT_MEASURED
     assert np.isnan(large.frobenius_ratio)
 
@@ -108,9 +117,11 @@ def test_an_error_where_the_best_is_zero_is_infinite():
     selector = selectors.SingleSVDSelector(3).fit(X)
     assert certify_subset(selector, X).frobenius_ratio == 1
     selector.indices_ = np.array([6, 7, 8])  # of rank two
-    found = certify_subset(selector, X)
-    assert (found.frobenius_ratio, found.spectral_ratio, found.oblique_bound) == (np.inf, np.inf, np.inf)
-    assert found.state == VIOLATED
+    certificate = certify_subset(selector, X)
+    assert certificate.frobenius_ratio == np.inf
+    assert certificate.spectral_ratio == np.inf
+    assert certificate.oblique_bound == np.inf
+    assert certificate.state == VIOLATED
 
 
 @pytest.mark.parametrize(
@@ -131,10 +142,10 @@ def test_a_selection_that_breaks_its_promise_is_said_to(make):
     selector = make(k).fit(X)
     assert certify_subset(selector, X).state == HELD
     selector.indices_ = np.arange(selector.indices_.size)
-    found = certify_subset(selector, X)
-    assert found.state == VIOLATED
-    assert found.frobenius_ratio > k + 1
-    assert found.frobenius_ratio <= found.oblique_bound  # which holds for any columns
+    certificate = certify_subset(selector, X)
+    assert certificate.state == VIOLATED
+    assert certificate.frobenius_ratio > k + 1
+    assert certificate.frobenius_ratio <= certificate.oblique_bound  # which holds for any columns
 
 
 @pytest.mark.parametrize("less", [0, 1, 5])
@@ -142,11 +153,11 @@ def test_promises_beside_a_lower_rank_fall_by_the_tails(less):
     X, r = MATRICES["wide"]
     sigma = np.linalg.svd(X, compute_uv=False)
     k = r - less
-    found = certify_subset(selectors.SingleSVDSelector(r).fit(X), X, k)
-    assert found.frobenius_bound == pytest.approx((r + 1) * (sigma[r:] ** 2).sum() / (sigma[k:] ** 2).sum())
+    certificate = certify_subset(selectors.SingleSVDSelector(r).fit(X), X, k)
+    assert certificate.frobenius_bound == pytest.approx((r + 1) * (sigma[r:] ** 2).sum() / (sigma[k:] ** 2).sum())
     strong = certify_subset(selectors.StrongRRQRSelector(r).fit(X), X, k)
     assert strong.spectral_bound == pytest.approx((1 + 4 * r * (90 - r)) * sigma[r] ** 2 / sigma[k] ** 2)
-    assert found.state == strong.state == HELD
+    assert certificate.state == strong.state == HELD
 
 
 @pytest.mark.parametrize(
@@ -155,9 +166,11 @@ def test_promises_beside_a_lower_rank_fall_by_the_tails(less):
 def test_beside_a_higher_rank_nothing_is_promised(make):
     X, r = MATRICES["wide"]
     selector = make(r).fit(X)
-    found = certify_subset(selector, X, r + 2)
-    assert (found.state, found.oblique_bound, found.sigma_min) == (NO_BOUND, np.inf, 0)
-    assert found.frobenius_ratio == pytest.approx(ratios(X, selector.indices_, r + 2)[0])
+    certificate = certify_subset(selector, X, r + 2)
+    assert certificate.state == NO_BOUND
+    assert certificate.oblique_bound == np.inf
+    assert certificate.sigma_min == 0
+    assert certificate.frobenius_ratio == pytest.approx(ratios(X, selector.indices_, r + 2)[0])
     assert SubsetPromise(3, frobenius=4.0).against(4, Spectrum(np.ones(5))).rank == 4
 
 
@@ -166,7 +179,8 @@ def test_states():
     assert certify_subset(selectors.RandomlyPivotedQRSelector(k, random_state=0).fit(X), X).state == IN_EXPECTATION
     assert certify_subset(selectors.UniformSelector(k, random_state=0).fit(X), X).state == NO_BOUND
     full = certify_subset(selectors.FullDataSelector().fit(X), X, 5)
-    assert (full.frobenius_ratio, full.sigma_min) == (pytest.approx(0, abs=1e-20), pytest.approx(1))
+    assert full.frobenius_ratio == pytest.approx(0, abs=1e-20)
+    assert full.sigma_min == pytest.approx(1)
     weighted = certify_subset(selectors.BSSSelector(60).fit(X), X, 12)
     facts = dense_facts(X, selectors.BSSSelector(60).fit(X).indices_, selectors.BSSSelector(60).fit(X).weights_, 12)
     assert weighted.oblique_bound == pytest.approx(facts[1])
@@ -179,14 +193,14 @@ def test_no_residual_of_the_size_of_x_is_formed(monkeypatch):
     rng = np.random.default_rng(8)
     X = sparse.random_array((20_000, 20_000), density=1e-4, random_state=rng, format="csr")
     selector = selectors.RandomlyPivotedQRSelector(6, random_state=0).fit(X)
-    found = certify_subset(selector, X)
-    assert found.state == IN_EXPECTATION
+    certificate = certify_subset(selector, X)
+    assert certificate.state == IN_EXPECTATION
     C = X.tocsc()[:, selector.indices_].toarray()
     Q = np.linalg.qr(C)[0]
     total = (X.data**2).sum()
     sigma = sparse.linalg.svds(X, k=6, return_singular_vectors=False, v0=np.ones(20_000))
     expected = (total - ((X.T @ Q) ** 2).sum()) / (total - (sigma**2).sum())
-    assert found.frobenius_ratio == pytest.approx(expected, rel=1e-6)
+    assert certificate.frobenius_ratio == pytest.approx(expected, rel=1e-6)
     monkeypatch.setattr(errors_module, "CANCELLED", 2.0)
     small = sparse.csc_array(MATRICES["few non-zeros"][0])
     left = residual(small.toarray(), [3, 1, 4])
@@ -208,26 +222,30 @@ def test_bad_ranks_and_other_rows_raise():
 
 def test_a_certificate_says_for_which_question_a_selection_is_good():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((10, 2000)), np.arange(10) % 2
-    many, few = selectors.BSSSelector(1500).fit(X, y), selectors.UniformSelector(5, random_state=0).fit(X, y)
+    X = rng.standard_normal((10, 2000))
+    y = np.arange(10) % 2
+    many = selectors.BSSSelector(1500).fit(X, y)
+    few = selectors.UniformSelector(5, random_state=0).fit(X, y)
     assert certify(many, X, y, also=[SubsetApproximation]).good_for == ("geometry", "margin", "rank-k approximation")
     assert certify(many, X).good_for == ("geometry",)
     assert certify(few, X, y, also=[SubsetApproximation]).good_for == ("rank-k approximation",)
     X, k = MATRICES["low rank, less noise"]
-    few.indices_, few.n_features_in_ = np.argsort(np.linalg.norm(X, axis=0))[:k], X.shape[1]
+    few.indices_ = np.argsort(np.linalg.norm(X, axis=0))[:k]
+    few.n_features_in_ = X.shape[1]
     few.weights_ = np.ones(k)
     assert certify(few, X, also=[SubsetApproximation]).good_for == ()
 
 
 def test_selectors_of_scikit_learn_have_ratios_and_no_promise():
     X, y = load_breast_cancer(return_X_y=True)
-    found = certify_subset(SelectKBest(k=5).fit(X, y), X)
+    certificate = certify_subset(SelectKBest(k=5).fit(X, y), X)
     kept = SelectKBest(k=5).fit(X, y).get_support(indices=True)
     frobenius, spectral = ratios(X, kept, 5)
-    assert (found.state, found.k) == (NO_BOUND, 5)
-    assert found.frobenius_ratio == pytest.approx(frobenius, rel=1e-9)
-    assert found.spectral_ratio == pytest.approx(spectral, rel=1e-9)
-    assert found.frobenius_ratio <= found.oblique_bound <= found.basis_bound
+    assert certificate.state == NO_BOUND
+    assert certificate.k == 5
+    assert certificate.frobenius_ratio == pytest.approx(frobenius, rel=1e-9)
+    assert certificate.spectral_ratio == pytest.approx(spectral, rel=1e-9)
+    assert certificate.frobenius_ratio <= certificate.oblique_bound <= certificate.basis_bound
 
 
 @pytest.mark.parametrize(

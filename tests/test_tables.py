@@ -63,17 +63,18 @@ def test_text_is_printed_as_it_is(text, markdown, latex):
 @example("\\|")
 @example("\\\\|<")
 def test_no_cell_has_raw_markup(text):
-    markdown, latex = escape_markdown(text), escape_latex(text)
+    markdown = escape_markdown(text)
+    latex = escape_latex(text)
     assert not {*"<>"} & {*markdown}
     # every special character is preceded by an odd run of backslashes
-    assert all(len(found[1]) % 2 for found in re.finditer(r"(\\*)([`*_|\[\]~#])", markdown))
-    known = r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater)\{\}|\\[&%$#_{}]|\$\\pm\$"
-    assert not {*re.sub(known, "", latex)} & {*"\\&%$#_{}~^<>±"}
+    assert all(len(special[1]) % 2 for special in re.finditer(r"(\\*)([`*_|\[\]~#])", markdown))
+    escapes = r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater)\{\}|\\[&%$#_{}]|\$\\pm\$"
+    assert not {*re.sub(escapes, "", latex)} & {*"\\&%$#_{}~^<>±"}
     assert max(len(markdown.splitlines()), len(latex.splitlines())) <= 1
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def stored_cells(tmp_path_factory):
     """A store with one of two repeats of a random and of a deterministic method, and nothing of a third."""
     store = TrialStore(tmp_path_factory.mktemp("reports") / "store")
     overlapping = {"n_relevant": 1}
@@ -82,16 +83,16 @@ def made(tmp_path_factory):
     return store, *cells, small_cell(BSS, dataset=overlapping)
 
 
-def test_a_number_of_lists_that_are_not_stored_is_missing(made, tmp_path):
+def test_a_number_of_lists_that_are_not_stored_is_missing(stored_cells, tmp_path):
     """As of packed trials, which hold what verdicts need."""
-    packed = made[0].read(["cell", *NUMBERS, "error", "n_train", "n_test"], encoded=True)
+    packed = stored_cells[0].read(["cell", *NUMBERS, "error", "n_train", "n_test"], encoded=True)
     without_lists = StoreSnapshot(TrialStore(tmp_path), ["error", "n_train", "n_test"], beside=[packed])
 
     def count(entry, trials):
         return [{"value": len(trials["features"].iloc[0])}]
 
-    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", made[1]),), OmegaConf.create())
-    for store, state in ((made[0], "complete"), (without_lists, "missing")):
+    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", stored_cells[1]),), OmegaConf.create())
+    for store, state in ((stored_cells[0], "complete"), (without_lists, "missing")):
         assert artefact_frame(artefact, store, count, columns=["features"])["state"].tolist() == [state]
 
 
@@ -100,8 +101,8 @@ def frame_of(store, *entries, printed=None):
     return artefact_frame(artefact, store, error_summary, columns=["error"], printed=printed)
 
 
-def test_frame_has_sd_over_folds_with_draws_averaged(made):
-    store, uniform, full, _ = made
+def test_frame_has_sd_over_folds_with_draws_averaged(stored_cells):
+    store, uniform, full, _ = stored_cells
     frame = frame_of(store, ("U", "c", uniform), ("F", "c", full))
     assert list(frame.columns) == [*COLUMNS, *ORIGIN]
     assert frame[["state", "n_trials"]].values.tolist() == [["complete", 9], ["complete", 3]]
@@ -112,8 +113,8 @@ def test_frame_has_sd_over_folds_with_draws_averaged(made):
     assert frame["sd"].min() > 0
 
 
-def test_frame_has_the_planned_trials_only_and_says_what_is_missing(made):
-    store, uniform, full, bss = made
+def test_frame_has_the_planned_trials_only_and_says_what_is_missing(stored_cells):
+    store, uniform, full, bss = stored_cells
     more, fewer = (
         small_cell(UNIFORM, dataset={"n_relevant": 1}, **n) for n in ({"draws": 3, "repeats": 2}, {"draws": 1})
     )
@@ -159,9 +160,9 @@ def test_numbers_in_tables_know_their_origin(tmp_path):
 def test_scale_of_standard_errors(repeats, folds, draws, sizes, expected):
     places = [(r, f, *sizes) for r in range(repeats) for f in range(folds) for _ in range(draws)]
     trials = pd.DataFrame(places, columns=["repeat", "fold", "n_train", "n_test"])
-    other = trials.assign(group="b", n_train=1000)
-    found = standard_error_scale(pd.concat([trials.assign(group="a"), other]), ["group"])
-    assert found["a"] == pytest.approx(expected)
+    second_group = trials.assign(group="b", n_train=1000)
+    scales = standard_error_scale(pd.concat([trials.assign(group="a"), second_group]), ["group"])
+    assert scales["a"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -179,22 +180,22 @@ def test_scale_of_standard_errors(repeats, folds, draws, sizes, expected):
 )
 def test_most_frequent_features_and_ties(selections, ties, expected):
     for order in (selections, selections[::-1]):
-        found = most_frequent([np.array(each, np.int32) for each in order], 100, ties=ties)
-        assert found == expected
-    assert most_frequent([np.array(each, np.int32) for each in selections], 1, ties=ties) == expected[:1]
+        frequent = most_frequent([np.array(features, np.int32) for features in order], 100, ties=ties)
+        assert frequent == expected
+    assert most_frequent([np.array(features, np.int32) for features in selections], 1, ties=ties) == expected[:1]
 
 
 def test_draws_of_a_fold_count_each_or_together():
     lines = [(0, 0, [1, 2]), (0, 0, [3, 1]), (0, 1, [4]), (0, 1, [2]), (1, 0, [2, 5]), (1, 0, [2])]
     trials = pd.DataFrame(lines, columns=["repeat", "fold", "features"])
-    trials["features"] = trials["features"].map(lambda each: np.array(each, np.int32))
+    trials["features"] = trials["features"].map(lambda features: np.array(features, np.int32))
     for draws, expected, shared in (
-        ("each", [each for *_, each in lines], []),
+        ("each", [features for *_, features in lines], []),
         ("union", [[1, 2, 3], [4, 2], [2, 5]], [2]),
     ):
-        found = selections_of(trials, draws=draws)
-        assert [each.tolist() for each in found] == expected
-        assert in_every_selection(found) == shared
+        selections = selections_of(trials, draws=draws)
+        assert [features.tolist() for features in selections] == expected
+        assert in_every_selection(selections) == shared
     with pytest.raises(ValueError, match=r"selections: expected draws in .*, got 'mean'; set artefact.summary.draws"):
         selections_of(trials, draws="mean")
     with pytest.raises(ValueError, match=r"most frequent features: expected ties in .*, got 'lower'; set artefact"):
@@ -217,31 +218,32 @@ def test_means_over_data_sets_and_how_often_a_row_beats_the_baseline():
         (["error"], {"sds": 1.0}, r"paper/table9: expected a summary with row, column, value, sd, got the field 'sds'"),
     ],
 )
-def test_columns_of_a_frame_are_declared(made, columns, line, message):
+def test_columns_of_a_frame_are_declared(stored_cells, columns, line, message):
     """A slip would be an empty column of a table."""
-    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", made[1]),), {})
+    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", stored_cells[1]),), {})
     with pytest.raises(ValueError, match=message):
-        artefact_frame(artefact, made[0], lambda entry, trials: [{"value": 1.0, **line}], columns=columns)
+        artefact_frame(artefact, stored_cells[0], lambda entry, trials: [{"value": 1.0, **line}], columns=columns)
 
 
-def drawn_table(made, folder, datasets, **layout):
+def drawn_table(stored_cells, folder, datasets, **layout):
     """Return the lines of a table of two rows and two columns on some data sets; the first number is printed."""
-    lines = [
-        (row, column, dataset, 10.0 * k + place, 1.0 if k else np.nan, "12.5" if place == 0 == k else None, None)
-        for place, dataset in enumerate(datasets)
-        for k, (row, column) in enumerate(itertools.product("ab", ["c=1", "c=2"]))
-    ]
-    names = ["row", "column", "dataset", "value", "sd", "printed_value", "printed_sd"]
-    frame = pd.DataFrame(lines, columns=names).assign(state="complete")
+    lines = []
+    for place, dataset in enumerate(datasets):
+        for k, (row, column) in enumerate(itertools.product("ab", ["c=1", "c=2"])):
+            lines.append((row, column, dataset, 10.0 * k + place, 1.0))
+    frame = pd.DataFrame(lines, columns=["row", "column", "dataset", "value", "sd"])
+    frame = frame.assign(state="complete", printed_value=None, printed_sd=None)
+    frame.loc[::4, "sd"] = np.nan
+    frame.loc[0, "printed_value"] = "12.5"
     frame = frame.assign(of_row=frame["row"], of_column=frame["column"])
     parts = {"artefact": layout}
-    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", made[1]),), parts)
-    text = render_table(Rendering(artefact, frame, folder / "table9", folder / "figure", made[0]))
+    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", stored_cells[1]),), parts)
+    text = render_table(Rendering(artefact, frame, folder / "table9", folder / "figure", stored_cells[0]))
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line]
 
 
-def test_a_table_without_a_script_is_rows_and_columns_beside_the_print(made, tmp_path):
-    [caption], header, _, *rows, [note] = drawn_table(made, tmp_path, ["one"])
+def test_a_table_without_a_script_is_rows_and_columns_beside_the_print(stored_cells, tmp_path):
+    [caption], header, _, *rows, [note] = drawn_table(stored_cells, tmp_path, ["one"])
     assert caption == "**A table: test error in %.**"
     assert header == ["", "c=1", "c=2"]
     assert rows == [["a", "0.00", "10.00 (1.00)"], ["as printed", "12.5", ""], ["b", "20.00 (1.00)", "30.00 (1.00)"]]
@@ -250,21 +252,22 @@ def test_a_table_without_a_script_is_rows_and_columns_beside_the_print(made, tmp
     assert first == {"text": "0.00", "row": "a", "column": "c=1", "dataset": "one"}
     assert printed == {"text": "12.5"}  # nothing of ours explains it
     # several data sets have their columns, many their mean, beside which no number of a single one stands
-    _, header, _, *rows, _ = drawn_table(made, tmp_path, ["one", "two"])
+    _, header, _, *rows, _ = drawn_table(stored_cells, tmp_path, ["one", "two"])
     assert header == ["", "one, c=1", "one, c=2", "two, c=1", "two, c=2"]
     assert rows[0] == ["a", "0.00", "10.00 (1.00)", "1.00", "11.00 (1.00)"]
     many = [str(k) for k in range(MAX_DATASETS_SHOWN + 1)]
-    [caption], header, _, *rows, [note] = drawn_table(made, tmp_path, many)
+    [caption], header, _, *rows, [note] = drawn_table(stored_cells, tmp_path, many)
     assert caption == f"**A table: test error in %, mean over {len(many)} data sets.**"
-    assert (header, rows) == (
-        ["", "c=1", "c=2"],
-        [["a", "6.00", "16.00 (1.00)"], ["b", "26.00 (1.00)", "36.00 (1.00)"]],
-    )
+    assert header == ["", "c=1", "c=2"]
+    assert rows == [["a", "6.00", "16.00 (1.00)"], ["b", "26.00 (1.00)", "36.00 (1.00)"]]
     assert note == "In parentheses: the mean of the data sets' standard deviations over folds."
     # what the file says stands in the place of the usual words, and counts have no decimals
     layout = {"measure": "n_selected", "caption": "Numbers.", "note": "Of features.", "corner": "method"}
-    [caption], header, _, *rows, [note] = drawn_table(made, tmp_path, ["one"], **layout)
-    assert (caption, header[0], rows[0], note) == ("**Numbers.**", "method", ["a", "0", "10.00 (1.00)"], "Of features.")
+    [caption], header, _, *rows, [note] = drawn_table(stored_cells, tmp_path, ["one"], **layout)
+    assert caption == "**Numbers.**"
+    assert header[0] == "method"
+    assert rows[0] == ["a", "0", "10.00 (1.00)"]
+    assert note == "Of features."
 
 
 def test_means_of_folds_are_of_draws_that_have_a_value():

@@ -42,13 +42,13 @@ def folder(tmp_path):
     return folder
 
 
-def given(folder, text):
+def filled(folder, text):
     (folder / "text.md.j2").write_text(text)
     return fill(folder / "text.md.j2", folder)
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("expression", "expected"),
     [
         ('number("p/table", "A", "r=1", "value .1f", data="one")', "10.2"),
         ('number("p/table", "A", "r=1", "sd .0f")', "2"),
@@ -72,12 +72,12 @@ def given(folder, text):
         ('table("p/table").splitlines()[-1]', r"| B      | x \| y | 3   |"),
     ],
 )  # fmt: skip
-def test_a_template_gets_what_it_asks(folder, asked, expected):
-    assert given(folder, f"{{{{ {asked} }}}}") == expected
+def test_a_template_gets_what_it_asks(folder, expression, expected):
+    assert filled(folder, f"{{{{ {expression} }}}}") == expected
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("expression", "message"),
     [
         ('number("p/table", "Z", "r=1", "mean .1f")', r"row: expected one of A, B, 1/l, got 'Z'"),
         ('number("p/table", "A", "r=9", "mean .1f")', r"column: expected one of r=1, r=2, got 'r=9'"),
@@ -93,29 +93,31 @@ def test_a_template_gets_what_it_asks(folder, asked, expected):
         ("number.func.__globals__", r"access to attribute '__globals__' of .* is unsafe"),
     ],
 )  # fmt: skip
-def test_what_is_not_there_is_an_error_that_names_the_line(folder, asked, message):
+def test_what_is_not_there_is_an_error_that_names_the_line(folder, expression, message):
     with pytest.raises(ValueError, match=r"text.md.j2: line 3: .*" + message):
-        given(folder, f"a\n\n{{{{ {asked} }}}}\n")
+        filled(folder, f"a\n\n{{{{ {expression} }}}}\n")
 
 
 def test_every_text_is_what_its_template_gives_now():
-    found = templates()
+    paths = templates()
     papers_with_notes = [f"experiments/{name}/NOTES.md.j2" for name in ("paul2016", "wang2018", "giesen2013")]
-    assert {REPO / name for name in ("README.md.j2", *papers_with_notes)} < {*found}
-    for path in found:
+    assert {REPO / name for name in ("README.md.j2", *papers_with_notes)} < {*paths}
+    for path in paths:
         text = path.with_suffix("").read_text(encoding="utf-8")
         assert text == fill(path, REFERENCE), f"{path}; run: provsel reference --texts"
         assert "<!--" not in text
 
 
-@pytest.mark.parametrize("paper", [name for name, each in papers().items() if (each.folder / "NOTES.md.j2").is_file()])
+@pytest.mark.parametrize(
+    "paper", [name for name, number in papers().items() if (number.folder / "NOTES.md.j2").is_file()]
+)
 def test_no_number_is_typed_that_a_table_has(paper):
     """Of numbers with decimals and at least three digits; printed ones stand in brackets in tables."""
     shown = set()
     for path in (REFERENCE / "tables" / paper).glob("*.md"):
         lines = [re.sub(r"\\\[[^]]*\]", "", line) for line in path.read_text().splitlines() if line.startswith("|")]
-        found = re.findall(r"\d+\.\d+", " ".join(lines))
-        shown |= {each for each in found if len(each.replace(".", "").lstrip("0")) > 2}
+        numbers = re.findall(r"\d+\.\d+", " ".join(lines))
+        shown |= {number for number in numbers if len(number.replace(".", "").lstrip("0")) > 2}
     assert len(shown) > 50
     template = (papers()[paper].folder / "NOTES.md.j2").read_text(encoding="utf-8")
     typed = re.sub(r"\{\{.*?\}\}|`[^`\n]*`|\]\([^)]*\)", "", template, flags=re.S)

@@ -53,16 +53,21 @@ MADE = {
 """A record of each kind, with other NaN objects each time."""
 
 
+def with_nan(cls, names):
+    return replace(MADE[cls](), **{name: nan() for name in names})
+
+
 @pytest.mark.parametrize("cls", MADE)
 def test_nan_is_no_difference_and_each_number_counts(cls):
     names = [field.name for field in fields(cls) if field.type == "float"]
-    one, other = (replace(MADE[cls](), **{name: nan() for name in names}) for _ in range(2))
-    assert one == other
-    assert hash(one) == hash(other)
+    first = with_nan(cls, names)
+    second = with_nan(cls, names)
+    assert first == second
+    assert hash(first) == hash(second)
     for name in names:
-        known = replace(MADE[cls](), **{name: 1.0})
-        assert known == replace(MADE[cls](), **{name: 1.0})
-        assert known not in (replace(MADE[cls](), **{name: 2.0}), MADE[cls]())
+        with_number = replace(MADE[cls](), **{name: 1.0})
+        assert with_number == replace(MADE[cls](), **{name: 1.0})
+        assert with_number not in (replace(MADE[cls](), **{name: 2.0}), MADE[cls]())
 
 
 def test_numbers_in_tuples_and_in_records_within_records_count():
@@ -89,20 +94,19 @@ def test_another_class_is_another_value():
     assert len({theorem() for theorem in THEOREMS}) == len(THEOREMS)
 
 
+def has_nan(cls):
+    return any(isinstance(field.default, float) and math.isnan(field.default) for field in fields(cls))
+
+
 def test_every_dataclass_whose_numbers_may_be_missing_compares_so():
     for package in (provsel, provlab):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 importlib.import_module(module.name)
     modules = [value for name, value in sys.modules.items() if name.startswith(("provsel", "provlab"))]
-    found = {
-        cls
-        for module in modules
-        for cls in vars(module).values()
-        if isinstance(cls, type) and is_dataclass(cls)
-        if any(isinstance(field.default, float) and math.isnan(field.default) for field in fields(cls))
-    }
-    for cls in found:
+    values = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    classes = {cls for cls in values if is_dataclass(cls) and has_nan(cls)}
+    for cls in classes:
         assert cls.__eq__ is ValuesWithNaN.__eq__, f"{cls}: derive it from ValuesWithNaN, with eq=False"
         assert cls.__hash__ is ValuesWithNaN.__hash__
-    assert found == {*MADE}
+    assert classes == {*MADE}

@@ -8,16 +8,21 @@ def textbook_bss(V, r, tied=1e-10, gain="inverse_mean", preferred=None):
     """Algorithm 1 as printed (with D = sqrt(t)): every column scored, an eigenproblem in each step."""
     d, rank = V.shape
     A = np.zeros((rank, rank))
-    root, ratio = np.sqrt(r * rank), np.sqrt(rank / r)
-    delta_lower, delta_upper = 1.0, (1 + ratio) / (1 - ratio)
+    root = np.sqrt(r * rank)
+    ratio = np.sqrt(rank / r)
+    delta_lower = 1.0
+    delta_upper = (1 + ratio) / (1 - ratio)
     norms = np.linalg.norm(V, axis=1) if preferred is None else preferred
     selected = np.zeros(d, dtype=bool)
-    picks, gains = [], []
+    picks = []
+    gains = []
     for tau in range(r):
-        L, U = tau - root, delta_upper * (tau + root)
+        L = tau - root
+        U = delta_upper * (tau + root)
         lam, Q = np.linalg.eigh(A)
         Z2 = (V @ Q) ** 2
-        low, high = 1 / (lam - L - delta_lower), 1 / (U + delta_upper - lam)
+        low = 1 / (lam - L - delta_lower)
+        high = 1 / (U + delta_upper - lam)
         lower = Z2 @ low**2 / (low.sum() - (1 / (lam - L)).sum()) - Z2 @ low
         upper = Z2 @ high**2 / ((1 / (U - lam)).sum() - high.sum()) + Z2 @ high
         feasible = (upper <= lower) & (norms > 0)

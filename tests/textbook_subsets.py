@@ -85,7 +85,9 @@ def least(values, tied=1e-10):
 
 def textbook_single_svd(V, E):
     """Osinsky's selection with F and Q updated as they are written."""
-    F, Q, chosen = E.copy(), V.copy(), []
+    F = E.copy()
+    Q = V.copy()
+    chosen = []
     for _ in range(V.shape[1]):
         norms = (Q**2).sum(axis=1)
         scores = np.full(len(V), np.inf)
@@ -103,21 +105,22 @@ def textbook_single_svd(V, E):
 
 def textbook_exchanges(X, start, f):
     """Exchange while the volume of another set, by its determinant, is more than f times this one's."""
-    chosen, exchanges = list(start), 0
+    chosen = list(start)
+    exchanges = 0
 
     def volume(columns):
         return np.sqrt(max(np.linalg.det(X[:, columns].T @ X[:, columns]), 0.0))
 
     while True:
-        found = []
+        exchanged = []
         for j, i in itertools.product(sorted(set(range(X.shape[1])) - set(chosen)), range(len(chosen))):
-            other = chosen.copy()
-            other[i] = j
-            found.append((volume(other) / volume(chosen), i, j))
-        largest = max(factor for factor, _, _ in found)
+            candidate = chosen.copy()
+            candidate[i] = j
+            exchanged.append((volume(candidate) / volume(chosen), i, j))
+        largest = max(factor for factor, _, _ in exchanged)
         if largest <= f * (1 + 1e-10):
             return chosen, exchanges, largest
-        _, i, j = next(entry for entry in found if entry[0] >= largest * (1 - 1e-9))
+        _, i, j = next(entry for entry in exchanged if entry[0] >= largest * (1 - 1e-9))
         chosen[i] = j
         exchanges += 1
 
@@ -161,9 +164,11 @@ def textbook_spectral(V, r):
     grid = np.exp(np.linspace(np.log(d) - 5, np.log(d) + 5, 20_001))
     promises = r * step(-k / grid, grid, d) - (k - 1) / grid
     eps = grid[int(np.argmax(promises))]
-    Y, chosen = np.zeros((k, k)), []
+    Y = np.zeros((k, k))
+    chosen = []
     for s in range(r):
-        low, high = np.linalg.eigvalsh(Y)[0] - 2 * k / eps, np.linalg.eigvalsh(Y)[0] - 0.5 / eps
+        low = np.linalg.eigvalsh(Y)[0] - 2 * k / eps
+        high = np.linalg.eigvalsh(Y)[0] - 0.5 / eps
         for _ in range(200):
             middle = (low + high) / 2
             if np.trace(np.linalg.inv(Y - middle * np.eye(k))) > eps:
@@ -182,9 +187,12 @@ def textbook_dual_set(V, E, r):
     d, k = V.shape
     h = 1 - np.sqrt(k / r)
     cost = h * (E**2).sum(axis=0) / (E**2).sum()
-    A, s, picks = np.zeros((k, k)), np.zeros(d), []
+    A = np.zeros((k, k))
+    s = np.zeros(d)
+    picks = []
     for tau in range(r):
-        level, eye = tau - np.sqrt(r * k), np.eye(k)
+        level = tau - np.sqrt(r * k)
+        eye = np.eye(k)
         Z = np.linalg.inv(A - (level + 1) * eye)
         moved = np.trace(Z) - np.trace(np.linalg.inv(A - level * eye))
         gains = np.array([v @ Z @ Z @ v / moved - v @ Z @ v for v in V])

@@ -86,9 +86,11 @@ def cells(selector, *overrides):
 def fold_rows():
     """Return a data set with training and test rows of a fold, and the same with other test rows and labels."""
     config = cells_of(compose_config(["protocol=benchmark", "selector=full", *SMALL.choose]))[0].dataset
-    dataset, protocol = load_from(config), protocol_named("benchmark")
+    dataset = load_from(config)
+    protocol = protocol_named("benchmark")
     train, test = protocol.rows(dataset, n_splits=5, split_seed=3, fold=1)
-    X, y = dataset.X.copy(), dataset.y.copy()
+    X = dataset.X.copy()
+    y = dataset.y.copy()
     X[test], y[test] = 1e9, y[test][::-1]
     return dataset, dataclasses.replace(dataset, X=X, y=y), train, test
 
@@ -109,16 +111,16 @@ def test_a_selector_that_would_leak_never_sees_a_test_row(fold_rows):
     dataset, changed, train, test = fold_rows
     with estimators_in_hand():
         [cell] = cells(Recorder(5))
-        made = [trial(cell, each, train, test) for each in (dataset, changed)]
+        records = [trial(cell, rows, train, test) for rows in (dataset, changed)]
     assert len(SEEN) == 2
     np.testing.assert_array_equal(*SEEN)
     assert SEEN[0].shape == (train.size, dataset.X.shape[1] + 1)
     np.testing.assert_allclose(SEEN[0][:, :-1], StandardScaler().fit(dataset.X[train]).transform(dataset.X[train]))
-    assert made[0]["features"].tolist() == made[1]["features"].tolist()
+    assert records[0]["features"].tolist() == records[1]["features"].tolist()
     # it does leak where it is given all rows: this test can fail
     everything = np.arange(len(dataset.y))
     with estimators_in_hand():
-        leaking = [trial(cells(Recorder(5))[0], each, everything, test) for each in (dataset, changed)]
+        leaking = [trial(cells(Recorder(5))[0], rows, everything, test) for rows in (dataset, changed)]
     assert leaking[0]["features"].tolist() != leaking[1]["features"].tolist()
 
 
@@ -129,8 +131,8 @@ def test_test_rows_make_no_difference_to_the_training_of_any_method(name, fold_r
         pytest.importorskip(package)
     cells = panel_cells({name: panel_methods()[name]}, {"small": SMALL})
     for model in ("linear", "forest"):
-        cell = next(each.cell for each in cells if each.model == model)
-        first, second = (trial(cell, each, train, test) for each in (dataset, changed))
+        cell = next(planned.cell for planned in cells if planned.model == model)
+        first, second = (trial(cell, planned, train, test) for planned in (dataset, changed))
         for column in TRAINED:
             np.testing.assert_array_equal(first.get(column), second.get(column))
         assert first["failure"] == "", first["failure"]
@@ -146,15 +148,17 @@ def test_test_rows_make_no_difference_to_the_training_of_any_method(name, fold_r
     ],
 )
 def test_a_failure_is_a_result_that_is_stored_and_not_tried_again(how, said, tmp_path):
-    store, sizes = TrialStore(tmp_path / "store"), (5, 10)
+    store = TrialStore(tmp_path / "store")
+    sizes = (5, 10)
     with estimators_in_hand():
-        found = [each for size in sizes for each in cells(Failing(size, how=how), "protocol.limit=0.2")]
+        failing = [cell for size in sizes for cell in cells(Failing(size, how=how), "protocol.limit=0.2")]
         Failing.calls = 0
-        report, _ = run_quietly(found, store)
+        report, _ = run_quietly(failing, store)
         # what was cut off at one size says nothing about another one
         assert Failing.calls == 20
-        assert (report.n_run, len(report.failures)) == (20, 0)
-        assert run_quietly(found, store)[0].n_run == 0
+        assert report.n_run == 20
+        assert len(report.failures) == 0
+        assert run_quietly(failing, store)[0].n_run == 0
     trials = store.query().to_pandas()
     assert trials["failure"].str.fullmatch(said).all()
     assert trials[["error", "n_selected", "subset_ratio"]].isna().all(axis=None)
@@ -164,16 +168,16 @@ def test_a_failure_is_a_result_that_is_stored_and_not_tried_again(how, said, tmp
 def test_an_empty_selection_is_a_result(tmp_path):
     store = TrialStore(tmp_path / "store")
     with estimators_in_hand():
-        found = cells(Failing(5, how="nothing"))
-        run_quietly(found, store)
+        empty = cells(Failing(5, how="nothing"))
+        run_quietly(empty, store)
     trials = store.query().to_pandas()
     assert {*trials["failure"]} == {""}
     assert {*trials["n_selected"]} == {0}
     assert {*trials["balanced_accuracy"]} == {0.5}
-    data = load_from(found[0].dataset)
+    data = load_from(empty[0].dataset)
     values = np.linalg.svd(StandardScaler().fit_transform(data.X), compute_uv=False) ** 2
     np.testing.assert_allclose(trials["subset_ratio"], values.sum() / values[5:].sum(), rtol=0.1)  # of all rows
-    panel = panel_frame([PanelCell("m", "d", "designs", 5, "linear", 3, found[0])], store)
+    panel = panel_frame([PanelCell("m", "d", "designs", 5, "linear", 3, empty[0])], store)
     assert panel["stability"].isna().all()
     assert {*panel["support_f1"], *panel["false_discovery"]} == {0.0}
 
@@ -182,7 +186,8 @@ def test_an_empty_selection_is_a_result(tmp_path):
 def test_what_this_machine_lacks_is_no_result(how, tmp_path):
     with estimators_in_hand():
         report, _ = run_quietly(cells(Failing(5, how=how)), TrialStore(tmp_path / "store"))
-    assert (report.n_run, len(report.failures)) == (0, 10)
+    assert report.n_run == 0
+    assert len(report.failures) == 10
 
 
 @pytest.mark.parametrize("limit", [None, 0, -1, "long"])
@@ -213,8 +218,8 @@ def own_linear(X, y):
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     unit = (X**2).sum(axis=1).mean()
     models = [SVC(C=C / unit, kernel="linear", class_weight="balanced") for C in (0.1, 1, 10, 100)]
-    found = [balanced_accuracy_score(y, cross_val_predict(model, X, y, cv=folds)) for model in models]
-    return models[int(np.argmax(np.round(found, 12)))].fit(X, y)
+    accuracies = [balanced_accuracy_score(y, cross_val_predict(model, X, y, cv=folds)) for model in models]
+    return models[int(np.argmax(np.round(accuracies, 12)))].fit(X, y)
 
 
 def own_forest(X, y):
@@ -223,8 +228,8 @@ def own_forest(X, y):
 
 def own_stability(kept, d):
     Z = np.zeros((len(kept), d))
-    for row, each in zip(Z, kept, strict=True):
-        row[each] = 1
+    for row, features in zip(Z, kept, strict=True):
+        row[features] = 1
     k = Z.sum(axis=1).mean() / d
     return 1 - Z.var(axis=0, ddof=1).mean() / (k * (1 - k))
 
@@ -233,24 +238,26 @@ def own_stability(kept, d):
 @pytest.mark.parametrize("dataset", ["breast_cancer", "shift"])
 def test_error_stability_and_support_are_those_of_plain_scikit_learn(name, dataset, tmp_path):
     sets = {dataset: panel_datasets()[dataset]}
-    found = [each for each in panel_cells({name: panel_methods()[name]}, sets) if each.size == 10]
+    chosen = [cell for cell in panel_cells({name: panel_methods()[name]}, sets) if cell.size == 10]
     store = TrialStore(tmp_path / "store")
-    report, _ = run_quietly([each.cell for each in found], store)
+    report, _ = run_quietly([cell.cell for cell in chosen], store)
     assert report.n_run == 20, report.summary()
-    panel = panel_frame(found, store)
+    panel = panel_frame(chosen, store)
     lines = panel.set_index(["repeat", "fold", "model"])
-    data = load_from(found[0].cell.dataset)
-    support = places_of_first(found[0].cell.dataset, 10) if dataset == "shift" else None
+    data = load_from(chosen[0].cell.dataset)
+    support = places_of_first(chosen[0].cell.dataset, 10) if dataset == "shift" else None
     seeds = (
         store.query(columns=["repeat", "split_seed"]).to_pandas().drop_duplicates().set_index("repeat")["split_seed"]
     )
-    stabilities, hits = [], []
+    stabilities = []
+    hits = []
     for repeat, seed in seeds.items():
         kept = []
         folds = StratifiedKFold(5, shuffle=True, random_state=int(seed)).split(data.X, data.y)
         for fold, (train, test) in enumerate(folds):
             scaler = StandardScaler().fit(data.X[train])
-            X, X_test = scaler.transform(data.X[train]), scaler.transform(data.X[test])
+            X = scaler.transform(data.X[train])
+            X_test = scaler.transform(data.X[test])
             kept.append(own_order(name, X, data.y[train])[:10])
             columns = np.sort(kept[-1])
             for model, fitted in (("linear", own_linear), ("forest", own_forest)):
@@ -277,11 +284,11 @@ def test_error_stability_and_support_are_those_of_plain_scikit_learn(name, datas
 
 def test_all_methods_and_models_of_a_fold_are_one_task_with_the_same_rows():
     methods = {name: panel_methods()[name] for name in ("F-test", "random", "all features")}
-    found = panel_cells(methods, {"small": SMALL})
-    tasks = make_tasks([each.cell for each in found])
+    planned = panel_cells(methods, {"small": SMALL})
+    tasks = make_tasks([cell.cell for cell in planned])
     assert len(tasks) == 10
-    assert {len(task.trials) for task in tasks} == {len(found)}
-    sizes = {(each.method, each.size) for each in found}
+    assert {len(task.trials) for task in tasks} == {len(planned)}
+    sizes = {(cell.method, cell.size) for cell in planned}
     assert sizes == {("all features", 0), *((name, size) for name in ("F-test", "random") for size in (5, 10, 20))}
 
 
@@ -298,8 +305,8 @@ class Large(BaseSelector):
 
 def test_memory_of_a_selection_is_what_it_takes_whoever_computed_it_first():
     with estimators_in_hand():
-        found = [each for size in (5, 10) for each in cells(Large(size))] + cells(Recorder(5))
-        result = run_task(make_tasks(found)[0])
+        company = [cell for size in (5, 10) for cell in cells(Large(size))] + cells(Recorder(5))
+        result = run_task(make_tasks(company)[0])
     large, again, small = (record["peak_memory"] for record in result.records)
     if large is None:
         pytest.skip("this system tells nothing about memory")

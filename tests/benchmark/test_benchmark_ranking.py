@@ -43,12 +43,15 @@ def panel():
 
     "slow" fails in a fold of the first set of text, "two classes" has no trial on images.
     """
-    rng, lines = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    lines = []
     for domain, dataset in [(domain, f"{domain} {k}") for domain, n_sets in DOMAINS.items() for k in range(n_sets)]:
         base = rng.uniform(0.1, 0.3)
         for method, effect in METHODS.items():
             own = base + effect * rng.uniform(0.5, 1.5) + 0.01 * rng.standard_normal()
-            for size in [0] if method == ALL else [] if (method, domain) == ("two classes", "images") else [5, 20]:
+            if (method, domain) == ("two classes", "images"):
+                continue
+            for size in [0] if method == ALL else [5, 20]:
                 index, index_se, f1 = rng.uniform(size=3) if size else [np.nan] * 3
                 f1 = f1 if domain == "designs" else np.nan
                 for model, fold in product(("linear", "forest"), range(3)):
@@ -86,8 +89,8 @@ def test_ranks_follow_from_the_frame_alone(panel, scores):
     errors = errors_of(panel, 20, "forest")
     last = errors.fillna(np.inf).to_numpy()
     expected = pd.DataFrame(stats.rankdata(last, axis=1), errors.index, errors.columns)
-    found = ranks(scores.of_slice(size=20, model="forest")).droplevel(["size", "model"])
-    np.testing.assert_array_equal(found.loc[[*expected.index], expected.columns], expected)
+    ours = ranks(scores.of_slice(size=20, model="forest")).droplevel(["size", "model"])
+    np.testing.assert_array_equal(ours.loc[[*expected.index], expected.columns], expected)
     board = leaderboard(scores, size=20, model="forest")
     means = expected.groupby(level="domain").mean().mean()
     np.testing.assert_allclose(board["rank"], means[board.index])
@@ -105,57 +108,60 @@ def by_textbook(values):
         return np.array([test.pvalue for test in tests])
 
     by_signs = np.array([p_of(values * np.array(signs)[:, None]) for signs in product([1, -1], repeat=len(values))])
-    left, found, previous = [*range(values.shape[1])], np.empty(values.shape[1]), 0.0
+    left = [*range(values.shape[1])]
+    p_values = np.empty(values.shape[1])
+    previous = 0.0
     while left:
         least = min(left, key=by_signs[0].__getitem__)
         previous = max(previous, np.mean(by_signs[:, left].min(axis=1) <= by_signs[0, least] * (1 + 1e-9)))
-        found[least] = previous
+        p_values[least] = previous
         left.remove(least)
     smallest = np.sort(by_signs.min(axis=1))
-    return found, max((each for each in smallest if np.mean(smallest <= each) <= 0.05), default=0)
+    return p_values, max((level for level in smallest if np.mean(smallest <= level) <= 0.05), default=0)
 
 
 def test_tests_follow_from_the_frame_alone(panel, scores):
-    found = pairs(scores.of_slice(size=5, model="linear"))
+    table = pairs(scores.of_slice(size=5, model="linear"))
     errors = errors_of(panel, 5, "linear")
     errors["slow"] = errors["slow"].fillna(errors.max(axis=1))  # failed; "two classes" has no trial on images
     means = errors.drop(columns=ALL).sub(errors[ALL], axis=0).groupby(level="domain").mean()
     level = by_textbook(means)[1]
-    for method, line in found.iterrows():
+    for method, line in table.iterrows():
         own = means[method].dropna()
         ends = stats.ttest_1samp(own, 0).confidence_interval(0.95)
         np.testing.assert_allclose(line[["difference", "low", "high"]].astype(float), [own.mean(), *ends])
         for shift, power in ((1.0, 0.9), (0.8, 0.8)):
-            df, error = len(own) - 1, own.sem()
+            df = len(own) - 1
+            error = own.sem()
             chance = stats.nct.sf(stats.t.isf(level, df), df, shift * line["detectable"] / error)
             assert chance == pytest.approx(0.9, abs=1e-6) if shift == 1 else chance < power
     sides = {"p_better": [means], "p_worse": [-means], "p_same": [means - 1, -means - 1]}
-    for name, of in sides.items():
-        p_values, _ = by_textbook(pd.concat(of, axis=1))
-        np.testing.assert_allclose(found[name], np.max(np.split(p_values, len(of)), axis=0))
-    assert found["domains"].to_dict() == {"good": 5, "random": 5, "slow": 5, "two classes": 4}
-    assert found.loc["random", "verdict"] == "worse"
+    for name, samples in sides.items():
+        p_values, _ = by_textbook(pd.concat(samples, axis=1))
+        np.testing.assert_allclose(table[name], np.max(np.split(p_values, len(samples)), axis=0))
+    assert table["domains"].to_dict() == {"good": 5, "random": 5, "slow": 5, "two classes": 4}
+    assert table.loc["random", "verdict"] == "worse"
 
 
 def test_all_sizes_are_one_family(scores):
-    found = against_all(scores)
+    table = against_all(scores)
     errors = [scores.of_slice(size=size) for size in (5, 20)]
-    means = [over_domains(each.drop(columns=ALL).sub(each[ALL], axis=0).mask(np.isinf)) for each in errors]
+    means = [over_domains(of_size.drop(columns=ALL).sub(of_size[ALL], axis=0).mask(np.isinf)) for of_size in errors]
     chosen = [name for name in means[0] if name != "slow"]  # has the largest error of others where it failed
-    together = pd.concat([each[chosen] for each in means], axis=1)
+    together = pd.concat([of_size[chosen] for of_size in means], axis=1)
     alone, _ = adjusted(together.to_numpy())
-    assert (found.loc[pd.IndexSlice[:, chosen], "p_better"].to_numpy() >= alone - 1e-12).all()
+    assert (table.loc[pd.IndexSlice[:, chosen], "p_better"].to_numpy() >= alone - 1e-12).all()
     of_one = pairs(errors[0])
-    assert (found.loc[5]["p_better"] >= of_one["p_better"][found.loc[5].index] - 1e-12).all()
-    assert found.loc[5]["difference"].to_dict() == pytest.approx(of_one["difference"].to_dict())
+    assert (table.loc[5]["p_better"] >= of_one["p_better"][table.loc[5].index] - 1e-12).all()
+    assert table.loc[5]["difference"].to_dict() == pytest.approx(of_one["difference"].to_dict())
 
 
 def test_data_sets_of_a_single_domain_are_its_witnesses(panel, scores):
     errors = scores.on("text").of_slice(size=20)
-    found = pairs(errors)
+    table = pairs(errors)
     sets = errors.groupby(level="dataset").mean()
-    assert found.loc["random", "domains"] == found.loc["random", "sets"] == 4
-    assert found.loc["random", "p_worse"] == pytest.approx(by_textbook(-(sets[["random"]].sub(sets[ALL], axis=0)))[0])
+    assert table.loc["random", "domains"] == table.loc["random", "sets"] == 4
+    assert table.loc["random", "p_worse"] == pytest.approx(by_textbook(-(sets[["random"]].sub(sets[ALL], axis=0)))[0])
     alone = pairs(errors.loc[(slice(None), ["text 0"]), :])
     assert alone[["low", "high", "detectable"]].isna().all(axis=None)
     assert alone["verdict"].value_counts().to_dict() == {"inconclusive": 3, "failed": 1}
@@ -172,28 +178,28 @@ matrices = st.integers(2, 7).flatmap(
 
 @given(matrices, st.integers(-40, 40))
 def test_p_values_keep_with_units_orders_and_copies(values, exponent):
-    found, _ = adjusted(values)
-    assert ((found > 0) & (found <= 1)).all()
-    assert found.min() >= 2.0 ** -len(values) - 1e-12
-    np.testing.assert_array_equal(adjusted(np.ldexp(values, exponent))[0], found)
-    np.testing.assert_allclose(adjusted(values[::-1])[0], found)
-    np.testing.assert_array_equal(adjusted(np.hstack([values, values]))[0], np.hstack([found, found]))
+    p_values, _ = adjusted(values)
+    assert ((p_values > 0) & (p_values <= 1)).all()
+    assert p_values.min() >= 2.0 ** -len(values) - 1e-12
+    np.testing.assert_array_equal(adjusted(np.ldexp(values, exponent))[0], p_values)
+    np.testing.assert_allclose(adjusted(values[::-1])[0], p_values)
+    np.testing.assert_array_equal(adjusted(np.hstack([values, values]))[0], np.hstack([p_values, p_values]))
     alone = np.hstack([adjusted(column[:, None])[0] for column in values.T])
-    assert (found >= alone - 1e-12).all()
+    assert (p_values >= alone - 1e-12).all()
 
 
 def test_one_row_or_column_without_values_is_never_significant():
     assert adjusted(np.array([[-5.0, 3.0]]))[0].tolist() == [1, 1]
     values = np.column_stack([[-1.0, -1.1, -0.9, -1.05, -1.0, -0.95], np.full(6, np.nan), [-3.0] + [np.nan] * 5])
-    found, _ = adjusted(values)
-    assert found.tolist() == [1 / 64, 1, 1]
+    p_values, _ = adjusted(values)
+    assert p_values.tolist() == [1 / 64, 1, 1]
 
 
 def test_what_failed_or_was_not_computed_is_last(scores):
-    found = ranks(scores.of_slice())
-    n = found.shape[1]
-    assert (found.xs("text 0", level="dataset")["slow"] == n).all()
-    assert (found.loc["images"]["two classes"] == n).all()
+    by_set = ranks(scores.of_slice())
+    n = by_set.shape[1]
+    assert (by_set.xs("text 0", level="dataset")["slow"] == n).all()
+    assert (by_set.loc["images"]["two classes"] == n).all()
     board = leaderboard(scores)
     assert board.loc["slow", ["sets", "failed", "missing"]].tolist() == [11, 1, 0]
     assert board.loc["two classes", ["sets", "failed", "missing"]].tolist() == [10, 0, 2]
@@ -205,20 +211,20 @@ def test_what_failed_or_was_not_computed_is_last(scores):
 def test_a_method_that_failed_everywhere_has_no_number(panel, scores):
     failed = panel["method"] == "slow"
     own = panel.assign(failure=panel["failure"].mask(failed, "ValueError: no"))
-    measured = [each.column for each in MEASURES.values()]
+    measured = [measure.column for measure in MEASURES.values()]
     own.loc[failed, measured] = np.nan
-    found = Scores.of(own)
-    board = leaderboard(found)
+    judged = Scores.of(own)
+    board = leaderboard(judged)
     assert board.index[-1] == "slow"
     numbers = board.drop(columns=["sets", "failed", "missing", "reason"])
     assert numbers.loc["slow"].isna().all()
     assert board.loc["slow", ["sets", "failed", "reason"]].tolist() == [0, 12, "ValueError: no"]
     assert numbers.drop("slow")["balanced_error"].notna().all()
-    for beside, name in ((pairs(found.of_slice()), "slow"), (pairs_of(found.of_slice(), "slow"), "good")):
+    for beside, name in ((pairs(judged.of_slice()), "slow"), (pairs_of(judged.of_slice(), "slow"), "good")):
         assert beside.loc[name, "verdict"] == "failed"
         assert np.isnan(beside.loc[name, "difference"])
-    assert sets_of(found.of_slice(), "slow").empty
-    same = pairs(found.of_slice()).drop(index="slow")
+    assert sets_of(judged.of_slice(), "slow").empty
+    same = pairs(judged.of_slice()).drop(index="slow")
     expected = pairs(Scores.of(panel[~failed]).of_slice())
     pd.testing.assert_frame_equal(same, expected.loc[same.index])
 
@@ -244,9 +250,10 @@ def test_memory_is_the_largest_of_any_trial(panel):
 def test_the_worst_domain_is_that_of_the_largest_loss(panel, scores):
     errors = pd.concat({size: errors_of(panel, size, "linear") for size in (5, 20)})
     loss = errors.sub(errors[ALL], axis=0).groupby(["domain", "dataset"]).mean().groupby("domain").mean()["random"]
-    found = leaderboard(scores, model="linear").loc["random"]
-    assert found["worst"] == pytest.approx(loss.max())
-    assert (found["worst_domain"], found["worst"] > found["loss"]) == (loss.idxmax(), True)
+    line = leaderboard(scores, model="linear").loc["random"]
+    assert line["worst"] == pytest.approx(loss.max())
+    assert line["worst_domain"] == loss.idxmax()
+    assert line["worst"] > line["loss"]
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -263,7 +270,9 @@ def test_every_measure_has_a_leaderboard(scores, measure):
 
 def test_resampling_is_that_of_domains_then_sets(scores):
     frame = scores.of_slice(size=20, model="linear")[["good", "random"]]
-    found, rng, means = interval(frame), np.random.default_rng(1), []
+    ours = interval(frame)
+    rng = np.random.default_rng(1)
+    means = []
     for _ in range(3000):
         drawn = []
         for domain in rng.choice([*DOMAINS], len(DOMAINS)):
@@ -272,13 +281,13 @@ def test_resampling_is_that_of_domains_then_sets(scores):
         means.append(np.mean(drawn, axis=0))
     spread = np.std(means, axis=0)
     for side, share in (("low", 0.025), ("high", 0.975)):
-        assert (np.abs(found[side] - np.quantile(means, share, axis=0)) < 0.2 * spread).all()
+        assert (np.abs(ours[side] - np.quantile(means, share, axis=0)) < 0.2 * spread).all()
 
 
 def test_the_share_of_resamples_in_which_a_method_is_first(scores):
-    found = ranks(scores.of_slice(size=20, model="linear"))
-    shares = share_first(found)
-    drawn = pd.DataFrame(resampled(found.drop(columns=ALL)), columns=shares.index)
+    by_set = ranks(scores.of_slice(size=20, model="linear"))
+    shares = share_first(by_set)
+    drawn = pd.DataFrame(resampled(by_set.drop(columns=ALL)), columns=shares.index)
     assert (
         shares.to_dict()
         == drawn.idxmin(axis=1).value_counts(normalize=True).reindex(shares.index, fill_value=0).to_dict()
@@ -288,14 +297,13 @@ def test_the_share_of_resamples_in_which_a_method_is_first(scores):
 
 def test_data_sets_count_the_same_where_a_table_says_so(panel, scores):
     compared = compared_with_all(scores)
-    by_set, by_domain = compared[EVERY_SET], compared[EVERYWHERE]
+    by_set = compared[EVERY_SET]
+    by_domain = compared[EVERYWHERE]
     errors = pd.concat([errors_of(panel, 20, model) for model in ("linear", "forest")], keys=["linear", "forest"])
     loss = errors.sub(errors[ALL], axis=0).groupby("dataset").mean()["random"]
     assert by_set.loc[(20, "random"), "difference"] == pytest.approx(loss.mean())
-    assert (by_set.loc[(20, "random"), "domains"], by_domain.loc[(20, "random"), "domains"]) == (
-        len(loss),
-        len(DOMAINS),
-    )
+    assert by_set.loc[(20, "random"), "domains"] == len(loss)
+    assert by_domain.loc[(20, "random"), "domains"] == len(DOMAINS)
     assert EVERY_SET not in compared_with_all(scores.on("genes"))
 
 
@@ -309,7 +317,7 @@ def test_win_rates_of_a_pair_add_up_to_one(scores):
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_a_front_has_what_nothing_dominates(points):
-    found = front(pd.DataFrame(points, columns=["stability", "loss"]), "stability")
+    places = front(pd.DataFrame(points, columns=["stability", "loss"]), "stability")
     for place, (x, y) in enumerate(points):
         dominated = any(a >= x and b <= y and (a, b) != (x, y) for a, b in points)
-        assert (place in found) != dominated
+        assert (place in places) != dominated

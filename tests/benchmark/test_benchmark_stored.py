@@ -18,7 +18,7 @@ from provlab.core.store import TrialStore
 from provlab.verdicts.panel_pairs import against_all
 from provlab.verdicts.panel_ranking import leaderboard
 from provlab.verdicts.panel_scores import Scores
-from small_runs import REPO
+from small_runs import REPO, files_of
 
 NAMES = ("all features", "F-test", "random")
 PANEL = Path("results/reference/benchmark")
@@ -37,7 +37,7 @@ def computed(tmp_path_factory):
 
 
 @pytest.fixture
-def here(computed, tmp_path, monkeypatch):
+def folder(computed, tmp_path, monkeypatch):
     shutil.copytree(computed / PANEL, tmp_path / PANEL)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "250")
@@ -49,11 +49,11 @@ def test_anybodys_pandas_reads_what_the_frame_has(computed):
     cells = panel_cells({name: panel_methods()[name] for name in NAMES}, {"wine": panel_datasets()["wine"]})
     panel = panel_frame(cells, TrialStore(computed / "results" / "store"))
     keys = ["method", "size", "model", "repeat", "fold"]
-    assert len(stored) == len(panel) == sum(each.cell.n_trials for each in cells) == 100
-    expected, found = (each.sort_values(keys, ignore_index=True) for each in (panel, read_panel(computed / PANEL)))
-    pd.testing.assert_frame_equal(expected, found, rtol=1e-2, check_exact=False)  # seconds have three digits
+    assert len(stored) == len(panel) == sum(frame.cell.n_trials for frame in cells) == 100
+    expected, read = (frame.sort_values(keys, ignore_index=True) for frame in (panel, read_panel(computed / PANEL)))
+    pd.testing.assert_frame_equal(expected, read, rtol=1e-2, check_exact=False)  # seconds have three digits
     exact = ["cell", "error", "balanced_accuracy", "neg_log_loss", "subset_frobenius_ratio", "n_selected", "failure"]
-    pd.testing.assert_frame_equal(expected[exact], found[exact])
+    pd.testing.assert_frame_equal(expected[exact], read[exact])
     means = stored.groupby(["method", "size"])["stability"].agg(["nunique", "mean"])
     assert means.loc[("F-test", 10), "nunique"] == 1
     assert means.loc[("F-test", 10), "mean"] > means.loc[("random", 10), "mean"]
@@ -81,18 +81,18 @@ def test_the_stored_tables_are_those_of_the_stored_trials():
 def test_keys_follow_from_cells_and_numbers(computed):
     stored = pd.read_parquet(computed / PANEL)
     cells = panel_cells({"F-test": panel_methods()["F-test"]}, {"wine": panel_datasets()["wine"]})
-    planned = {each.cell.short_id: {key for *_, key in trials_of(each.cell)} for each in cells}
-    assert {*stored.loc[stored["method"] == "F-test", "cell"]} == {*planned}
+    planned = [planned_cell.cell for planned_cell in cells]
+    assert {*stored.loc[stored["method"] == "F-test", "cell"]} == {cell.short_id for cell in planned}
     keys = TrialStore(computed / "results" / "store").keys()
-    assert set.union(*planned.values()) <= keys
+    assert {key for cell in planned for *_, key in trials_of(cell)} <= keys
 
 
 def test_writing_again_changes_no_byte_and_what_is_incomplete_stays_out(computed, tmp_path, capsys):
     folder = tmp_path / "again"
     shutil.copytree(computed, folder)
-    before = {path.name: path.read_bytes() for path in (folder / PANEL).glob("*.parquet")}
+    before = files_of(folder / PANEL, "*.parquet")
     assert main(["reference", "--panel", "--results", str(folder / "results")]) == 0
-    assert {path.name: path.read_bytes() for path in (folder / PANEL).glob("*.parquet")} == before
+    assert files_of(folder / PANEL, "*.parquet") == before
     store = TrialStore(folder / "results" / "store")
     trials = store.query()
     first = trials.select(["selector"]).to_pandas().drop_duplicates()  # a trial of each method
@@ -105,25 +105,24 @@ def test_writing_again_changes_no_byte_and_what_is_incomplete_stays_out(computed
     assert "2 left out as trials are missing" in capsys.readouterr().out
 
 
-def test_an_honest_panel_is_merged_and_audited(here, capsys):
-    other = here / "other"
-    assert main(["merge", str(here / PANEL), "--panel", "--results", "other"]) == 0
+def test_an_honest_panel_is_merged_and_audited(folder, capsys):
+    merged_results = folder / "other"
+    assert main(["merge", str(folder / PANEL), "--panel", "--results", "other"]) == 0
     assert "100 new trials of all features, F-test, random" in capsys.readouterr().out
-    merged, own = (
-        {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "_datasets.csv"}
-        for folder in (other / "reference" / "benchmark", here / PANEL)
-    )
-    assert merged == own
+    merged = files_of(merged_results / "reference" / "benchmark")
+    own = files_of(folder / PANEL)
+    assert {name for name in own if merged.get(name) != own[name]} <= {"_datasets.csv"}
+    assert merged.keys() | {"_datasets.csv"} == own.keys() | {"_datasets.csv"}
     assert "_leaderboard.csv" in own
-    assert main(["merge", str(here / PANEL), "--panel", "--results", "other"]) == 0
+    assert main(["merge", str(folder / PANEL), "--panel", "--results", "other"]) == 0
     assert "0 new trials of no method; known: 100 identical" in capsys.readouterr().out
     options = ["--panel", str(PANEL), "--method", "F-test", "--fraction", "0.2", "executor=serial"]
     assert main(["audit", *options]) == 0
     assert "identical" in capsys.readouterr().out
 
 
-def test_changed_numbers_are_found_by_an_audit_and_in_a_merge(here, capsys):
-    shutil.copytree(PANEL, here / "ours" / "reference" / "benchmark")
+def test_changed_numbers_are_found_by_an_audit_and_in_a_merge(folder, capsys):
+    shutil.copytree(PANEL, folder / "ours" / "reference" / "benchmark")
     table = read_table(PANEL)
     table.loc[table["method"] == "F-test", "balanced_accuracy"] = 0.999
     write_table(table, PANEL)
@@ -133,7 +132,7 @@ def test_changed_numbers_are_found_by_an_audit_and_in_a_merge(here, capsys):
     assert "wine F-test, " in out
     assert main(["merge", str(PANEL), "--panel", "--results", "ours"]) == 1
     assert "40 that are different" in capsys.readouterr().err.replace("got ", "")
-    kept = read_table(here / "ours" / "reference" / "benchmark")
+    kept = read_table(folder / "ours" / "reference" / "benchmark")
     assert (kept.loc[kept["method"] == "F-test", "balanced_accuracy"] < 0.999).any()
 
 
@@ -157,17 +156,17 @@ def renamed(names):
     ],
     ids=["id", "exchanged", "unknown", "short", "twice", "error", "seconds"],
 )
-def test_a_panel_of_other_cells_is_refused(here, change, message, capsys):
+def test_a_panel_of_other_cells_is_refused(folder, change, message, capsys):
     write_table(change(read_table(PANEL)), PANEL)
     assert main(["merge", str(PANEL), "--panel", "--results", "ours"]) == 2
     assert re.search(message, capsys.readouterr().err)
-    assert not (here / "ours" / "reference").exists()
+    assert not (folder / "ours" / "reference").exists()
 
 
-def test_files_of_another_version_and_no_files_are_refused(here, capsys):
+def test_files_of_another_version_and_no_files_are_refused(folder, capsys):
     [path, *_] = sorted(PANEL.glob("*.parquet"))
-    found = pq.read_table(path)
-    pq.write_table(found.replace_schema_metadata({"provsel_panel": "2"}), path)
+    table = pq.read_table(path)
+    pq.write_table(table.replace_schema_metadata({"provsel_panel": "2"}), path)
     assert main(["merge", str(PANEL), "--panel"]) == 2
     assert "version 1 of a panel's file, got 2" in capsys.readouterr().err
     path.write_bytes(b"no parquet")

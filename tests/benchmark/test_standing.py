@@ -21,6 +21,7 @@ from provlab.bench.methods import panel_methods
 from provlab.bench.panel import PanelDataset, panel_cells
 from provlab.cli import main
 from provlab.core.composition import compose_config
+from provlab.core.plan import MANY_ROWS
 from provlab.core.store import TrialStore
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.verdicts.claims.paired_tests import size_words
@@ -59,26 +60,26 @@ def results(small, tmp_path_factory):
 
 
 def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
-    found = provlab.rank(RRQRSelector(7), results=results, name="mine")
+    standing_of_mine = provlab.rank(RRQRSelector(7), results=results, name="mine")
     store = TrialStore(results / "store")
     assert len(store.keys()) == 2 * 2 * 2 * 3  # data sets, sizes, models, folds
-    assert {*found.leaderboard.index} == {*STORED, "mine"}
-    kept = found.scores.lines.query("method == 'mine'")
+    assert {*standing_of_mine.leaderboard.index} == {*STORED, "mine"}
+    kept = standing_of_mine.scores.lines.query("method == 'mine'")
     assert (kept["n_selected"] == kept["size"]).all()  # and not 7
     own = panel_cells({"mine": standing.method_of(["selector=any", f"selector._target_={RRQR}"])}, SETS)
     trials = pd.concat([small, standing.panel_frame(own, store)])
     errors = 100 * (1 - trials.groupby(["domain", "method", "size", "model"])["balanced_accuracy"].mean())
-    of = {name: errors.xs(name, level="method") for name in ("mine", "F-test")}
-    means = (of["mine"] - of["F-test"]).groupby("domain").mean()
-    line = found.pairs.loc["F-test"]
+    by_method = {name: errors.xs(name, level="method") for name in ("mine", "F-test")}
+    means = (by_method["mine"] - by_method["F-test"]).groupby("domain").mean()
+    line = standing_of_mine.pairs.loc["F-test"]
     assert line["difference"] == pytest.approx(means.mean())
     ends = stats.ttest_1samp(means, 0).confidence_interval(0.95)
     assert [line["low"], line["high"]] == pytest.approx([*ends])
     assert [line["p_better"], line["verdict"]] == [1, "inconclusive"]  # two domains tell nothing
-    first, header, *lines, note = str(found).splitlines()
+    first, header, *lines, note = str(standing_of_mine).splitlines()
     assert re.match(r"mine: mean rank [\d.]+ of 4, 95 % interval [\d.]+ to [\d.]+, on 2 data sets\.$", first)
     assert header.split() == ["rank", "loss", "difference", "verdict"]
-    assert [line.split("  ")[0] for line in lines] == [*found.leaderboard.index]
+    assert [line.split("  ")[0] for line in lines] == [*standing_of_mine.leaderboard.index]
     [beside] = [text for text in lines if text.startswith("F-test")]
     assert beside.split()[-2:] == [f"{line['difference']:+.1f}", "inconclusive"]
     assert note.startswith("loss: to all features")
@@ -101,11 +102,11 @@ def test_the_command_line_shows_where_a_selector_stands(small, results, capsys):
     assert "mine among 3 methods" in said.out
     assert "strongest: " in said.out
     assert main(["rank", "selector=rrqr", f"results={results}", "--name", "mine", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN is no JSON
-    assert {line["method"] for line in found["leaderboard"]} == {*STORED, "mine"}
-    assert {line["method"]: line["verdict"] for line in found["pairs"]}["F-test"] == "inconclusive"
-    assert {line["dataset"] for line in found["sets"]} == {*SETS}
-    assert Path(found["page"]).is_file()
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN is no JSON
+    assert {line["method"] for line in printed["leaderboard"]} == {*STORED, "mine"}
+    assert {line["method"]: line["verdict"] for line in printed["pairs"]}["F-test"] == "inconclusive"
+    assert {line["dataset"] for line in printed["sets"]} == {*SETS}
+    assert Path(printed["page"]).is_file()
 
 
 def test_a_class_without_another_name_is_called_by_its_own(small, results, capsys):
@@ -137,13 +138,13 @@ class Halves(BaseSelector):
 
 
 def test_a_selector_that_raises_has_no_number_but_a_reason(small, results):
-    found = provlab.rank(Halves(raises=True), results=results, name="broken")
-    line = found.leaderboard.loc["broken"]
+    ranked = provlab.rank(Halves(raises=True), results=results, name="broken")
+    line = ranked.leaderboard.loc["broken"]
     assert line[["sets", "failed", "reason"]].tolist() == [0, 2, "KeyError: 'half \\x1b[2J'"]
     assert line[["rank", "loss", "balanced_error", "win_rate", "worst"]].isna().all()
-    assert {*found.pairs["verdict"]} == {"failed"}
-    assert found.pairs["difference"].isna().all()
-    assert found.failed
+    assert {*ranked.pairs["verdict"]} == {"failed"}
+    assert ranked.pairs["difference"].isna().all()
+    assert ranked.failed
     page = read_pages(results / "rank" / "broken")[results / "rank" / "broken" / "index.html"]
     assert not page.problems
     assert "broken failed, and has no number there: KeyError: 'half" in page.text
@@ -156,13 +157,13 @@ def test_a_selector_that_raises_has_no_number_but_a_reason(small, results):
 
 
 def test_fewer_features_than_asked_are_said(small, results):
-    found = provlab.rank(Halves(), results=results, name="halves")
-    assert found.problems == [
+    ranked = provlab.rank(Halves(), results=results, name="halves")
+    assert ranked.problems == [
         "halves selected fewer features than asked: asked 3, selected 1 on average; asked 10, selected 5 on average"
     ]
     text = read_pages(results / "rank" / "halves")[results / "rank" / "halves" / "index.html"].text
-    assert found.problems[0] in text
-    assert not found.failed
+    assert ranked.problems[0] in text
+    assert not ranked.failed
 
 
 def written(folder, frame):
@@ -175,13 +176,13 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((60, 15))).add_prefix("c").assign(y=np.repeat(["a", "b"], 30))
     frame.loc[30:, "c3"] += 3
-    asked = ["rank", *written(tmp_path, frame), f"results={results}", "--against", "F-test", "--against", "random"]
-    assert main(asked) == 0
+    command = ["rank", *written(tmp_path, frame), f"results={results}", "--against", "F-test", "--against", "random"]
+    assert main(command) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "3 methods on own" in said
     assert "In the benchmark: mean rank on" in said
     assert "panel" not in said, "the page calls it the benchmark"
-    assert main([*asked, "--json"]) == 0
+    assert main([*command, "--json"]) == 0
     lines = json.loads(capsys.readouterr().out)["leaderboard"]
     assert [(line["method"], line["difference"]) for line in lines if line["difference"] == 0] == [("all features", 0)]
     page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
@@ -199,7 +200,7 @@ def test_features_of_text_columns_have_their_names(small, tmp_path):
     frame["colour"] = np.where(frame["y"] == "a", "red", rng.choice(["green", "blue"], 60))
     assert main(["rank", *written(tmp_path, frame), f"results={tmp_path / 'results'}", "--against", "F-test"]) == 0
     trials = TrialStore(tmp_path / "results" / "store").read(["features", "feature_names"]).to_pylist()
-    named = [(len(each["features"]), each["feature_names"]) for each in trials if each["features"]]
+    named = [(len(trial["features"]), trial["feature_names"]) for trial in trials if trial["features"]]
     assert named
     for n_selected, names in named:
         assert len(names) == n_selected
@@ -207,18 +208,18 @@ def test_features_of_text_columns_have_their_names(small, tmp_path):
 
 
 def test_methods_on_other_data_are_of_the_versions_that_are_installed(small, monkeypatch):
-    whole, missing = standing.chosen_methods()
-    assert ({*whole}, missing) == ({*STORED}, [])
-    assert whole["F-test"].overrides(5)[-1] == "+selector.version='1.9'"  # of the panel, of which 1.9.1 is
-    monkeypatch.setattr(importlib.metadata, "version", lambda package: "99.1")
-    assert standing.chosen_methods()[0]["F-test"].overrides(5)[-1] == "+selector.version='99.1'"
+    chosen, missing = standing.chosen_methods()
+    assert {*chosen} == {*STORED}
+    assert missing == []
+    assert chosen["F-test"].overrides(5)[-1] == "+selector.version='1.9'"  # of the panel, of which 1.9.1 is
 
     def none(package):
         raise importlib.metadata.PackageNotFoundError(package)
 
     monkeypatch.setattr(importlib.metadata, "version", none)
-    found, missing = standing.chosen_methods()
-    assert ({*found}, missing) == ({"all features", "random"}, ["F-test"])
+    installed, missing = standing.chosen_methods()
+    assert {*installed} == {"all features", "random"}
+    assert missing == ["F-test"]
     with pytest.raises(
         ValueError, match=r"fastcan: expected the package fastcan, got none; .* -m pip install .*benchmark"
     ):
@@ -237,9 +238,9 @@ def test_a_selector_in_hand_is_chosen_with_its_arguments(selector):
     with estimators_in_hand():
         config = as_config(selector)
         method = standing.method_in_hand(selector)
-        found = compose_config(method.overrides(12))["selector"]
+        composed = compose_config(method.overrides(12))["selector"]
     size = next(name for name in ("k", "n_features_to_select", "max_features") if name in selector.get_params())
-    assert found == {**config, size: 12}
+    assert composed == {**config, size: 12}
 
 
 def test_what_cannot_be_ranked_is_refused(small, results):
@@ -268,12 +269,12 @@ def test_the_command_line_says_what_it_takes(arguments, got, capsys):
     assert got in capsys.readouterr().err
 
 
-def test_more_rows_than_libsvm_ends_on_are_refused(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("provlab.core.plan.MANY_ROWS", 59)
-    data = written(tmp_path, pd.DataFrame(np.eye(60, 7)).add_prefix("c").assign(y=["a", "b"] * 30))
+def test_more_rows_than_libsvm_ends_on_are_refused(tmp_path, capsys):
+    rows = np.random.default_rng(0).standard_normal((MANY_ROWS + 2, 2))
+    data = written(tmp_path, pd.DataFrame(rows).add_prefix("c").assign(y=["a", "b"] * (MANY_ROWS // 2 + 1)))
     assert main(["rank", *data, f"results={tmp_path}"]) == 2
     said = capsys.readouterr().err
-    assert "rank: expected at most 59 rows, as the benchmark's linear model is by LIBSVM" in said
+    assert f"rank: expected at most {MANY_ROWS:,} rows, as the benchmark's linear model is by LIBSVM" in said
     assert "+dataset.sample_rows=5000" in said
     assert not (tmp_path / "store").exists()
 

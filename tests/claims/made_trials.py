@@ -1,5 +1,6 @@
 """Artefacts and stores with numbers that a test chooses: nothing is computed, so that every verdict can be reached."""
 
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -20,7 +21,8 @@ class MadeArtefacts:
     """Artefacts by name, and a store of their trials."""
 
     def __init__(self, folder):
-        self._store, self._waiting = TrialStore(folder), []
+        self._store = TrialStore(folder)
+        self._waiting = []
         self.artefacts = {}
         self._keys = count()
 
@@ -38,6 +40,8 @@ class MadeArtefacts:
                 selector = {**UNIFORM, "n_features_to_select": 1 + k + 100 * len(self.artefacts)}
                 settings = {"repeats": 1, "n_splits": 10, "draws": 1, **protocol}
                 cell = small_cell(selector, dataset=dataset, identity=data, **settings)
+                if "name" in (dataset or {}):
+                    cell = replace(cell, dataset=dataset)
                 entries.append(Entry(row, column, cell, label=data))
         self.artefacts[name] = Artefact(name, name, tuple(entries), {"artefact": {"summary": summary or {}}})
 
@@ -48,10 +52,10 @@ class MadeArtefacts:
             if data is not None and entry.dataset != data:
                 continue
             for fold, draws in enumerate(values):
-                for each, error in enumerate(np.atleast_1d(draws), draw):
+                for number, error in enumerate(np.atleast_1d(draws), draw):
                     shared = {name: part[fold] for name, part in columns.items()}
                     sizes = {"n_train": n_train, "n_test": n_test, "n_features": 100}
-                    place = {"cell": entry.cell.id, "repeat": repeat, "fold": fold, "draw": each}
+                    place = {"cell": entry.cell.id, "repeat": repeat, "fold": fold, "draw": number}
                     key = f"{next(self._keys):064d}"
                     self._waiting.append(
                         {"key": key, **place, **sizes, "error": None if np.isnan(error) else float(error), **shared}

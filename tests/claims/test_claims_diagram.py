@@ -35,16 +35,16 @@ def test_groups_are_the_largest_of_those_without_a_significant_difference():
     ranks, difference = ranked()
     pairs = scikit_posthocs.posthoc_nemenyi_friedman(made_errors())
     together = {
-        frozenset(some)
+        frozenset(methods)
         for size in range(2, len(METHODS) + 1)
-        for some in combinations(METHODS, size)
-        if (pairs.loc[list(some), list(some)] >= 0.05).all(axis=None)
+        for methods in combinations(METHODS, size)
+        if (pairs.loc[list(methods), list(methods)] >= 0.05).all(axis=None)
     }
-    largest = {some for some in together if not any(some < other for other in together)}
+    largest = {methods for methods in together if not any(methods < wider for wider in together)}
     order = list(ranks.index)
-    found = groups(ranks, difference)
-    assert {frozenset(order[order.index(first) : order.index(last) + 1]) for first, last in found} == largest
-    assert len(found) == len(largest) == 3
+    bars = groups(ranks, difference)
+    assert {frozenset(order[order.index(first) : order.index(last) + 1]) for first, last in bars} == largest
+    assert len(bars) == len(largest) == 3
 
 
 def test_the_order_of_sets_does_not_show(tmp_path):
@@ -54,7 +54,7 @@ def test_the_order_of_sets_does_not_show(tmp_path):
         f"import sys; from pathlib import Path; sys.path[:0] = {sys.path!r}\n"
         "from test_claims_diagram import draw; draw(Path(sys.argv[1]), 'there')"
     )
-    made = run_python(["-c", script, tmp_path], Path(__file__).parent, env={"PYTHONHASHSEED": "1"})
-    assert made.returncode == 0, made.stderr
+    process = run_python(["-c", script, tmp_path], Path(__file__).parent, env={"PYTHONHASHSEED": "1"})
+    assert process.returncode == 0, process.stderr
     for kind in ("pdf", "png", "svg"):
         assert (tmp_path / f"here.{kind}").read_bytes() == (tmp_path / f"there.{kind}").read_bytes()

@@ -20,13 +20,14 @@ rules = st.sampled_from(["better", "comparable", "not_worse"])
 
 def verdict_on(folder, lines, roles, test, **parameters):
     """Return the verdict on a claim about a table of some lines."""
-    table, claims = folder / "table.csv", folder / "claims.yaml"
+    table = folder / "table.csv"
+    claims = folder / "claims.yaml"
     table.write_text("\n".join(lines))
     claim = {"id": "made.one", "where": "Table 1", "claim": "So.", "artefact": "made", "test": test}
     claim["parameters"] = {"margin": 1.0, **parameters}
     claims.write_text(yaml.safe_dump({"paper": "made", "results": roles, "claims": [claim]}))
-    [[found], _] = judge_table(table, claims, {})
-    return found
+    [[verdict], _] = judge_table(table, claims, {})
+    return verdict
 
 
 @pytest.fixture
@@ -34,10 +35,11 @@ def judged(tmp_path):
     def judge(rows, test="better", *, row="A", order=None):
         """Return the finding that `row` compares so with the other of A and B, with errors in per mille."""
         lines = [f"set{k:02},{a / 1000!r},{b / 1000!r}" for k, (a, b) in enumerate(rows)]
-        lines = ["name,A,B", *(lines if order is None else [lines[k] for k in order])]
+        if order is not None:
+            lines = [lines[k] for k in order]
         compared = {"row": row, "than": "AB".replace(row, ""), "columns": ["error"], "over": "datasets"}
         return verdict_on(
-            tmp_path, lines, {"dataset": "name", "row": "*", "error": ["A", "B"]}, test, **compared
+            tmp_path, ["name,A,B", *lines], {"dataset": "name", "row": "*", "error": ["A", "B"]}, test, **compared
         ).finding
 
     return judge
@@ -46,9 +48,10 @@ def judged(tmp_path):
 @FEW
 @given(pairs)
 def test_swapping_rows_swaps_replicated_and_contradicted(judged, rows):
-    one, other = judged(rows), judged(rows, row="B")
-    assert other.verdict == SWAPPED.get(one.verdict, one.verdict)
-    assert other.effect == pytest.approx(-one.effect, abs=1e-9)
+    forward = judged(rows)
+    swapped = judged(rows, row="B")
+    assert swapped.verdict == SWAPPED.get(forward.verdict, forward.verdict)
+    assert swapped.effect == pytest.approx(-forward.effect, abs=1e-9)
     assert judged(rows, "comparable").verdict == judged(rows, "comparable", row="B").verdict
 
 
@@ -61,7 +64,8 @@ def test_the_order_of_data_sets_does_not_matter(judged, rows, random, test):
 @FEW
 @given(pairs, st.integers(1, 300), rules)
 def test_adding_a_constant_to_both_rows_changes_nothing(judged, rows, constant, test):
-    moved, still = judged([(a + constant, b + constant) for a, b in rows], test), judged(rows, test)
+    moved = judged([(a + constant, b + constant) for a, b in rows], test)
+    still = judged(rows, test)
     assert moved.verdict == still.verdict
     assert (moved.effect, moved.p_value) == pytest.approx((still.effect, still.p_value), abs=1e-9)
 
@@ -80,14 +84,16 @@ def test_where_all_keep_what_is_asked_nothing_depends_on_where_they_are_compared
     ]
     compared = {"row": "A", "than": "B", "columns": sizes, "over": "folds"}
     roles = {"row": "row", "column": "column", "fold": "fold", "error": "error", "n_train": 90, "n_test": 10}
-    head, half, found = "row,column,fold,error,n_selected", len(lines) // 2, []
+    head = "row,column,fold,error,n_selected"
+    half = len(lines) // 2
+    findings = []
     for share, at in ((1, ""), (1, "kept"), (1, "exact"), (2, ""), (2, "kept")):
         part = [head, *(lines[:half] if share == 1 else lines[half:])]
-        found.append(verdict_on(tmp_path, part, roles, test, **compared, at=at).parts)
-    asked, kept, exact, of_half, at_half = found
-    assert asked == kept == exact == of_half
+        findings.append(verdict_on(tmp_path, part, roles, test, **compared, at=at).parts)
+    at_column, kept, exact, of_half, at_half = findings
+    assert at_column == kept == exact == of_half
     constant = all(len({*errors[3:]}) == 1 for errors in folds)  # of B
-    assert constant or [part.effect for part in at_half[1:]] != [part.effect for part in asked[1:]]
+    assert constant or [part.effect for part in at_half[1:]] != [part.effect for part in at_column[1:]]
 
 
 differences = st.lists(st.integers(-300, 300).map(lambda k: k / 100), min_size=6, max_size=30).map(np.array)
@@ -124,8 +130,8 @@ def test_without_an_effect_claims_are_wrong_at_most_at_their_level(make, mean, r
 
     def share(mean, verdict):
         samples = mean + np.random.default_rng(0).standard_normal((400, 20))
-        found = [decide("r", make(values), criteria(rule, margin), alpha=0.05).verdict for values in samples]
-        return np.mean([each == verdict for each in found])
+        verdicts = [decide("r", make(values), criteria(rule, margin), alpha=0.05).verdict for values in samples]
+        return np.mean([decided == verdict for decided in verdicts])
 
     assert share(mean, verdict) <= 0.08
     assert share(-1.0 if mean == 0 else 0.0, REPLICATED) > 0.9

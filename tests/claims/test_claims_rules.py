@@ -9,7 +9,7 @@ from made_trials import MadeArtefacts
 from scipy.stats import binom, binomtest, ttest_ind
 
 from provlab.core.summaries import RADIUS_MARGIN_READS
-from provlab.data import MissingDataError, load_dataset
+from provlab.data import load_dataset
 from provlab.report.figures.ranks import draw_rankings
 from provlab.verdicts.claims.dataset_ranks import rank, ranked
 from provlab.verdicts.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
@@ -28,11 +28,13 @@ from provlab.verdicts.claims.schema import RULES, Claim, RankingRequest
 from provlab.verdicts.claims.verdicts import judge
 
 SETS = [f"set{k}" for k in range(20)]
-FIGURE, ONE, COLUMNS = "made/figure", "made/one", ["r=1", "r=2"]
+FIGURE = "made/figure"
+ONE = "made/one"
+COLUMNS = ["r=1", "r=2"]
 
 
 @pytest.fixture
-def made(tmp_path):
+def artefacts(tmp_path):
     artefacts = MadeArtefacts(tmp_path / "store")
     artefacts.add(FIGURE, ["A", "B", "C", "D"], COLUMNS, SETS, n_splits=2)
     artefacts.add("made/other", ["A"], COLUMNS, SETS, n_splits=2)
@@ -51,8 +53,8 @@ def compare(test="better", **parameters):
     return claim(test, **{"row": "A", "than": "B", "over": "datasets", **options, **parameters})
 
 
-def verdict_on(made, *claims):
-    return judge(claims, made.evidence())[0]
+def verdict_on(artefacts, *claims):
+    return judge(claims, artefacts.evidence())[0]
 
 
 def spread(mean, scale=0.3):
@@ -60,11 +62,13 @@ def spread(mean, scale=0.3):
     return 30 + mean + np.concatenate([half, -half - 1e-3])
 
 
-def put(made, row, *means, scale=0.3, artefact=FIGURE):
+def put(artefacts, row, *means, scale=0.3, artefact=FIGURE):
     """Store the means of a row in the first columns: 30 % and so much; None for nothing."""
     for column, mean in zip(COLUMNS, means, strict=False):
         if mean is not None:
-            made.put_means(artefact, row, column, spread(mean, scale) if scale else np.full(len(SETS), 30.0 + mean))
+            artefacts.put_means(
+                artefact, row, column, spread(mean, scale) if scale else np.full(len(SETS), 30.0 + mean)
+            )
 
 
 COMPARISONS = [
@@ -95,120 +99,134 @@ COMPARISONS = [
 
 
 @pytest.mark.parametrize(("test", "parameters", "means", "scale", "verdict", "detail"), COMPARISONS)
-def test_comparisons_over_data_sets(made, test, parameters, means, scale, verdict, detail):
-    put(made, "B", 0, 0, scale=0)
-    put(made, "A", *means, scale=scale)
-    found = verdict_on(made, compare(test, **parameters))
-    assert found.verdict == verdict
-    assert detail in found.detail
-    parts = [part for part in found.parts if part.verdict == verdict == INCONCLUSIVE and not math.isnan(part.needed)]
-    assert not parts or found.needed == max(part.needed for part in parts) > len(SETS)
+def test_comparisons_over_data_sets(artefacts, test, parameters, means, scale, verdict, detail):
+    put(artefacts, "B", 0, 0, scale=0)
+    put(artefacts, "A", *means, scale=scale)
+    judged = verdict_on(artefacts, compare(test, **parameters))
+    assert judged.verdict == verdict
+    assert detail in judged.detail
+    parts = [part for part in judged.parts if part.verdict == verdict == INCONCLUSIVE and not math.isnan(part.needed)]
+    assert not parts or judged.needed == max(part.needed for part in parts) > len(SETS)
 
 
-def test_only_data_sets_and_folds_of_both_sides_count(made):
+def test_only_data_sets_and_folds_of_both_sides_count(artefacts):
     """Folds that one side lacks are far off: they must not enter the other side's mean."""
     for k, data in enumerate(SETS):
-        made.put(FIGURE, "A", "r=1", [0.20 + 0.001 * k, 0.9], data=data)
-        made.put(FIGURE, "B", "r=1", [0.25], data=data)
-    made.put(FIGURE, "C", "r=1", [0.25], data=SETS[0])
-    verdict = verdict_on(made, compare(columns=["r=1"]))
+        artefacts.put(FIGURE, "A", "r=1", [0.20 + 0.001 * k, 0.9], data=data)
+        artefacts.put(FIGURE, "B", "r=1", [0.25], data=data)
+    artefacts.put(FIGURE, "C", "r=1", [0.25], data=SETS[0])
+    verdict = verdict_on(artefacts, compare(columns=["r=1"]))
     expected = SignedRank(np.arange(20) * 0.1 - 5.0)
     assert verdict.finding.effect == pytest.approx(expected.estimate)
     assert verdict.finding.p_value == pytest.approx(expected.p_value())
     assert dict(verdict.finding.sample) == pytest.approx({name: 0.1 * k - 5 for k, name in enumerate(SETS)})
     assert verdict.state == "partial (60 of 80)"
-    one = verdict_on(made, compare(than="C", columns=["r=1"]))
-    assert one.verdict == INCONCLUSIVE
-    assert "needs at least 2 data sets with both sides, found 1" in one.detail
-    assert math.isnan(one.finding.p_value)
+    on_one_set = verdict_on(artefacts, compare(than="C", columns=["r=1"]))
+    assert on_one_set.verdict == INCONCLUSIVE
+    assert "needs at least 2 data sets with both sides, found 1" in on_one_set.detail
+    assert math.isnan(on_one_set.finding.p_value)
 
 
-def test_errors_that_are_not_numbers_and_repeats_beyond_the_plan_do_not_count(made):
-    put(made, "B", 0, 0, scale=0)
+def test_errors_that_are_not_numbers_and_repeats_beyond_the_plan_do_not_count(artefacts):
+    put(artefacts, "B", 0, 0, scale=0)
     values = spread(-3.0)
     values[:5] = np.nan
-    made.put_means(FIGURE, "A", "r=1", values)
-    before = verdict_on(made, compare(columns=["r=1"]))
+    artefacts.put_means(FIGURE, "A", "r=1", values)
+    before = verdict_on(artefacts, compare(columns=["r=1"]))
     assert before.finding.n == len(SETS) - 5
     assert before.finding.effect == pytest.approx(SignedRank(values[5:] - 30).estimate)
     for data in SETS:
-        made.put(FIGURE, "A", "r=1", [0.9], data=data, repeat=1)
-    assert verdict_on(made, compare(columns=["r=1"])) == before
+        artefacts.put(FIGURE, "A", "r=1", [0.9], data=data, repeat=1)
+    assert verdict_on(artefacts, compare(columns=["r=1"])) == before
 
 
 MEANS = {"A": [-0.35, -0.4], "B": [0.0, 0.0], "C": [0.1, 2.0]}
+
+
+def errors_with(mean):
+    return spread(mean, 1.3) if mean else np.full(20, 30.0)
 
 
 def raw(row, than, side, shift=0.0):
     """The uncorrected p-values of both columns; what is not stored counts as 1."""
     if not {row, than} <= set(MEANS):
         return [1.0, 1.0]
-    means = {name: [spread(m, 1.3) if m else np.full(20, 30.0) for m in MEANS[name]] for name in (row, than)}
-    tests = [SignedRank(a - b) for a, b in zip(means[row], means[than], strict=True)]
-    return [min(1.0, (2 if shift == 0 else 1) * test.p_value(shift, side)) for test in tests]
+    n_sides = 2 if shift == 0 else 1
+    p_values = []
+    for mean, than_mean in zip(MEANS[row], MEANS[than], strict=True):
+        test = SignedRank(errors_with(mean) - errors_with(than_mean))
+        p_values.append(min(1.0, n_sides * test.p_value(shift, side)))
+    return p_values
 
 
-def test_holm_over_the_family_of_a_claim(made):
+def test_holm_over_the_family_of_a_claim(artefacts):
     """Better in all columns: over the claims, each with its largest p-value. Worse in one: over claims and columns."""
     for row, means in MEANS.items():
-        put(made, row, *means, scale=1.3 if any(means) else 0)
+        put(artefacts, row, *means, scale=1.3 if any(means) else 0)
     pairs = [("A", "B"), ("A", "C"), ("C", "B"), ("A", "D")]  # D has nothing, and counts
     claims = [compare(name=f"made.{a}{b}", row=a, than=b, margin=0.1) for a, b in pairs]
-    verdicts = judge(claims, made.evidence())
+    verdicts = judge(claims, artefacts.evidence())
     weakest = [max(raw(a, b, "less")) for a, b in pairs]
     assert verdicts[0].finding.p_value == pytest.approx(holm(weakest)[0])
     assert "Holm over 4" in verdicts[0].finding.test
     worse = [p_value for a, b in pairs for p_value in raw(a, b, "greater")]
-    assert (verdicts[2].verdict, verdicts[2].finding.part) == (CONTRADICTED, "r=2")
+    assert verdicts[2].verdict == CONTRADICTED
+    assert verdicts[2].finding.part == "r=2"
     assert verdicts[2].finding.p_value == pytest.approx(holm(worse)[5])
     assert "Holm over 8" in verdicts[2].finding.test
-    alone = verdict_on(made, claims[0])
+    alone = verdict_on(artefacts, claims[0])
     elsewhere = compare(name="made.x", than="A", than_artefact="made/other", margin=0.1)
     for beside in ((), (elsewhere,), (compare("not_worse", name="made.y", than="C"),)):  # another family, another rule
-        assert verdict_on(made, claims[0], *beside).finding.p_value == pytest.approx(weakest[0])
+        assert verdict_on(artefacts, claims[0], *beside).finding.p_value == pytest.approx(weakest[0])
     assert alone.finding.needed <= verdicts[0].finding.needed or math.isnan(alone.finding.needed)
 
 
 @pytest.mark.parametrize(("n_columns", "verdict"), [(1, CONTRADICTED), (7, INCONCLUSIVE)])
-def test_one_of_many_columns_contradicts_no_claim_by_chance(made, n_columns, verdict):
+def test_one_of_many_columns_contradicts_no_claim_by_chance(artefacts, n_columns, verdict):
     """The same column, p = 0.015: alone it contradicts the claim, among seven it does not."""
     columns = [f"r={k}" for k in range(n_columns)]
-    made.add("made/many", ["A", "B"], columns, SETS, n_splits=2)
+    artefacts.add("made/many", ["A", "B"], columns, SETS, n_splits=2)
     for k, column in enumerate(columns):
-        made.put_means("made/many", "B", column, np.full(len(SETS), 30.0))
-        made.put_means("made/many", "A", column, spread(4.0 if k == 0 else 3.0, 3.0))
-    assert verdict_on(made, compare("not_worse", artefact="made/many", columns=columns, margin=3.0)).verdict == verdict
+        artefacts.put_means("made/many", "B", column, np.full(len(SETS), 30.0))
+        artefacts.put_means("made/many", "A", column, spread(4.0 if k == 0 else 3.0, 3.0))
+    assert (
+        verdict_on(artefacts, compare("not_worse", artefact="made/many", columns=columns, margin=3.0)).verdict
+        == verdict
+    )
 
 
-def test_data_sets_that_share_categories(made):
+def test_data_sets_that_share_categories(artefacts):
     names = [f"Exp_{a}_{b}" for a in range(5) for b in range(a + 1, 5)]
-    made.add("made/pairs", ["A", "B"], ["r=1"], names, n_splits=2)
+    artefacts.add("made/pairs", ["A", "B"], ["r=1"], names, n_splits=2)
     values = np.random.default_rng(1).normal(30, 1, len(names))
-    made.put_means("made/pairs", "A", "r=1", values)
-    made.put_means("made/pairs", "B", "r=1", np.full(len(names), 30.0))
-    found = verdict_on(made, compare("comparable", artefact="made/pairs", columns=["r=1"], dependence="dyadic")).finding
+    artefacts.put_means("made/pairs", "A", "r=1", values)
+    artefacts.put_means("made/pairs", "B", "r=1", np.full(len(names), 30.0))
+    finding = verdict_on(
+        artefacts, compare("comparable", artefact="made/pairs", columns=["r=1"], dependence="dyadic")
+    ).finding
     expected = DyadicT(values - 30, pairs=[tuple(name.split("_")[1:]) for name in names])
-    assert (found.low, found.high) == pytest.approx(expected.interval(0.9))
-    assert "dyadic-robust t" in found.test
+    assert (finding.low, finding.high) == pytest.approx(expected.interval(0.9))
+    assert "dyadic-robust t" in finding.test
 
 
-def test_one_method_under_two_settings(made):
-    put(made, "A", -3.0, -3.0)
-    put(made, "A", 0, 0, scale=0, artefact="made/other")
-    verdict = verdict_on(made, compare(than="A", than_artefact="made/other"))
-    assert (verdict.verdict, verdict.state) == (REPLICATED, "partial (80 of 160)")
+def test_one_method_under_two_settings(artefacts):
+    put(artefacts, "A", -3.0, -3.0)
+    put(artefacts, "A", 0, 0, scale=0, artefact="made/other")
+    verdict = verdict_on(artefacts, compare(than="A", than_artefact="made/other"))
+    assert verdict.verdict == REPLICATED
+    assert verdict.state == "partial (80 of 160)"
     assert verdict.finding.effect == pytest.approx(-3.0, abs=0.01)
 
 
 @pytest.mark.parametrize("split", ["kfold", "kfold_inverse"])
-def test_comparison_over_folds(made, split):
+def test_comparison_over_folds(artefacts, split):
     """Draws of a fold are averaged first; inverse folds have disjoint training sets, and share test rows."""
     draws = 0.10 + 0.02 * np.random.default_rng(0).standard_normal((10, 5))
     sizes = {"n_train": 90, "n_test": 10} if split == "kfold" else {"n_train": 1000, "n_test": 9000}
-    made.add(ONE, ["A", "B"], COLUMNS, ["ccat"], draws=5, split=split)
-    made.put(ONE, "A", "r=1", draws, **sizes)
-    made.put(ONE, "B", "r=1", np.full(10, 0.12), **sizes)
-    verdict = verdict_on(made, compare("comparable", artefact=ONE, over="folds", columns=["r=1"], margin=3.0))
+    artefacts.add(ONE, ["A", "B"], COLUMNS, ["ccat"], draws=5, split=split)
+    artefacts.put(ONE, "A", "r=1", draws, **sizes)
+    artefacts.put(ONE, "B", "r=1", np.full(10, 0.12), **sizes)
+    verdict = verdict_on(artefacts, compare("comparable", artefact=ONE, over="folds", columns=["r=1"], margin=3.0))
     differences = 100 * (draws.mean(axis=1) - 0.12)
     expected = CorrectedT(differences, ratio=1 / 9)
     if split == "kfold_inverse":
@@ -220,17 +238,21 @@ def test_comparison_over_folds(made, split):
     assert dict(verdict.finding.sample)["ccat, repeat 0, fold 3"] == pytest.approx(differences[3])
 
 
-def test_a_claim_about_one_data_set(made):
+def test_a_claim_about_one_data_set(artefacts):
     """Over the folds of that one; others have no say, and no part in the correction."""
     for data, shift in (("set3", -0.03), ("set4", 0.05)):
         for row, error in (("A", 0.30 + shift), ("B", 0.30)):
-            made.put(FIGURE, row, "r=1", error + np.array([0.001, -0.001]) * (row == "A"), data=data, n_test=0)
+            artefacts.put(FIGURE, row, "r=1", error + np.array([0.001, -0.001]) * (row == "A"), data=data, n_test=0)
     parameters = {"over": "folds", "columns": ["r=1"]}
-    first, second = judge([compare(name=f"made.{k}", dataset=f"set{k}", **parameters) for k in (3, 4)], made.evidence())
-    assert (first.verdict, first.state, second.verdict) == (REPLICATED, "complete", CONTRADICTED)
+    first, second = judge(
+        [compare(name=f"made.{k}", dataset=f"set{k}", **parameters) for k in (3, 4)], artefacts.evidence()
+    )
+    assert first.verdict == REPLICATED
+    assert first.state == "complete"
+    assert second.verdict == CONTRADICTED
     assert first.finding.effect == pytest.approx(-3.0)
     assert "Holm over 1" in first.finding.test
-    assert verdict_on(made, compare(dataset="set5", **parameters)).verdict == NOT_RUN
+    assert verdict_on(artefacts, compare(dataset="set5", **parameters)).verdict == NOT_RUN
 
 
 NUMBERS = ["16", "64", "256"]
@@ -270,15 +292,15 @@ MIDDLE = -2 * 10 * 4 / (10 + 4)
         ("", None, 30.0),
     ],
 )
-def test_methods_are_compared_at_as_many_features_as_one_keeps(made, at, kept, than):
+def test_methods_are_compared_at_as_many_features_as_one_keeps(artefacts, at, kept, than):
     """The first fold keeps the number of the case, the others 64; their difference is 5 points or nearly."""
-    made.add("made/sizes", ["A", "B"], NUMBERS, ["set"], n_splits=5)
+    artefacts.add("made/sizes", ["A", "B"], NUMBERS, ["set"], n_splits=5)
     own = np.array([0.25, 0.251, 0.249, 0.25, 0.252])
-    made.put("made/sizes", "A", "64", own, n_selected=[kept, 64, 64, 64, 64])
+    artefacts.put("made/sizes", "A", "64", own, n_selected=[kept, 64, 64, 64, 64])
     for column, error in zip(NUMBERS, [0.40, 0.30, 0.26], strict=True):
-        made.put("made/sizes", "B", column, np.full(5, error))
+        artefacts.put("made/sizes", "B", column, np.full(5, error))
     options = {"artefact": "made/sizes", "over": "folds", "at": at}
-    [part] = verdict_on(made, compare(**options, columns=NUMBERS)).parts[1:2]
+    [part] = verdict_on(artefacts, compare(**options, columns=NUMBERS)).parts[1:2]
     expected = [*([] if than is None else [25.0 - than]), *(100 * own[1:] - 30)]
     assert [*dict(part.sample).values()] == pytest.approx(expected)
     assert part.effect == pytest.approx(np.mean(expected))
@@ -286,36 +308,38 @@ def test_methods_are_compared_at_as_many_features_as_one_keeps(made, at, kept, t
     assert ("1 of 5 left out, without an equal number of features" in part.line()) == (than is None)
 
 
-def test_a_number_of_features_that_was_not_stored_is_asked_for(made):
+def test_a_number_of_features_that_was_not_stored_is_asked_for(artefacts):
     """As of packed trials of a time when no claim was about it; with one fold there is no test."""
-    made.add("made/sizes", ["A", "B"], NUMBERS, ["set"], n_splits=5)
+    artefacts.add("made/sizes", ["A", "B"], NUMBERS, ["set"], n_splits=5)
     for row, errors in (("A", [0.25, 0.26, 0.27]), ("B", [0.25, 0.25, 0.25])):
-        made.put("made/sizes", row, "64", errors)
+        artefacts.put("made/sizes", row, "64", errors)
     options = {"artefact": "made/sizes", "over": "folds", "columns": ["64"]}
-    asked, kept = (verdict_on(made, compare("comparable", margin=50.0, **options, at=at)) for at in ("", "kept"))
-    assert (asked.verdict, kept.verdict) == (REPLICATED, NOT_RUN)
-    assert "64: not run (nothing stored for A of made/sizes)" in kept.detail
-    assert "n_selected" in kept.claim.rule.reads
-    made.put("made/sizes", "A", "16", [0.25, 0.26], n_selected=[16, 20])
-    made.put("made/sizes", "B", "16", [0.25, 0.26])
-    one = verdict_on(made, compare(**{**options, "columns": ["16"]}, at="exact"))
-    assert (one.verdict, one.detail) == (
-        INCONCLUSIVE,
-        "16: inconclusive (needs at least 2 folds with both sides, found 1)",
+    at_any_size, at_sizes_kept = (
+        verdict_on(artefacts, compare("comparable", margin=50.0, **options, at=at)) for at in ("", "kept")
     )
+    assert at_any_size.verdict == REPLICATED
+    assert at_sizes_kept.verdict == NOT_RUN
+    assert "64: not run (nothing stored for A of made/sizes)" in at_sizes_kept.detail
+    assert "n_selected" in at_sizes_kept.claim.rule.reads
+    artefacts.put("made/sizes", "A", "16", [0.25, 0.26], n_selected=[16, 20])
+    artefacts.put("made/sizes", "B", "16", [0.25, 0.26])
+    on_one_fold = verdict_on(artefacts, compare(**{**options, "columns": ["16"]}, at="exact"))
+    assert on_one_fold.verdict == INCONCLUSIVE
+    assert on_one_fold.detail == "16: inconclusive (needs at least 2 folds with both sides, found 1)"
 
 
 @pytest.mark.parametrize(("errors", "verdict"), [([0.10, 0.11, 0.105], REPLICATED), ([0.2, 0.21, 0.22], CONTRADICTED)])
-def test_draws_against_a_method_without_chance(made, errors, verdict):
-    made.add("made/drawn", ["A", "B"], COLUMNS, ["ccat"], n_splits=2, draws=3)
+def test_draws_against_a_method_without_chance(artefacts, errors, verdict):
+    artefacts.add("made/drawn", ["A", "B"], COLUMNS, ["ccat"], n_splits=2, draws=3)
     for column in COLUMNS:
-        made.put("made/drawn", "A", column, [errors])
-        made.put("made/drawn", "B", column, [0.1])
+        artefacts.put("made/drawn", "A", column, [errors])
+        artefacts.put("made/drawn", "B", column, [0.1])
     options = {"artefact": "made/drawn", "over": "draws", "margin": 3.0}
-    found = verdict_on(made, compare("not_worse", **options))
-    assert (found.verdict, found.finding.n) == (verdict, 3)
-    assert found.finding.effect == pytest.approx(100 * (np.mean(errors) - 0.1))
-    swapped = verdict_on(made, compare("not_worse", **{**options, "row": "B", "than": "A"}))
+    judged = verdict_on(artefacts, compare("not_worse", **options))
+    assert judged.verdict == verdict
+    assert judged.finding.n == 3
+    assert judged.finding.effect == pytest.approx(100 * (np.mean(errors) - 0.1))
+    swapped = verdict_on(artefacts, compare("not_worse", **{**options, "row": "B", "than": "A"}))
     assert swapped.verdict == INCONCLUSIVE
     assert "needs draws on one fold, and one trial of A, found 3" in swapped.detail
 
@@ -328,19 +352,21 @@ def test_draws_against_a_method_without_chance(made, errors, verdict):
         (np.tile([20.0, 980.0], 10), INCONCLUSIVE, INCONCLUSIVE),
     ],
 )
-def test_numbers_of_features(made, counts, above, near):
+def test_numbers_of_features(artefacts, counts, above, near):
     for data, number in zip(SETS, counts, strict=True):
-        made.put(FIGURE, "A", "r=1", [0.3, 0.3], data=data, n_selected=[int(number)] * 2)
-    made.put(ONE, "A", "r=1", [0.3] * 10, n_selected=counts.astype(int)[:10].tolist())
+        artefacts.put(FIGURE, "A", "r=1", [0.3, 0.3], data=data, n_selected=[int(number)] * 2)
+    artefacts.put(ONE, "A", "r=1", [0.3] * 10, n_selected=counts.astype(int)[:10].tolist())
     shared = {"row": "A", "over": "datasets", "columns": ["r=1"]}
-    verdict = verdict_on(made, claim("count_above", above=500, **shared))
+    verdict = verdict_on(artefacts, claim("count_above", above=500, **shared))
     plain = CorrectedT(counts.astype(int).astype(float), ratio=0.0)
-    assert (verdict.verdict, verdict.finding.n, verdict.finding.unit) == (above, 20, "features")
+    assert verdict.verdict == above
+    assert verdict.finding.n == 20
+    assert verdict.finding.unit == "features"
     assert (verdict.finding.low, verdict.finding.high) == pytest.approx(plain.interval(0.95))
-    assert verdict_on(made, claim("count_near", near=300, within=50, **shared)).verdict == near
-    folds = verdict_on(made, claim("count_above", artefact=ONE, above=500, **{**shared, "over": "folds"})).finding
+    assert verdict_on(artefacts, claim("count_near", near=300, within=50, **shared)).verdict == near
+    folds = verdict_on(artefacts, claim("count_above", artefact=ONE, above=500, **{**shared, "over": "folds"})).finding
     assert (folds.low, folds.high) == pytest.approx(CorrectedT(counts.astype(int)[:10], ratio=1 / 9).interval(0.95))
-    assert verdict_on(made, claim("count_above", above=500, **{**shared, "row": "B"})).lines == (
+    assert verdict_on(artefacts, claim("count_above", above=500, **{**shared, "row": "B"})).lines == (
         "r=1: not run (nothing stored for B)",
     )
 
@@ -380,20 +406,21 @@ CASES = [
 
 
 @pytest.mark.parametrize(("test", "parameters", "trials", "verdict", "effect", "p_value", "detail"), CASES)
-def test_bounds(made, test, parameters, trials, verdict, effect, p_value, detail):
+def test_bounds(artefacts, test, parameters, trials, verdict, effect, p_value, detail):
     named = {"certificates": "certificate_margin", "within": "certificate_delta"}
     columns = {named[test]: trials} if test in named else {}
     if "trivial" in parameters:
         columns = dict(zip(("certificate_delta", "certificate_zero_delta"), zip(*trials, strict=True), strict=True))
-    made.put(ONE, "A", "r=1", trials if test == "zero_error" else [0.1] * len(trials), **columns)
+    artefacts.put(ONE, "A", "r=1", trials if test == "zero_error" else [0.1] * len(trials), **columns)
     bound = claim(test, artefact=ONE, row="A", columns=["r=1"], **parameters)
-    found = verdict_on(made, bound)
-    assert found.verdict == verdict
-    assert found.finding.effect == pytest.approx(math.nan if effect is None else effect, nan_ok=True)
-    assert found.finding.p_value == pytest.approx(math.nan if p_value is None else p_value, nan_ok=True, rel=1e-5)
-    assert detail in found.detail
-    other = verdict_on(made, claim(test, artefact=ONE, **{**parameters, "row": "B", "columns": ["r=1"]}))
-    assert (other.verdict, other.state) == (NOT_RUN, NOT_RUN)
+    judged = verdict_on(artefacts, bound)
+    assert judged.verdict == verdict
+    assert judged.finding.effect == pytest.approx(math.nan if effect is None else effect, nan_ok=True)
+    assert judged.finding.p_value == pytest.approx(math.nan if p_value is None else p_value, nan_ok=True, rel=1e-5)
+    assert detail in judged.detail
+    of_absent_row = verdict_on(artefacts, claim(test, artefact=ONE, **{**parameters, "row": "B", "columns": ["r=1"]}))
+    assert of_absent_row.verdict == NOT_RUN
+    assert of_absent_row.state == NOT_RUN
 
 
 @pytest.mark.parametrize(
@@ -409,27 +436,27 @@ def test_bounds(made, test, parameters, trials, verdict, effect, p_value, detail
         (92, 10, 0.05, CONTRADICTED),
     ],
 )
-def test_a_share_of_runs_is_shown_where_its_exact_interval_lies_inside(made, n, above, at_most, verdict):
+def test_a_share_of_runs_is_shown_where_its_exact_interval_lies_inside(artefacts, n, above, at_most, verdict):
     """And what `needed` says decides: by SciPy's own binomial test, of the certificates as well."""
-    made.add("made/runs", ["A"], ["r=1"], ["data"], n_splits=n)
+    artefacts.add("made/runs", ["A"], ["r=1"], ["data"], n_splits=n)
     values = [0.3] * above + [0.1] * (n - above)
     held = states(n - above, above)
-    made.put("made/runs", "A", "r=1", np.zeros(n), certificate_delta=values, certificate_margin=held)
+    artefacts.put("made/runs", "A", "r=1", np.zeros(n), certificate_delta=values, certificate_margin=held)
     shared = {"artefact": "made/runs", "row": "A", "columns": ["r=1"], "at_most": at_most}
-    found = verdict_on(made, claim("within", **DELTA, **shared))
+    judged = verdict_on(artefacts, claim("within", **DELTA, **shared))
     interval = binomtest(above, n).proportion_ci(0.9, method="exact")
-    assert found.verdict == verdict
-    assert (found.finding.low, found.finding.high) == pytest.approx(
+    assert judged.verdict == verdict
+    assert (judged.finding.low, judged.finding.high) == pytest.approx(
         (100 - 100 * interval.high, 100 - 100 * interval.low)
     )
     assert (interval.high < (at_most or 0.05)) == (verdict == REPLICATED)
     if verdict == NOT_CONTRADICTED:
-        runs = int(found.needed)
+        runs = int(judged.needed)
         failed = np.arange(runs + 1)
         shown = [binomtest(k, runs, at_most or 0.05, "less").pvalue < 0.05 for k in failed]
         assert 0.85 < binom.pmf(failed, runs, above / n)[shown].sum() <= 1  # the power at the rate that was seen
         assert above or binomtest(0, runs - 1, at_most or 0.05, "less").pvalue > 0.05
-    theorem = verdict_on(made, claim("certificates", quantity="margin", **shared))
+    theorem = verdict_on(artefacts, claim("certificates", quantity="margin", **shared))
     assert theorem.verdict == (NOT_CONTRADICTED if verdict == INCONCLUSIVE else verdict)
 
 
@@ -447,157 +474,172 @@ RADIUS_MARGIN_CASES = [
 
 
 @pytest.mark.parametrize(("numbers", "state"), RADIUS_MARGIN_CASES)
-def test_the_ratio_of_radius_to_margin_is_bounded_where_both_are_measured(made, numbers, state):
-    made.add("made/runs", ["A"], ["r=1"], ["data"], n_splits=10)
+def test_the_ratio_of_radius_to_margin_is_bounded_where_both_are_measured(artefacts, numbers, state):
+    artefacts.add("made/runs", ["A"], ["r=1"], ["data"], n_splits=10)
     columns = dict(zip(RADIUS_MARGIN_READS, zip(*[numbers] * 10, strict=True), strict=True))
-    made.put("made/runs", "A", "r=1", np.zeros(10), **{name: [*values] for name, values in columns.items()})
+    artefacts.put("made/runs", "A", "r=1", np.zeros(10), **{name: [*values] for name, values in columns.items()})
     theorem = claim("certificates", artefact="made/runs", row="A", quantity="radius_margin", columns=["r=1"])
-    found = verdict_on(made, theorem)
-    assert f"10 {state}" in found.detail
+    judged = verdict_on(artefacts, theorem)
+    assert f"10 {state}" in judged.detail
     verdicts = {"held": NOT_CONTRADICTED, "violated": CONTRADICTED}
-    assert found.verdict == verdicts.get(state, VACUOUS)
+    assert judged.verdict == verdicts.get(state, VACUOUS)
 
 
-def test_a_theorem_is_shown_on_each_data_set_or_not_at_all(made):
+def test_a_theorem_is_shown_on_each_data_set_or_not_at_all(artefacts):
     """A hundred runs of one set without a failure say nothing of another with ten."""
-    made.add("made/tens", ["A"], ["r=1"], SETS[:2], n_splits=100)
+    artefacts.add("made/tens", ["A"], ["r=1"], SETS[:2], n_splits=100)
     for data, n in (("set0", 100), ("set1", 10)):
-        made.put("made/tens", "A", "r=1", np.zeros(n), data=data, certificate_cost=["held"] * n)
+        artefacts.put("made/tens", "A", "r=1", np.zeros(n), data=data, certificate_cost=["held"] * n)
     theorem = claim("certificates", artefact="made/tens", row="A", quantity="cost", at_most=0.05, columns=["r=1"])
-    found = verdict_on(made, theorem)
-    assert (found.verdict, found.finding.p_value) == (NOT_CONTRADICTED, pytest.approx(0.95**10))
-    made.put("made/tens", "A", "r=1", np.zeros(100), data="set1", certificate_cost=["held"] * 100)
-    assert verdict_on(made, theorem).verdict == REPLICATED
+    judged = verdict_on(artefacts, theorem)
+    assert judged.verdict == NOT_CONTRADICTED
+    assert judged.finding.p_value == pytest.approx(0.95**10)
+    artefacts.put("made/tens", "A", "r=1", np.zeros(100), data="set1", certificate_cost=["held"] * 100)
+    assert verdict_on(artefacts, theorem).verdict == REPLICATED
 
 
-def test_a_theorem_that_fails_on_one_data_set_of_many_does_not_drown(made):
+def test_a_theorem_that_fails_on_one_data_set_of_many_does_not_drown(artefacts):
     """Ten of ten violated on one set, none on 19: 5 % in all, which the theorem allows."""
-    made.add("made/tens", ["A"], ["r=1"], SETS)
+    artefacts.add("made/tens", ["A"], ["r=1"], SETS)
     for data in SETS:
         found = ["violated" if data == "set7" else "held"] * 10
-        made.put("made/tens", "A", "r=1", np.zeros(10), data=data, certificate_cost=found)
+        artefacts.put("made/tens", "A", "r=1", np.zeros(10), data=data, certificate_cost=found)
     options = {"artefact": "made/tens", "row": "A", "quantity": "cost", "at_most": 0.05, "columns": ["r=1"]}
-    found = verdict_on(made, claim("certificates", **options))
+    found = verdict_on(artefacts, claim("certificates", **options))
     assert found.verdict == CONTRADICTED
     assert found.finding.p_value == pytest.approx(21 * 0.05**10)
     assert "clearest on set7" in found.detail
 
 
-def test_most_frequent_relevant(made):
+def test_most_frequent_relevant(artefacts):
     relevant = claim("most_frequent_relevant", artefact="made/noise", rows=["A"], top=3)
-    assert verdict_on(made, relevant).verdict == NOT_RUN
-    made.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4, 2, 50 + k] for k in range(10)])
-    assert verdict_on(made, relevant).verdict == REPLICATED
-    made.put("made/noise", "A", "r=2", np.zeros(10), features=[[0, 4, 5, k] for k in range(10)])
-    verdict = verdict_on(made, relevant)
-    assert (verdict.verdict, verdict.finding.effect) == (CONTRADICTED, 50)
+    assert verdict_on(artefacts, relevant).verdict == NOT_RUN
+    artefacts.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4, 2, 50 + k] for k in range(10)])
+    assert verdict_on(artefacts, relevant).verdict == REPLICATED
+    artefacts.put("made/noise", "A", "r=2", np.zeros(10), features=[[0, 4, 5, k] for k in range(10)])
+    verdict = verdict_on(artefacts, relevant)
+    assert verdict.verdict == CONTRADICTED
+    assert verdict.finding.effect == 50
     assert "2 of 3 in r=2" in verdict.detail
 
 
 @pytest.mark.parametrize(("top", "verdict", "detail"), [(2, REPLICATED, ""), (3, VACUOUS, "only 2 in r=1")])
-def test_a_method_that_keeps_fewer_features_than_a_claim_speaks_of_cannot_show_it(made, top, verdict, detail):
-    made.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4]] * 10)
-    found = verdict_on(made, claim("most_frequent_relevant", artefact="made/noise", rows=["A"], top=top))
-    assert (found.verdict, detail in found.detail) == (verdict, True)
+def test_a_method_that_keeps_fewer_features_than_a_claim_speaks_of_cannot_show_it(artefacts, top, verdict, detail):
+    artefacts.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4]] * 10)
+    judged = verdict_on(artefacts, claim("most_frequent_relevant", artefact="made/noise", rows=["A"], top=top))
+    assert judged.verdict == verdict
+    assert detail in judged.detail
 
 
 @pytest.mark.parametrize(("chosen", "verdict"), [("relevant", REPLICATED), ("first", CONTRADICTED)])
-def test_relevant_features_are_found_in_shuffled_columns(made, chosen, verdict):
+def test_relevant_features_are_found_in_shuffled_columns(artefacts, chosen, verdict):
     data = {"n_samples": 20, "n_features": 30, "n_relevant": 5, "seed": 0}
     plain, shuffled = (load_dataset("synthetic", **data, shuffle_columns=seed) for seed in (None, 3))
-    made.add("made/shuffled", ["A"], ["r=1"], ["noise"], dataset={"name": "synthetic", **data, "shuffle_columns": 3})
-    columns = [k for k in range(30) if any(np.array_equal(shuffled.X[:, k], plain.X[:, j]) for j in range(5))]
+    artefacts.add(
+        "made/shuffled", ["A"], ["r=1"], ["noise"], dataset={"name": "synthetic", **data, "shuffle_columns": 3}
+    )
+    is_relevant = (shuffled.X[:, :, None] == plain.X[:, None, :5]).all(axis=0).any(axis=1)
+    columns = np.flatnonzero(is_relevant).tolist()
     features = [columns if chosen == "relevant" else list(range(5))] * 10
-    made.put("made/shuffled", "A", "r=1", np.zeros(10), features=features)
+    artefacts.put("made/shuffled", "A", "r=1", np.zeros(10), features=features)
     relevant = claim("most_frequent_relevant", artefact="made/shuffled", rows=["A"], top=5, columns=["r=1"])
-    assert verdict_on(made, relevant).verdict == verdict
+    assert verdict_on(artefacts, relevant).verdict == verdict
 
 
 @pytest.fixture
-def words(monkeypatch):
-    names = np.array(["opera", "music", "tickets", "navy"], dtype=object)
-    monkeypatch.setattr(
-        "provlab.verdicts.claims.feature_rules.feature_names_of", lambda config: names
-    )  # else the data are read
+def words(tmp_path):
+    """Return the settings of a data set whose features are words."""
+    (tmp_path / "words.csv").write_text("opera,music,tickets,navy,label\n" + "1,0,2,0,a\n0,1,0,3,b\n" * 5)
+    return {"name": "file", "path": str(tmp_path / "words.csv")}
 
 
-def test_always_selected(made, words):
+def test_always_selected(artefacts, words):
+    artefacts.add("made/words", ["A"], ["r=1"], ["set3", "set4"], dataset=words, n_splits=2)
+
     def always(*features):
         parameters = {"row": "A", "dataset": "set3", "features": list(features), "columns": ["r=1"]}
-        return verdict_on(made, claim("always_selected", artefact="made/other", **parameters))
+        return verdict_on(artefacts, claim("always_selected", artefact="made/words", **parameters))
 
     assert always("opera").verdict == NOT_RUN
     assert "nothing stored for A on set3" in always("opera").detail
-    made.put("made/other", "A", "r=1", np.zeros(2), features=[[0, 1], [2, 0]], data="set3")
-    made.put("made/other", "A", "r=1", np.zeros(2), features=[[3], [3]], data="set4")  # another set has no say
+    artefacts.put("made/words", "A", "r=1", np.zeros(2), features=[[0, 1], [2, 0]], data="set3")
+    artefacts.put("made/words", "A", "r=1", np.zeros(2), features=[[3], [3]], data="set4")  # another set has no say
     assert always("opera").verdict == REPLICATED
     both = always("opera", "music", "navy", "unknown")
-    assert (both.verdict, both.finding.effect, both.finding.n) == (CONTRADICTED, 25, 2)
+    assert both.verdict == CONTRADICTED
+    assert both.finding.effect == 25
+    assert both.finding.n == 2
     assert "music in 1 of 2, navy in 0 of 2, unknown is no feature of these data" in both.detail
     stem = always("opera", "unknown")  # what a run cannot select is no evidence against the claim
-    assert (stem.verdict, stem.finding.effect) == (NOT_TESTABLE, 50)
+    assert stem.verdict == NOT_TESTABLE
+    assert stem.finding.effect == 50
 
 
-def test_names_of_data_that_are_not_here_leave_a_claim_untested(made, monkeypatch):
-    def absent(config):
-        raise MissingDataError("techtc: the file is missing", dataset="techtc")
-
-    monkeypatch.setattr("provlab.verdicts.claims.feature_rules.feature_names_of", absent)
-    made.put("made/other", "A", "r=1", np.zeros(2), features=[[0, 1], [2, 0]], data="set3")
+def test_names_of_data_that_are_not_here_leave_a_claim_untested(artefacts, monkeypatch, tmp_path):
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    absent = {"name": "techtc", "set": "Exp_10341_10755"}
+    artefacts.add("made/absent", ["A"], ["r=1"], ["set3"], dataset=absent, n_splits=2)
+    artefacts.put("made/absent", "A", "r=1", np.zeros(2), features=[[0, 1], [2, 0]], data="set3")
     parameters = {"row": "A", "dataset": "set3", "features": ["opera"], "columns": ["r=1"]}
-    found = verdict_on(made, claim("always_selected", artefact="made/other", **parameters))
-    assert found.verdict == NOT_RUN
-    assert "data missing, provsel fetch techtc" in found.detail
+    judged = verdict_on(artefacts, claim("always_selected", artefact="made/absent", **parameters))
+    assert judged.verdict == NOT_RUN
+    assert "data missing, provsel fetch techtc" in judged.detail
 
 
 @pytest.mark.parametrize(
     ("ties", "draws", "verdict"), [("higher_index", "each", CONTRADICTED), ("earlier_place", "union", REPLICATED)]
 )
-def test_ties_and_draws_are_counted_as_the_artefact_says(made, words, ties, draws, verdict):
-    options, summary = {"columns": ["r=1"], "rows": ["A"]}, {"ties": ties, "draws": draws}
-    made.add("made/t", **options, datasets=["set"], dataset={"n_relevant": 3}, n_splits=2, draws=2, summary=summary)
+def test_ties_and_draws_are_counted_as_the_artefact_says(artefacts, words, ties, draws, verdict):
+    options = {"columns": ["r=1"], "rows": ["A"]}
+    counted = {"n_splits": 2, "draws": 2, "summary": {"ties": ties, "draws": draws}}
+    artefacts.add("made/relevant", **options, datasets=["set"], dataset={"n_relevant": 3}, **counted)
+    artefacts.add("made/words", **options, datasets=["set"], dataset=words, **counted)
     for draw, features in enumerate(([[0, 9], [9, 0]], [[1], [1]])):  # of each of two folds
-        made.put("made/t", "A", "r=1", np.zeros(2), features=features, draw=draw)
+        for artefact in ("made/relevant", "made/words"):
+            artefacts.put(artefact, "A", "r=1", np.zeros(2), features=features, draw=draw)
     named = {"row": "A", "dataset": "set", "features": ["opera", "music"], "columns": ["r=1"]}
-    for each in (
-        claim("most_frequent_relevant", artefact="made/t", **options, top=1),
-        claim("always_selected", artefact="made/t", **named),
-    ):
-        assert verdict_on(made, each).verdict == verdict
+    relevant = claim("most_frequent_relevant", artefact="made/relevant", **options, top=1)
+    assert verdict_on(artefacts, relevant).verdict == verdict
+    assert verdict_on(artefacts, claim("always_selected", artefact="made/words", **named)).verdict == verdict
 
 
-def put_seconds(made, row, column, seconds, data, pass_cpu=None, **options):
+def put_seconds(artefacts, row, column, seconds, data, pass_cpu=None, **options):
     times = {"select_cpu": seconds, "shared_cpu": [0.25] * len(seconds), "pass_cpu": pass_cpu or [None] * len(seconds)}
-    made.put(options.get("artefact", FIGURE), row, column, [0.0] * len(seconds), data=data, **times)
+    artefacts.put(options.get("artefact", FIGURE), row, column, [0.0] * len(seconds), data=data, **times)
 
 
-def put_times(made, row, factors, spread=0.01):
+def put_times(artefacts, row, factors, spread=0.01):
     """Store four runs of a row on each of two data sets; a factor a column."""
     for data in SETS[:2]:
         for column, factor in zip(COLUMNS, factors, strict=False):
             runs = factor * (1 + spread * np.array([-1.0, -0.5, 0.5, 1.0]))
-            put_seconds(made, row, column, [0.0] * 4, data, pass_cpu=list(runs))
+            put_seconds(artefacts, row, column, [0.0] * 4, data, pass_cpu=list(runs))
 
 
 FASTER = {"row": "A", "than": ["B", "C"], "share": 0.5}
 
 
-def test_faster(made):
+def test_faster(artefacts):
     faster = claim("faster", **FASTER, columns=["r=1"])
-    assert verdict_on(made, faster).verdict == NOT_RUN
+    assert verdict_on(artefacts, faster).verdict == NOT_RUN
     for data in SETS[:2]:
-        put_seconds(made, "A", "r=1", [9.0, 9.0], data, pass_cpu=[1.0, 1.02])  # the search does not count
-        put_seconds(made, "B", "r=1", [1.75, 1.77], data)
-    found = verdict_on(made, faster)
-    assert (found.verdict, found.finding.effect, found.finding.n) == (REPLICATED, 100.0, 2)
+        put_seconds(artefacts, "A", "r=1", [9.0, 9.0], data, pass_cpu=[1.0, 1.02])  # the search does not count
+        put_seconds(artefacts, "B", "r=1", [1.75, 1.77], data)
+    judged = verdict_on(artefacts, faster)
+    assert judged.verdict == REPLICATED
+    assert judged.finding.effect == 100.0
+    assert judged.finding.n == 2
     for data in SETS[:2]:
-        put_seconds(made, "C", "r=1", [0.25, 0.26], data)
-    half = verdict_on(made, faster)
-    assert (half.verdict, half.finding.effect, half.finding.high) == (CONTRADICTED, 50.0, 50.0)
+        put_seconds(artefacts, "C", "r=1", [0.25, 0.26], data)
+    half = verdict_on(artefacts, faster)
+    assert half.verdict == CONTRADICTED
+    assert half.finding.effect == 50.0
+    assert half.finding.high == 50.0
     logarithms = np.log([1.0, 1.02]), np.log([0.5, 0.51])
     low, high = np.exp(ttest_ind(*logarithms, equal_var=False).confidence_interval(0.95))
     assert f"slower: C on set0 (r=1: 2.00 times [{low:.2f}, {high:.2f}])" in half.detail
-    assert verdict_on(made, claim("faster", **{**FASTER, "share": 0.4}, columns=["r=1"])).verdict == REPLICATED
+    assert verdict_on(artefacts, claim("faster", **{**FASTER, "share": 0.4}, columns=["r=1"])).verdict == REPLICATED
 
 
 @pytest.mark.parametrize(
@@ -612,22 +654,25 @@ def test_faster(made):
         ((2.0, 0.5), (1.0, 1.0), INCONCLUSIVE, 0.0, 100.0),
     ],
 )
-def test_faster_at_every_number_of_features(made, b, c, verdict, effect, high):
+def test_faster_at_every_number_of_features(artefacts, b, c, verdict, effect, high):
     for row, factors in (("A", (1.0, 1.0)), ("B", b), ("C", c)):
-        put_times(made, row, factors)
-    found = verdict_on(made, claim("faster", **FASTER))
-    assert (found.verdict, found.finding.effect, found.finding.high, found.finding.n) == (verdict, effect, high, 4)
+        put_times(artefacts, row, factors)
+    judged = verdict_on(artefacts, claim("faster", **FASTER))
+    assert judged.verdict == verdict
+    assert judged.finding.effect == effect
+    assert judged.finding.high == high
+    assert judged.finding.n == 4
 
 
-def test_noise_of_the_clock_decides_nothing(made):
+def test_noise_of_the_clock_decides_nothing(artefacts):
     for row, factor in (("A", 1.0), ("B", 1.3), ("C", 1.3)):
-        put_times(made, row, (factor, factor), spread=0.5)
-    assert verdict_on(made, claim("faster", **FASTER)).verdict == INCONCLUSIVE
-    assert verdict_on(made, claim("faster", **FASTER, alpha=0.6)).verdict == REPLICATED
+        put_times(artefacts, row, (factor, factor), spread=0.5)
+    assert verdict_on(artefacts, claim("faster", **FASTER)).verdict == INCONCLUSIVE
+    assert verdict_on(artefacts, claim("faster", **FASTER, alpha=0.6)).verdict == REPLICATED
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "verdict", "detail"),
+    ("first", "second", "verdict", "detail"),
     [
         ([[9, 8, 7], [5, 4, 3]], [[9, 8, 7], [5, 4, 3]], REPLICATED, "set1, r=1 to r=2: replicated"),
         ([[9, 8, 7], [5, 4, 3]], [[9, 8, 7], [8, 9, 7]], INCONCLUSIVE, "set1, r=1 to r=2: inconclusive"),
@@ -635,35 +680,42 @@ def test_noise_of_the_clock_decides_nothing(made):
         ([[9] * 9, [5] * 9], [[5] * 9, [9] * 9], CONTRADICTED, "set1, r=1 to r=2: contradicted"),
     ],
 )
-def test_a_number_that_falls_on_each_data_set(made, one, other, verdict, detail):
+def test_a_number_that_falls_on_each_data_set(artefacts, first, second, verdict, detail):
     """Each is asked on its own: the two together would fall in the second case, and tie in the last."""
-    made.add("made/sets", ["A"], COLUMNS, SETS[:2])
-    for data, samples in zip(SETS, (one, other), strict=False):
+    artefacts.add("made/sets", ["A"], COLUMNS, SETS[:2])
+    for data, samples in zip(SETS, (first, second), strict=False):
         for column, values in zip(COLUMNS, samples, strict=False):
-            made.put("made/sets", "A", column, np.zeros(len(values)), data=data, objective=[float(x) for x in values])
-    found = verdict_on(made, claim("falls", artefact="made/sets", row="A", quantity="objective"))
-    assert (found.verdict, len(found.parts)) == (verdict, 2)
-    assert detail in found.detail
+            artefacts.put(
+                "made/sets", "A", column, np.zeros(len(values)), data=data, objective=[float(x) for x in values]
+            )
+    judged = verdict_on(artefacts, claim("falls", artefact="made/sets", row="A", quantity="objective"))
+    assert judged.verdict == verdict
+    assert len(judged.parts) == 2
+    assert detail in judged.detail
     # Kendall's tau-b of two groups of three: 9 of 15 pairs are no ties; and where each group is one number
-    tau, medians = (-9 / math.sqrt(9 * 15), "medians 8, 4") if len(one[0]) == 3 else (-1.0, "medians 9, 5")
-    assert (found.parts[0].effect, found.parts[0].note) == (pytest.approx(tau), medians)
+    tau, medians = (-9 / math.sqrt(9 * 15), "medians 8, 4") if len(first[0]) == 3 else (-1.0, "medians 9, 5")
+    assert judged.parts[0].effect == pytest.approx(tau)
+    assert judged.parts[0].note == medians
 
 
 @pytest.mark.parametrize(
     ("last", "scale", "verdict"), [(0.0, 0.3, REPLICATED), (2.0, 0.3, CONTRADICTED), (0.0, 6.0, INCONCLUSIVE)]
 )
-def test_one_claim_that_several_rows_are_comparable(made, last, scale, verdict):
+def test_one_claim_that_several_rows_are_comparable(artefacts, last, scale, verdict):
     """Its parts are what a claim for each row says, with the corrections of these."""
-    put(made, "D", 0, 0, scale=0)
+    put(artefacts, "D", 0, 0, scale=0)
     for row, mean in (("A", 0.0), ("B", 0.2), ("C", last)):
-        put(made, row, mean, mean, scale=scale)
+        put(artefacts, row, mean, mean, scale=scale)
     shared = {"than": "D", "over": "datasets", "margin": 1.0}
-    found = verdict_on(made, claim("all_comparable", rows=["A", "B", "C"], **shared))
-    each = judge([compare("comparable", name=f"made.{row}", row=row, than="D") for row in "ABC"], made.evidence())
-    assert (found.verdict, found.state) == (verdict, "partial (160 of 320)")
-    assert [part.part for part in found.parts] == [f"{row}, {column}" for row in "ABC" for column in COLUMNS]
-    alone = [part for made_alone in each for part in made_alone.parts]
-    assert [part.p_value for part in found.parts] == [part.p_value for part in alone]
+    judged = verdict_on(artefacts, claim("all_comparable", rows=["A", "B", "C"], **shared))
+    by_row = judge(
+        [compare("comparable", name=f"made.{row}", row=row, than="D") for row in "ABC"], artefacts.evidence()
+    )
+    assert judged.verdict == verdict
+    assert judged.state == "partial (160 of 320)"
+    assert [part.part for part in judged.parts] == [f"{row}, {column}" for row in "ABC" for column in COLUMNS]
+    alone = [part for of_row in by_row for part in of_row.parts]
+    assert [part.p_value for part in judged.parts] == [part.p_value for part in alone]
 
 
 SIZES = {"r=1": 1000.0, "r=2": 4000.0, "r=3": 16000.0}
@@ -676,29 +728,33 @@ GROWTH |= {"artefact": "made/sizes", "columns": [*SIZES], "sizes": [*SIZES.value
     [(1.0, 0.05, REPLICATED), (0.3, 0.05, REPLICATED), (1.5, 0.05, CONTRADICTED), (1.1, 0.05, INCONCLUSIVE),
      (1.0, 2.0, INCONCLUSIVE)],
 )  # fmt: skip
-def test_growth(made, exponent, noise, verdict):
-    made.add("made/sizes", ["A"], list(SIZES), ["data"])
+def test_growth(artefacts, exponent, noise, verdict):
+    artefacts.add("made/sizes", ["A"], list(SIZES), ["data"])
     for column, size in SIZES.items():
         seconds = list(1e-3 * size**exponent * np.exp(noise * np.linspace(-1, 1, 6)))
-        put_seconds(made, "A", column, [0.0] * 6, "data", pass_cpu=seconds, artefact="made/sizes")
-    found = verdict_on(made, claim("grows_like", **GROWTH))
-    assert (found.verdict, found.finding.n, found.finding.margins) == (verdict, 18, (1.1,))
-    assert found.finding.low <= found.finding.effect <= found.finding.high
+        put_seconds(artefacts, "A", column, [0.0] * 6, "data", pass_cpu=seconds, artefact="made/sizes")
+    judged = verdict_on(artefacts, claim("grows_like", **GROWTH))
+    assert judged.verdict == verdict
+    assert judged.finding.n == 18
+    assert judged.finding.margins == (1.1,)
+    assert judged.finding.low <= judged.finding.effect <= judged.finding.high
 
 
-def test_growth_over_data_sets(made):
+def test_growth_over_data_sets(artefacts):
     sizes = {"small": 10, "middle": 100, "large": 1000}
-    made.add("made/sets", ["A"], ["l=100"], list(sizes))
+    artefacts.add("made/sets", ["A"], ["l=100"], list(sizes))
     shared = {"row": "A", "quantity": "peak_memory", "exponent": 1.0, "tolerance": 0.1, "columns": ["l=100"]}
     linear = claim("grows_like", artefact="made/sets", datasets=list(sizes), sizes=list(sizes.values()), **shared)
     for data, size in list(sizes.items())[:2]:
-        made.put("made/sets", "A", "l=100", [0.0], data=data, peak_memory=[10**6 * size])
-    absent = verdict_on(made, linear)
-    assert (absent.verdict, absent.detail.split("(")[1]) == (NOT_RUN, "nothing stored for 1 of 3 sizes)")
-    made.put("made/sets", "A", "l=100", [0.0], data="large", peak_memory=[10**9])
-    found = verdict_on(made, linear)
-    assert (found.verdict, found.finding.n) == (REPLICATED, 3)
-    assert found.finding.effect == pytest.approx(1.0)
+        artefacts.put("made/sets", "A", "l=100", [0.0], data=data, peak_memory=[10**6 * size])
+    absent = verdict_on(artefacts, linear)
+    assert absent.verdict == NOT_RUN
+    assert absent.detail.split("(")[1] == "nothing stored for 1 of 3 sizes)"
+    artefacts.put("made/sets", "A", "l=100", [0.0], data="large", peak_memory=[10**9])
+    judged = verdict_on(artefacts, linear)
+    assert judged.verdict == REPLICATED
+    assert judged.finding.n == 3
+    assert judged.finding.effect == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -727,19 +783,19 @@ def test_growth_over_data_sets(made):
         ("most_frequent_relevant", {"artefact": ONE, "rows": ["A"], "top": 3}, r"data set with n_relevant in made/one"),
     ],
 )
-def test_messages(made, test, parameters, message):
-    put(made, "A", 0, 0)
-    put(made, "B", 0, 0)
-    made.put(ONE, "A", "r=1", np.zeros(10), features=[[200]] * 10)
-    made.artefacts[ONE].entries[0].cell.dataset.pop("n_relevant", None)
+def test_messages(artefacts, test, parameters, message):
+    put(artefacts, "A", 0, 0)
+    put(artefacts, "B", 0, 0)
+    artefacts.put(ONE, "A", "r=1", np.zeros(10), features=[[200]] * 10)
+    artefacts.artefacts[ONE].entries[0].cell.dataset.pop("n_relevant", None)
     with pytest.raises(ValueError, match=message):
-        verdict_on(made, compare(**parameters) if test == "better" else claim(test, **parameters))
+        verdict_on(artefacts, compare(**parameters) if test == "better" else claim(test, **parameters))
 
 
-def test_rankings(made, tmp_path):
+def test_rankings(artefacts, tmp_path):
     for row, mean in (("A", -3.0), ("B", 0.0), ("C", 3.0)):
-        put(made, row, mean)
-    results = rank([RankingRequest(FIGURE, ("A", "B", "C", "D"), tuple(COLUMNS))], made.evidence())
+        put(artefacts, row, mean)
+    results = rank([RankingRequest(FIGURE, ("A", "B", "C", "D"), tuple(COLUMNS))], artefacts.evidence())
     assert results["note"].tolist() == ["nothing stored for D"] * 3 + ["nothing stored for A, B, C, D"]
     frame = ranked(results)
     assert frame["method"].tolist() == ["A", "B", "C"]

@@ -47,12 +47,13 @@ def test_signed_ranks_as_in_scipy(n, decimals, alternative):
         ranks = stats.rankdata(np.abs(values)) * (values != 0)
         sums = [ranks[list(signs)].sum() for signs in itertools.product((False, True), repeat=n)]
         seen = ranks[values > 0].sum()
-        low, high = np.mean([s <= seen for s in sums]), np.mean([s >= seen for s in sums])
-        known = {"less": low, "greater": high, "two-sided": min(1.0, 2 * min(low, high))}[alternative]
+        low = np.mean([s <= seen for s in sums])
+        high = np.mean([s >= seen for s in sums])
+        expected = {"less": low, "greater": high, "two-sided": min(1.0, 2 * min(low, high))}[alternative]
     else:
-        known = stats.wilcoxon(values, zero_method="zsplit", alternative=alternative).pvalue
-    assert SignedRank(values).p_value(0.0, alternative) == pytest.approx(known, rel=1e-9)
-    assert SignedRank(values + 0.7).p_value(0.7, alternative) == pytest.approx(known, rel=1e-9)
+        expected = stats.wilcoxon(values, zero_method="zsplit", alternative=alternative).pvalue
+    assert SignedRank(values).p_value(0.0, alternative) == pytest.approx(expected, rel=1e-9)
+    assert SignedRank(values + 0.7).p_value(0.7, alternative) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [6, 7, 12, 25, 40])
@@ -75,7 +76,8 @@ def test_too_few_differences_or_none_at_all():
     assert SignedRank(sample(1, n=5)).interval(0.95) == (-math.inf, math.inf)
     assert np.isfinite(SignedRank(sample(1, n=6)).interval(0.95)).all()
     test = SignedRank(np.zeros(20))
-    assert (test.p_value(), test.estimate) == (1.0, 0.0)
+    assert test.p_value() == 1.0
+    assert test.estimate == 0.0
     assert equivalence_p_value(test, -1, 1) < 1e-4
     noise = np.array([1e-15, -1e-15, 2e-16] * 7)  # equal means from other orders tie
     assert SignedRank(noise).p_value() == 1.0
@@ -93,7 +95,8 @@ def test_t_without_overlap_is_the_plain_t_test(alternative):
 @pytest.mark.parametrize("mean", [0.0, 0.9, 3.0])
 def test_tost_is_that_of_statsmodels(mean):
     rng = np.random.default_rng(6)
-    first, second = rng.normal(mean, 1, 30), rng.normal(0, 1, 30)
+    first = rng.normal(mean, 1, 30)
+    second = rng.normal(0, 1, 30)
     p_value, *_ = ttost_paired(first, second, -1.0, 1.0)
     assert equivalence_p_value(CorrectedT(first - second, ratio=0.0), -1.0, 1.0) == pytest.approx(p_value, rel=1e-9)
 
@@ -121,7 +124,7 @@ def test_correction_keeps_the_level_that_the_plain_test_breaks():
 def test_two_classifiers_of_the_same_error_by_inverse_cross_validation():
     """Nine tenths are tested on, so that folds share test rows: without the shared term t finds too much."""
     rng = np.random.default_rng(11)
-    found = plain = 0
+    disjoint = plain = 0
     for _ in range(400):
         # Losses of two methods at an error rate of 0.2, of which a row decides most and the training set some.
         hard = rng.random((2, 400)) < 0.2
@@ -130,9 +133,9 @@ def test_two_classifiers_of_the_same_error_by_inverse_cross_validation():
         errors = np.array([[np.delete(losses[m, k], parts[k]).mean() for k in range(10)] for m in (0, 1)])
         differences = 100 * (errors[0] - errors[1])
         variance = 1e4 * (errors.mean(axis=1).sum() - np.diff(errors.mean(axis=1))[0] ** 2)
-        found += DisjointT(differences, n_folds=10, shared=variance / 400).p_value() < 0.05
+        disjoint += DisjointT(differences, n_folds=10, shared=variance / 400).p_value() < 0.05
         plain += CorrectedT(differences, ratio=0.0).p_value() < 0.05
-    assert found / 400 <= 0.05
+    assert disjoint / 400 <= 0.05
     assert plain / 400 >= 0.3
 
 
@@ -167,7 +170,8 @@ PAIRS = [("a", "b"), ("a", "c"), ("c", "d"), ("e", "f"), ("f", "a"), ("g", "h"),
 def test_pairs_that_share_a_member_by_brute_force():
     values = np.array([1.0, 3.0, -2.0, 0.5, 4.0, 2.0, -1.0])
     shared = np.array([[float(bool({*first} & {*second})) for second in PAIRS] for first in PAIRS])
-    n, u = len(values), values - values.mean()
+    n = len(values)
+    u = values - values.mean()
     away = np.eye(n) - 1 / n
     b = away @ shared @ away
     variance = max(u @ shared @ u / (n * np.trace(b)), u @ u / (n - 1) / n)
@@ -187,8 +191,8 @@ def test_common_members_mislead_the_plain_test():
     names = [(str(a), str(b)) for a, b in pairs]
     dyadic = ranks = 0
     for _ in range(400):
-        of = rng.standard_normal(40)
-        values = np.array([of[a] + of[b] for a, b in pairs]) / 2 + math.sqrt(0.5) * rng.standard_normal(80)
+        effects = rng.standard_normal(40)
+        values = np.array([effects[a] + effects[b] for a, b in pairs]) / 2 + math.sqrt(0.5) * rng.standard_normal(80)
         dyadic += DyadicT(values, pairs=names).p_value() < 0.05
         ranks += SignedRank(values).p_value() < 0.05
     assert dyadic / 400 <= 0.075
@@ -257,4 +261,5 @@ def test_what_is_ranked():
     assert {*rank_methods(errors)["n"]} == {len(errors) - 1}
     assert [len(rank_methods(errors_of_methods(n=n, k=k))) for n, k in ((1, 4), (20, 2), (0, 3))] == [0] * 3
     ties = rank_methods(pd.DataFrame(np.ones((5, 3)), columns=list("abc")))
-    assert ({*ties["friedman_p"]}, {*ties["rank"]}) == ({1.0}, {2.0})
+    assert {*ties["friedman_p"]} == {1.0}
+    assert {*ties["rank"]} == {2.0}

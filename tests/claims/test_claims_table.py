@@ -15,7 +15,6 @@ from scipy.stats import PermutationMethod, t, wilcoxon
 
 from provlab.cli import main
 from provlab.core.store import TrialStore
-from provlab.verdicts.claims.schema import RULES
 from provlab.verdicts.claims.table import TableEvidence, judge_table
 from small_runs import fake_records
 
@@ -52,7 +51,7 @@ CLAIMS = {
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch):
     """Work in an empty folder, outside of any project."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
@@ -86,42 +85,44 @@ def walsh(values):
     return np.median([(a + b) / 2 for a, b in combinations_with_replacement(values, 2)])
 
 
-def test_a_method_a_column(here):
-    [made] = judged(here)[0]
+def test_a_method_a_column(folder):
+    [verdict] = judged(folder)[0]
     frame = pd.read_csv(io.StringIO(WIDE))
     points = 100 * frame["DTW (learned_w)"] - 100 * frame["ED (w=0)"]
     p_value = wilcoxon(points.round(9), zero_method="zsplit", method=PermutationMethod(n_resamples=np.inf)).pvalue
-    assert made.verdict == "replicated"
-    assert made.finding.p_value == pytest.approx(p_value)
-    assert made.finding.p_value < 0.05
-    assert made.finding.effect == pytest.approx(walsh(points))
-    assert (made.finding.n, made.finding.unit, made.state) == (12, "percentage points", "complete")
+    assert verdict.verdict == "replicated"
+    assert verdict.finding.p_value == pytest.approx(p_value)
+    assert verdict.finding.p_value < 0.05
+    assert verdict.finding.effect == pytest.approx(walsh(points))
+    assert verdict.finding.n == 12
+    assert verdict.finding.unit == "percentage points"
+    assert verdict.state == "complete"
     # the claim the other way round is contradicted by the same numbers
-    [made] = judged(here, changed(parameters={"row": "ED (w=0)", "than": "DTW (learned_w)"}))[0]
-    assert made.verdict == "contradicted"
+    [verdict] = judged(folder, changed(parameters={"row": "ED (w=0)", "than": "DTW (learned_w)"}))[0]
+    assert verdict.verdict == "contradicted"
 
 
-def test_one_table_in_four_layouts_and_three_formats(here):
-    [wide] = judged(here)[0]
+def test_one_table_in_four_layouts_and_three_formats(folder):
+    [wide] = judged(folder)[0]
     long = pd.read_csv(io.StringIO(WIDE)).drop(columns="Train").melt("Name", var_name="method", value_name="rate")
     results = {"dataset": "Name", "row": "method", "error": "rate"}
-    [found] = judged(here, changed(results=results), long.to_csv(index=False))[0]
-    assert found == wide
+    [verdict] = judged(folder, changed(results=results), long.to_csv(index=False))[0]
+    assert verdict == wide
     long["accuracy"] = 100 * (1 - long["rate"])
     results = {"dataset": "Name", "row": "method", "score": "accuracy", "unit": "percent"}
     shuffled = long.sample(frac=1, random_state=0)
     claims = changed(results=results, rankings=[], parameters={"columns": ["score"]})
-    written(here, claims)
+    written(folder, claims)
     for name, write in (("t.tsv", lambda path: shuffled.to_csv(path, sep="\t")), ("t.parquet", shuffled.to_parquet)):
-        write(here / name)
-        [found] = judge_table(here / name, here / "claims.yaml", {})[0]
-        assert found.verdict == wide.verdict
-        assert found.finding.effect == pytest.approx(wide.finding.effect)
-        assert found.finding.p_value == pytest.approx(wide.finding.p_value)
+        write(folder / name)
+        [verdict] = judge_table(folder / name, folder / "claims.yaml", {})[0]
+        assert verdict.verdict == wide.verdict
+        assert verdict.finding.effect == pytest.approx(wide.finding.effect)
+        assert verdict.finding.p_value == pytest.approx(wide.finding.p_value)
     turned = long.pivot(index="method", columns="Name", values="rate").reset_index()
     results = {"row": "method", "dataset": "*", "error": [name for name in turned if name != "method"]}
-    [found] = judged(here, changed(results=results), turned.to_csv(index=False))[0]
-    assert found == wide
+    [verdict] = judged(folder, changed(results=results), turned.to_csv(index=False))[0]
+    assert verdict == wide
 
 
 def cv_results():
@@ -139,50 +140,53 @@ def cv_results():
     return pd.DataFrame(search.cv_results_)
 
 
-def test_cross_validation_of_scikit_learn(here):
-    found = cv_results()
+def test_cross_validation_of_scikit_learn(folder):
+    searched = cv_results()
     results = {
         "row": "param_selectkbest__k", "column": "param_logisticregression__C", "score": "split*_test_score",
         "fold": "*", "n_train": 80, "n_test": 20,
     }  # fmt: skip
     parameters = {"row": "5", "than": "1", "columns": ["1.0"], "over": "folds"}
     claims = changed(results=results, rankings=[], parameters=parameters)
-    [made] = judged(here, claims, found.to_csv())[0]
+    [verdict] = judged(folder, claims, searched.to_csv())[0]
     splits = [f"split{k}_test_score" for k in range(10)]
-    at = found[found["param_logisticregression__C"] == 1.0].set_index("param_selectkbest__k")[splits]
+    at = searched[searched["param_logisticregression__C"] == 1.0].set_index("param_selectkbest__k")[splits]
     points = 100 * (at.loc[1] - at.loc[5]).to_numpy(float)  # errors: 1 - accuracy
     error = np.sqrt((1 / 10 + 20 / 80) * points.var(ddof=1))
-    assert made.finding.effect == pytest.approx(points.mean())
-    assert made.finding.p_value == pytest.approx(2 * t.sf(abs(points.mean()) / error, 9))
-    assert (made.finding.n, made.state) == (10, "complete")
+    assert verdict.finding.effect == pytest.approx(points.mean())
+    assert verdict.finding.p_value == pytest.approx(2 * t.sf(abs(points.mean()) / error, 9))
+    assert verdict.finding.n == 10
+    assert verdict.state == "complete"
     # the wrong number of rows is another test: no size is assumed
     roles = {"n_train": 50, "n_test": 50}
-    [other] = judged(here, claims, found.to_csv(), roles=roles)[0]
-    assert other.finding.p_value > made.finding.p_value
-    assert made.verdict == ("replicated" if made.finding.p_value < 0.05 and points.mean() < 0 else "inconclusive")
+    [of_other_sizes] = judged(folder, claims, searched.to_csv(), roles=roles)[0]
+    assert of_other_sizes.finding.p_value > verdict.finding.p_value
+    assert verdict.verdict == ("replicated" if verdict.finding.p_value < 0.05 and points.mean() < 0 else "inconclusive")
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(0.5, "replicated"), (2.0, "contradicted")])
-def test_seconds_of_a_table(here, factor, verdict):
+def test_seconds_of_a_table(folder, factor, verdict):
     times = np.random.default_rng(0).uniform(1.0, 1.1, size=10)
     lines = [f"A,{k},0.1,{factor * time}\nB,{k},0.1,{time}\n" for k, time in enumerate(times)]
     results = {"row": "m", "fold": "f", "error": "e", "seconds": "took"}
     parameters = {"row": "A", "than": ["B"], "share": 0.5, "over": None, "margin": None}
     claims = changed(results=results, rankings=[], test="faster", parameters=parameters)
-    [made] = judged(here, claims, "m,f,e,took\n" + "".join(lines))[0]
-    assert made.verdict == verdict
-    assert made.finding.effect == (100 if factor < 1 else 0)
+    [judgement] = judged(folder, claims, "m,f,e,took\n" + "".join(lines))[0]
+    assert judgement.verdict == verdict
+    assert judgement.finding.effect == (100 if factor < 1 else 0)
     # one time of each says nothing of how times vary
-    [made] = judged(here, claims, "m,f,e,took\n" + lines[0])[0]
-    assert (made.verdict, made.finding.low, made.finding.high) == ("inconclusive", 0, 100)
-    assert f"{factor:.2f} times" in made.finding.note
+    [judgement] = judged(folder, claims, "m,f,e,took\n" + lines[0])[0]
+    assert judgement.verdict == "inconclusive"
+    assert judgement.finding.low == 0
+    assert judgement.finding.high == 100
+    assert f"{factor:.2f} times" in judgement.finding.note
 
 
-def test_what_is_missing_is_partial_and_left_out_on_both_sides(here):
-    [whole] = judged(here, table=WIDE.replace("Trace,100,0.240,0.010,0.000\n", ""))[0]
-    [made] = judged(here, table=WIDE.replace("0.240,0.010", "0.240,NaN"))[0]
-    assert made.state == "partial (23 of 24)"
-    assert made.finding == whole.finding
+def test_what_is_missing_is_partial_and_left_out_on_both_sides(folder):
+    [whole] = judged(folder, table=WIDE.replace("Trace,100,0.240,0.010,0.000\n", ""))[0]
+    [verdict] = judged(folder, table=WIDE.replace("0.240,0.010", "0.240,NaN"))[0]
+    assert verdict.state == "partial (23 of 24)"
+    assert verdict.finding == whole.finding
 
 
 @pytest.mark.parametrize(
@@ -194,8 +198,8 @@ def test_what_is_missing_is_partial_and_left_out_on_both_sides(here):
         ({"row": "DTW (w=100)", "than": "ED (w=0)", "margin": "small"}, 3, "inconclusive"),
     ],
 )
-def test_exit_status(here, parameters, status, verdict, capsys):
-    written(here, changed(parameters=parameters))
+def test_exit_status(folder, parameters, status, verdict, capsys):
+    written(folder, changed(parameters=parameters))
     command = ["verify", "--results", "bench.csv", "--claims", "claims.yaml", "--output", "out.csv", "--detail"]
     assert main(command) == status
     out = capsys.readouterr().out
@@ -203,11 +207,11 @@ def test_exit_status(here, parameters, status, verdict, capsys):
     assert "\n1 claim: " in out
     assert "Friedman p" in out
     assert pd.read_csv("out.csv")["verdict"].tolist() == [verdict]
-    assert sorted(path.name for path in here.iterdir()) == ["bench.csv", "claims.yaml", "out.csv"]
+    assert sorted(path.name for path in folder.iterdir()) == ["bench.csv", "claims.yaml", "out.csv"]
 
 
-def test_columns_by_options_go_before_the_file(here):
-    written(here, changed(rankings=[], results={"row": "wrong", "error": "*"}, parameters=PAIR), LONG)
+def test_columns_by_options_go_before_the_file(folder):
+    written(folder, changed(rankings=[], results={"row": "wrong", "error": "*"}, parameters=PAIR), LONG)
     command = ["verify", "--results", "bench.csv", "--claims", "claims.yaml"]
     assert main([*command, "--column", "dataset=d", "--column", "row=*", "--column", "error=*(*"]) == 2
     of_two_sets = ["--column", "row=m", "--column", "dataset=d", "--column", "error=e"]
@@ -249,12 +253,9 @@ PAIR = {"row": "A", "than": "B"}
         (WIDE + "Beef,30,1,1,1\n", CLAIMS["results"], PAIR, r"one of row ED .*dataset Beef in line 13; .*fold="),
     ],
 )  # fmt: skip
-def test_messages(here, table, results, parameters, message, capsys):
-    written(here, changed(results=results, rankings=[], parameters=parameters), table)
+def test_messages(folder, table, results, parameters, message):
     with pytest.raises(ValueError, match=message):
-        judge_table(here / "bench.csv", here / "claims.yaml", {})
-    assert main(["verify", "--results", "bench.csv", "--claims", "claims.yaml"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+        judged(folder, changed(results=results, rankings=[], parameters=parameters), table)
 
 
 @pytest.mark.parametrize(
@@ -266,16 +267,16 @@ def test_messages(here, table, results, parameters, message, capsys):
         ("select_cpu", -0.5, "select_cpu: expected finite values of at least 0, got -0.5"),
     ],
 )
-def test_a_table_and_a_store_take_the_same_numbers(here, column, value, message):
-    TrialStore(here / "store").append([fake_records(0, 1)[0] | {column: value}])
+def test_a_table_and_a_store_take_the_same_numbers(folder, column, value, message):
+    TrialStore(folder / "store").append([fake_records(0, 1)[0] | {column: value}])
     with pytest.raises(ValueError, match=message):
-        TrialStore(here / "store").query()
-    pd.DataFrame({"m": ["A"], "rate": [0.5]}).assign(**{column: value}).to_csv(here / "t.csv", index=False)
+        TrialStore(folder / "store").query()
+    pd.DataFrame({"m": ["A"], "rate": [0.5]}).assign(**{column: value}).to_csv(folder / "t.csv", index=False)
     roles = {"row": "m", "error": "error" if column == "error" else "rate"}
     with pytest.raises(ValueError, match=message):
-        TableEvidence(here / "t.csv", roles).column(column)
+        TableEvidence(folder / "t.csv", roles).column(column)
     with pytest.raises(ValueError, match="n_train: expected values of at least 0, got -3"):
-        TableEvidence(here / "t.csv", {"row": "m", "error": "rate", "n_train": -3}).column("n_train")
+        TableEvidence(folder / "t.csv", {"row": "m", "error": "rate", "n_train": -3}).column("n_train")
 
 
 FOLDS = {"over": "folds", "dataset": "one", "margin": "usual"}
@@ -293,12 +294,12 @@ NEEDS = [
 
 
 @pytest.mark.parametrize(("test", "parameters", "message"), NEEDS)
-def test_what_a_test_needs_and_the_table_lacks(here, test, parameters, message):
+def test_what_a_test_needs_and_the_table_lacks(folder, test, parameters, message):
     table = "m,d,f,e\n" + "".join(f"{m},one,{k},0.{k + 1}\n" for m in "AB" for k in range(3))
     unused = dict.fromkeys(("row", "than", "over", "margin"))
     claims = changed(results={**ROLES, "fold": "f"}, rankings=[], test=test, parameters={**unused, **parameters})
     with pytest.raises(ValueError, match=message):
-        judged(here, claims, table)
+        judged(folder, claims, table)
 
 
 @pytest.mark.parametrize(
@@ -317,9 +318,9 @@ def test_what_a_test_needs_and_the_table_lacks(here, test, parameters, message):
         (["--column", "row=x"], r"expected --claims FILE with --column and --output"),
     ],
 )  # fmt: skip
-def test_wrong_arguments(here, options, message, capsys):
-    written(here)
-    (here / "broken.parquet").write_bytes(b"PAR1 nothing PAR1")
+def test_wrong_arguments(folder, options, message, capsys):
+    written(folder)
+    (folder / "broken.parquet").write_bytes(b"PAR1 nothing PAR1")
     assert main(["verify", *options]) == 2
     error = capsys.readouterr().err
     assert error.startswith("provsel: ")
@@ -336,29 +337,31 @@ def test_wrong_arguments(here, options, message, capsys):
         ("slightly_worse", 30.0, {"replicated", "contradicted"}),
     ],
 )
-def test_a_measure_of_which_more_is_better_gets_the_same_verdict(here, test, margin, verdicts):
+def test_a_measure_of_which_more_is_better_gets_the_same_verdict(folder, test, margin, verdicts):
     """With 1 - error in place of the error: effects and intervals change their sign and their unit."""
     long = pd.read_csv(io.StringIO(WIDE)).drop(columns="Train").melt("Name", var_name="method", value_name="rate")
-    table, found = long.assign(roc_auc=1 - long["rate"]).to_csv(index=False), set()
+    table = long.assign(roc_auc=1 - long["rate"]).to_csv(index=False)
+    seen = set()
     results = {"dataset": "Name", "row": "method", "error": "rate"}
     for row, than in (("DTW (learned_w)", "ED (w=0)"), ("ED (w=0)", "DTW (learned_w)")):
-        made = []
+        judgements = []
         for quantity, scale in (("", 1), ("roc_auc", 100)):
             name = "most" if test == "slightly_worse" else "margin"
             more = {"quantity": quantity} if quantity else {}
             parameters = {"row": row, "than": than, "margin": None, **more, name: margin / scale}
             claims = changed(results=results, rankings=[], test=test, parameters=parameters)
-            [judgement] = judged(here, claims | {"margins": {}}, table)[0]
-            made.append(judgement)
-        by_error, by_area = (each.finding for each in made)
+            [judgement] = judged(folder, claims | {"margins": {}}, table)[0]
+            judgements.append(judgement)
+        by_error, by_area = (value.finding for value in judgements)
         assert by_area.verdict == by_error.verdict
-        assert [100 * each for each in (by_area.effect, by_area.low, by_area.high)] == pytest.approx(
-            [-each for each in (by_error.effect, by_error.high, by_error.low)], nan_ok=True
+        assert [100 * value for value in (by_area.effect, by_area.low, by_area.high)] == pytest.approx(
+            [-value for value in (by_error.effect, by_error.high, by_error.low)], nan_ok=True
         )
         assert by_area.p_value == pytest.approx(by_error.p_value)
-        assert (by_error.unit, by_area.unit) == ("percentage points", "roc_auc")
-        found.add(by_error.verdict)
-    assert found == verdicts
+        assert by_error.unit == "percentage points"
+        assert by_area.unit == "roc_auc"
+        seen.add(by_error.verdict)
+    assert seen == verdicts
 
 
 @pytest.mark.parametrize(
@@ -368,13 +371,6 @@ def test_a_measure_of_which_more_is_better_gets_the_same_verdict(here, test, mar
         ({"quantity": "f1"}, "expected a column f1, got none; name it: --column f1=NAME"),
     ],
 )
-def test_a_measure_that_is_not_there(here, parameters, message):
+def test_a_measure_that_is_not_there(folder, parameters, message):
     with pytest.raises(ValueError, match=message):
-        judged(here, changed(parameters=parameters | {"margin": 0.1}) | {"margins": {}})
-
-
-def test_a_rule_says_which_side_is_better():
-    common = {"artefact": "a", "columns": ["c"], "row": "A", "than": "B", "over": "folds", "margin": 0.5}
-    less, more = (RULES["better"].from_config(common | extra).meaning for extra in ({}, {"quantity": "r2"}))
-    assert less.startswith("A has a lower error than B. Replicated: significantly lower,")
-    assert more.startswith("A has a higher r2 than B. Replicated: significantly higher,")
+        judged(folder, changed(parameters=parameters | {"margin": 0.1}) | {"margins": {}})

@@ -184,7 +184,7 @@ def members(tmp_path, monkeypatch):
     (tmp_path / "provsel.toml").write_text('trust = ["members", "sklearn"]\n')
     (tmp_path / "members.py").write_text(MEMBERS)
     monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
-    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
     sys.modules.pop("members", None)
 
@@ -245,7 +245,8 @@ def innocents_alone(data):
 
 def assert_changes_nothing(hostile, data, outcome, culprit):
     """Run hostile cells first, in the middle and last, and compare the results of all others with those alone."""
-    expected, company = innocents_alone(data), innocents(data)
+    expected = innocents_alone(data)
+    company = innocents(data)
     for place in (0, 4, len(company)):
         records, failures = run([*company[:place], *hostile, *company[place:]])
         assert {key: records.get(key) for key in expected} == expected
@@ -357,7 +358,8 @@ def test_company_order_and_resuming_change_no_result(members):
 @pytest.mark.parametrize("executor", ["serial", "loky"])
 def test_executors_change_no_result(executor, members, tmp_path):
     """Hostile classes among them, from a store that has a part of the results."""
-    undisturbed, store = TrialStore(tmp_path / "alone"), TrialStore(tmp_path / "store")
+    undisturbed = TrialStore(tmp_path / "alone")
+    store = TrialStore(tmp_path / "store")
     for cell in innocents(DENSE):
         run_quietly([cell], undisturbed)
     run_quietly(innocents(DENSE)[3:5], store)

@@ -15,6 +15,7 @@ from provlab.core.keys import seed_from, split_seed, trial_key
 from provlab.core.plan import cells_of, make_tasks, trials_of, unique_cells
 from provlab.project.components import build
 from provlab.project.documents import canonical_json, digest
+from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.project import current_project
 from provlab.run.task import run_task
 from provsel.selectors import BSSSelector
@@ -59,7 +60,8 @@ def test_key_is_the_hash_of_the_full_dict():
 
 
 def test_key_does_not_depend_on_the_numbers_of_repeats_and_draws():
-    few, many = small_cell(UNIFORM, repeats=1, draws=1), small_cell(UNIFORM, repeats=3, draws=4)
+    few = small_cell(UNIFORM, repeats=1, draws=1)
+    many = small_cell(UNIFORM, repeats=3, draws=4)
     assert few.id == many.id
     assert keys(few) < keys(many)
 
@@ -67,8 +69,8 @@ def test_key_does_not_depend_on_the_numbers_of_repeats_and_draws():
 @pytest.mark.parametrize("overrides", [["executor=serial"], ["executor.n_jobs=1"], ["results=/somewhere/else"]])
 def test_key_does_not_depend_on_executor_and_paths(overrides):
     [plain] = cells_of(compose_config([*SMALL, "selector.n_features_to_select=60"]))
-    [other] = cells_of(compose_config([*SMALL, "selector.n_features_to_select=60", *overrides]))
-    assert plain.id == other.id
+    [elsewhere] = cells_of(compose_config([*SMALL, "selector.n_features_to_select=60", *overrides]))
+    assert plain.id == elsewhere.id
 
 
 @pytest.mark.parametrize(
@@ -92,16 +94,24 @@ def test_key_changes_with_what_the_numbers_depend_on(change):
     assert not keys(small_cell()) & keys(small_cell(**change))
 
 
-def test_key_changes_with_the_version_of_the_algorithm(monkeypatch):
-    before = small_cell()
-    assert before.identity["selector"]["algorithm_version"] == BSSSelector.algorithm_version
-    monkeypatch.setattr(BSSSelector, "algorithm_version", BSSSelector.algorithm_version + 1)
-    assert not keys(before) & keys(small_cell())
+class Versioned(BSSSelector):
+    algorithm_version = 1
+
+
+def test_key_changes_with_the_version_of_the_algorithm():
+    with estimators_in_hand():
+        selector = as_config(Versioned(60))
+        before = small_cell(selector)
+        assert before.identity["selector"]["algorithm_version"] == 1
+        before_keys = keys(before)
+        Versioned.algorithm_version = 2
+        assert not before_keys & keys(small_cell(selector))
 
 
 def test_no_key_holds_the_source_of_the_library():
     """A class of ours without an `algorithm_version` would get new keys with every docstring of the package."""
-    root, ours = current_project().root, re.compile(r"_target_: (provsel\.[\w.]+)")
+    root = current_project().root
+    ours = re.compile(r"_target_: (provsel\.[\w.]+)")
     files = [path for folder in ("conf", "experiments") for path in (root / folder).rglob("*.yaml")]
     named = {name for path in files for name in ours.findall(path.read_text(encoding="utf-8"))}
     assert len(named) > 20
@@ -109,17 +119,19 @@ def test_no_key_holds_the_source_of_the_library():
 
 
 def test_one_stream_begins_anew_in_every_fold():
-    own, one = small_cell(UNIFORM, repeats=2), small_cell(UNIFORM, repeats=2, stream="restarted")
-    of_trials = [[trial_seed(cell, *place[:3]) for place in trials_of(cell)] for cell in (own, one)]
-    assert len({*of_trials[0]}) == 12
-    assert len({*of_trials[1]}) == 2  # the draws
-    assert len(keys(one)) == 12
-    assert not keys(one) & keys(own)
+    per_trial = small_cell(UNIFORM, repeats=2)
+    restarted = small_cell(UNIFORM, repeats=2, stream="restarted")
+    for cell, n_seeds in ((per_trial, 12), (restarted, 2)):  # of the trials, and of the draws
+        assert len({trial_seed(cell, *place[:3]) for place in trials_of(cell)}) == n_seeds
+    assert len(keys(restarted)) == 12
+    assert not keys(restarted) & keys(per_trial)
     # the default has the keys of configs that do not say it
-    assert keys(small_cell(UNIFORM, repeats=2, stream="per_trial")) == keys(own)
-    drawn = [[r["features"].tolist() for r in run_task(task).records] for task in make_tasks([one])]
-    assert all(fold == drawn[0] for fold in drawn)  # uniform draws do not depend on the rows
-    assert drawn[0][0] != drawn[0][1]
+    assert keys(small_cell(UNIFORM, repeats=2, stream="per_trial")) == keys(per_trial)
+    records = [record for task in make_tasks([restarted]) for record in run_task(task).records]
+    first, second = [record["features"].tolist() for record in records[:2]]
+    assert first != second
+    drawn = [record["features"].tolist() for record in records]
+    assert drawn == [first, second] * 6  # uniform draws do not depend on the rows
 
 
 def test_all_methods_and_settings_share_the_folds():
@@ -133,8 +145,8 @@ def test_all_methods_and_settings_share_the_folds():
 
 
 def test_tasks_group_by_data_set_repeat_and_fold():
-    other = {"n_relevant": 6}
-    cells = [small_cell(s, dataset=d, repeats=2) for d in (None, other) for s in (BSS, UNIFORM)]
+    more_relevant = {"n_relevant": 6}
+    cells = [small_cell(s, dataset=d, repeats=2) for d in (None, more_relevant) for s in (BSS, UNIFORM)]
     tasks = make_tasks(cells)
     assert len(tasks) == 2 * 2 * 3
     places = [(task.data, task.repeat, task.fold) for task in tasks]

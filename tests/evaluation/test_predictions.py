@@ -4,7 +4,6 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +11,6 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import (
     GroupKFold,
@@ -29,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 
 from provlab.core.cell import cell_of
 from provlab.core.composition import compose_config
-from provlab.core.frames import headline_of, planned_trials
+from provlab.core.frames import headline_of
 from provlab.core.plan import cells_of
 from provlab.core.protocols import protocol_named
 from provlab.core.store import TrialStore
@@ -49,7 +47,8 @@ from provsel.selectors import (
 )
 from small_runs import BSS, FULL, MODEL, run_quietly, small_cell
 
-N_SPLITS, SEED = 4, 7
+N_SPLITS = 4
+SEED = 7
 LOGISTIC = {"_target_": "sklearn.linear_model.LogisticRegression", "C": 0.5, "random_state": 0}
 RIDGE = {"_target_": "sklearn.linear_model.Ridge", "alpha": 2.0, "random_state": 0}
 LASSO = {"_target_": "sklearn.linear_model.Lasso", "alpha": 0.05, "random_state": 0}
@@ -59,7 +58,7 @@ RRQR = {"_target_": "provsel.selectors.RRQRSelector", "n_features_to_select": 5}
 STANDARDISE = {"_target_": "provlab.run.preparation.TablePreparation", "scale": "standard"}
 
 
-def made(task, *, groups=False, weights=False, missing=False, n=120):
+def noisy_data(task, *, groups=False, weights=False, missing=False, n=120):
     """Return 12 columns of which three say what the target is, with noise."""
     rng = np.random.default_rng(5)
     X = rng.standard_normal((n, 12)) * rng.uniform(0.5, 3, 12)
@@ -101,7 +100,8 @@ def splitter(split, dataset):
 def trials(split, dataset, model, n_splits, *, scoring=(), selector=RRQR, preparation=None, **protocol):
     """Yield the record of each fold, by our protocol."""
     settings = {"setting": "unsupervised", "certify": False, "scoring": list(scoring), **protocol}
-    method, measured = small_cell(selector, model=model, **settings).method, protocol_named(split)
+    method = small_cell(selector, model=model, **settings).method
+    measured = protocol_named(split)
     for k in range(n_splits):
         fold = make_fold(measured, dataset, n_splits=n_splits, split_seed=SEED, fold=k, preparation=preparation)
         measured.check_data(method, dataset)
@@ -128,10 +128,10 @@ def scikit_learns(dataset, model, folds, preparation):
         except (ValueError, TypeError, AttributeError):
             continue
         scorers[name] = scorer
-    found = cross_validate(
+    validated = cross_validate(
         pipeline, dataset.X, dataset.y, cv=folds, scoring=scorers, params=weights or None, error_score="raise"
     )
-    return {name: found[f"test_{name}"] for name in scorers}
+    return {name: validated[f"test_{name}"] for name in scorers}
 
 
 SPLITS = [
@@ -154,11 +154,11 @@ MODELS = [
 
 
 @pytest.mark.filterwarnings("ignore")  # of measures that are not defined on a fold
-@pytest.mark.parametrize(("task", "model", "weights"), MODELS, ids=lambda each: str(each)[-24:])
+@pytest.mark.parametrize(("task", "model", "weights"), MODELS, ids=lambda case: str(case)[-24:])
 @pytest.mark.parametrize(("split", "groups"), SPLITS)
 def test_every_scorer_gives_scikit_learns_number_or_is_refused(split, groups, task, model, weights):
     prepared = STANDARDISE if weights or split == "time_order" else None
-    dataset = made(task, groups=groups, weights=weights, missing=prepared is not None)
+    dataset = noisy_data(task, groups=groups, weights=weights, missing=prepared is not None)
     folds = list(splitter(split, dataset).split(dataset.X, dataset.y, dataset.groups))
     with config_context(enable_metadata_routing=True):
         expected = scikit_learns(dataset, model, folds, prepared)
@@ -190,14 +190,16 @@ def test_every_scorer_gives_scikit_learns_number_or_is_refused(split, groups, ta
 )
 def test_folds_are_scikit_learns_and_keep_their_promises(groups, split, has_groups, regression, n_splits, seed):
     rng = np.random.default_rng(seed)
-    n, folds = len(groups), np.array(groups) % n_splits
+    n = len(groups)
+    folds = np.array(groups) % n_splits
     y = rng.standard_normal(n) if regression else rng.permuted(np.arange(n) % 2)
     has_groups = has_groups or split == "leave_one_group_out"
     dataset = make_dataset(
         np.ones((n, 1)), y, name="made", source="", regression=regression, folds=folds,
         groups=np.array(groups) if has_groups else None,
     )  # fmt: skip
-    measured, tested = protocol_named(split), []
+    measured = protocol_named(split)
+    tested = []
     try:
         n_folds = measured.count_folds(dataset) if hasattr(measured, "count_folds") else n_splits
         parts = [make_fold(measured, dataset, n_splits=n_folds, split_seed=seed, fold=k) for k in range(n_folds)]
@@ -223,14 +225,16 @@ def test_folds_are_scikit_learns_and_keep_their_promises(groups, split, has_grou
 
 def _folds_of(split, dataset, n_splits, seed):
     """Return scikit-learn's training and test rows; ValueError where it has none."""
-    found = splitter("kfold" if split == "kfold_inverse" else split, dataset)
+    folding = splitter("kfold" if split == "kfold_inverse" else split, dataset)
     if split in ("kfold", "kfold_inverse", "time_order"):
-        found.n_splits = n_splits
-    if hasattr(found, "random_state"):
-        found.random_state = seed
+        folding.n_splits = n_splits
+    if hasattr(folding, "random_state"):
+        folding.random_state = seed
     with warnings.catch_warnings(action="ignore"):  # of groups that a splitter does not take
-        folds = [*found.split(dataset.X, dataset.y, dataset.groups)]
-    return [(test, train) for train, test in folds] if split == "kfold_inverse" else folds
+        folds = [*folding.split(dataset.X, dataset.y, dataset.groups)]
+    if split == "kfold_inverse":
+        return [(test, train) for train, test in folds]
+    return folds
 
 
 def _has_folds(split, dataset, n_splits, seed):
@@ -242,13 +246,14 @@ def _has_folds(split, dataset, n_splits, seed):
     classes, counts = np.unique(dataset.y, return_counts=True)
     groups = np.arange(len(dataset.y)) if dataset.groups is None else dataset.groups
     whole = all(not {*groups[train]} & {*groups[test]} for train, test in folds)
-    known = dataset.is_regression or all({*classes} == {*dataset.y[train]} for train, _ in folds)
+    has_all_classes = dataset.is_regression or all({*classes} == {*dataset.y[train]} for train, _ in folds)
     often = dataset.is_regression or "kfold" not in split or counts.min() >= n_splits
-    return len(folds) > 1 and whole and known and often
+    return len(folds) > 1 and whole and has_all_classes and often
 
 
 ROWS = np.random.default_rng(0).standard_normal((12, 3))
-TWO, THREE = np.arange(12) % 2, np.array([0] * 6 + [1] * 5 + [2])
+TWO = np.arange(12) % 2
+THREE = np.array([0] * 6 + [1] * 5 + [2])
 NAMED = {"class_names": np.array(["Adelie", "Gentoo", "Chinstrap"])}
 
 
@@ -289,14 +294,14 @@ def test_folds_that_cannot_be_are_refused(split, y, more, message):
 )  # fmt: skip
 def test_a_model_or_scorer_that_is_not_for_the_data_is_refused(task, weights, model, scoring, message):
     with pytest.raises(ValueError, match=message):
-        next(trials("kfold", made(task, weights=weights), model, N_SPLITS, scoring=scoring))
+        next(trials("kfold", noisy_data(task, weights=weights), model, N_SPLITS, scoring=scoring))
 
 
 @pytest.mark.parametrize("split", ["streamed", "all_rows"])
 @pytest.mark.parametrize(("task", "got"), [("two classes", "sample_weight"), ("numbers", "a target of numbers")])
 def test_weights_and_numbers_are_refused_where_classes_are_counted(split, task, got):
     kmeans = {"_target_": "provsel.models.KMeansClustering"}
-    dataset = made(task, weights=True)
+    dataset = noisy_data(task, weights=True)
     model = LIBLINEAR if split == "streamed" else kmeans
     method = small_cell(FULL, model=model, split=split, n_splits=1, setting="unsupervised").method
     with pytest.raises(
@@ -324,7 +329,7 @@ def test_scorers_that_nothing_can_use_are_refused_before_anything_runs(scoring, 
 
 def test_settings_of_a_config():
     base = ["dataset=digits", "selector=uniform", "protocol.setting=unsupervised"]
-    plain, one, two, turned = (
+    plain, by_area, two, turned = (
         cells_of(compose_config([*base, *more]))[0]
         for more in (
             [],
@@ -334,7 +339,7 @@ def test_settings_of_a_config():
         )
     )
     assert "scoring" not in plain.json
-    assert [headline_of(cell).column for cell in (plain, one, two, turned)] == [
+    assert [headline_of(cell).column for cell in (plain, by_area, two, turned)] == [
         "error",
         "roc_auc_ovr",
         "f1_macro",
@@ -342,9 +347,10 @@ def test_settings_of_a_config():
     ]
     assert two.id == turned.id != plain.id
     assert cell_of(two.json).method.scoring == ("accuracy", "f1_macro")
-    assert "scikit-learn " in one.json
+    assert "scikit-learn " in by_area.json
     [ridge] = cells_of(compose_config([*base, "model=ridge"]))
-    assert (headline_of(ridge).column, ridge.n_draws) == ("r2", 5)
+    assert headline_of(ridge).column == "r2"
+    assert ridge.n_draws == 5
     with pytest.raises(
         ValueError, match=r"expected unsupervised with sklearn.linear_model.Ridge, which has no support"
     ):
@@ -368,16 +374,19 @@ class Nothing(SelectorMixin, BaseEstimator):
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected")
-@pytest.mark.parametrize(("task", "model", "weights"), MODELS, ids=lambda each: str(each)[-24:])
+@pytest.mark.parametrize(("task", "model", "weights"), MODELS, ids=lambda case: str(case)[-24:])
 def test_an_empty_selection_predicts_the_most_frequent_class_or_the_mean(task, model, weights):
-    dataset = made(task, weights=weights)
+    dataset = noisy_data(task, weights=weights)
     weight = np.ones(len(dataset.y)) if dataset.sample_weight is None else dataset.sample_weight
     scoring = {"two classes": ["roc_auc", "balanced_accuracy"], "numbers": []}.get(task, ["balanced_accuracy"])
     with estimators_in_hand():
         records = list(trials("kfold", dataset, model, N_SPLITS, selector=as_config(Nothing()), scoring=scoring))
     for (train, test), record in zip(splitter("kfold", dataset).split(dataset.X, dataset.y), records, strict=True):
-        assert (record["n_selected"], record["features"].tolist(), record["coefficients"]) == (0, [], None)
-        y, own = dataset.y[test], weight[test]
+        assert record["n_selected"] == 0
+        assert record["features"].tolist() == []
+        assert record["coefficients"] is None
+        y = dataset.y[test]
+        own = weight[test]
         if task == "numbers":
             mean = np.average(dataset.y[train], weights=weight[train])
             assert record["mae"] == pytest.approx(np.average(np.abs(y - mean), weights=own))
@@ -398,11 +407,12 @@ def test_an_empty_selection_is_one_cluster(model, tmp_path):
         parts = compose_config([*rows, *protocol, "selector=any", "protocol.repeats=2", "protocol.draws=1"])
         report, _ = run_quietly(cells_of({**parts, "selector": as_config(Nothing())}), TrialStore(tmp_path))
     assert report.failures == []
-    found = TrialStore(tmp_path).query(columns=["n_selected", "features", "nmi", "error"]).to_pydict()
-    assert (found["n_selected"], found["features"]) == ([0, 0], [[], []])
+    stored = TrialStore(tmp_path).query(columns=["n_selected", "features", "nmi", "error"]).to_pydict()
+    assert stored["n_selected"] == [0, 0]
+    assert stored["features"] == [[], []]
     if model:
-        assert found["nmi"] == [0, 0]
-        assert found["error"] == pytest.approx([0.5, 0.5], abs=0.1)
+        assert stored["nmi"] == [0, 0]
+        assert stored["error"] == pytest.approx([0.5, 0.5], abs=0.1)
 
 
 class WeightedMeans(SelectorMixin, BaseEstimator):
@@ -418,20 +428,23 @@ class WeightedMeans(SelectorMixin, BaseEstimator):
 
 
 def test_a_selector_that_takes_weights_gets_them():
-    dataset = made("two classes", weights=True)
+    dataset = noisy_data("two classes", weights=True)
     train, _ = next(splitter("kfold", dataset).split(dataset.X, dataset.y))
     with estimators_in_hand():
         [record, *_] = trials("kfold", dataset, LOGISTIC, N_SPLITS, selector=as_config(WeightedMeans()))
-    X, weight = dataset.X[train], dataset.sample_weight[train]
+    X = dataset.X[train]
+    weight = dataset.sample_weight[train]
     expected = WeightedMeans().fit(X, sample_weight=weight).get_support(indices=True)
     assert record["features"].tolist() == expected.tolist() != WeightedMeans().fit(X).get_support(indices=True).tolist()
 
 
 def test_weights_of_support_vectors_are_those_of_their_rows():
-    dataset = made("two classes", weights=True)
+    dataset = noisy_data("two classes", weights=True)
     [record, *_] = trials("kfold", dataset, LOGISTIC, N_SPLITS, selector=RRQR, setting="supervised")
     train, test = next(splitter("kfold", dataset).split(dataset.X, dataset.y))
-    X, y, weight = dataset.X[train], dataset.y[train], dataset.sample_weight[train]
+    X = dataset.X[train]
+    y = dataset.y[train]
+    weight = dataset.sample_weight[train]
     whole = build("model", LOGISTIC).fit(X, y, weight)
     support = y * whole.decision_function(X) < 1
     assert 0 < support.sum() < support.size
@@ -492,7 +505,7 @@ RFE = _selector("SVMRFESelector", n_features_to_select=4)
     ],
 )
 def test_whole_numbers_of_a_regression_are_numbers_to_every_selector(selector, expected):
-    numbers = made("numbers")
+    numbers = noisy_data("numbers")
     dataset = replace(numbers, y=np.round(numbers.y))
     train, _ = next(splitter("kfold", dataset).split(dataset.X, dataset.y))
     if expected is None:
@@ -504,60 +517,3 @@ def test_whole_numbers_of_a_regression_are_numbers_to_every_selector(selector, e
         return
     [record, *_] = trials("kfold", dataset, RIDGE, N_SPLITS, selector=selector)
     assert record["features"].tolist() == expected.fit(dataset.X[train], dataset.y[train]).indices_.tolist()
-
-
-@pytest.mark.parametrize(
-    ("protocol", "columns", "n_folds"),
-    [
-        ("leave_one_group_out", {"groups": "site", "sample_weight": "w"}, 5),
-        ("fixed_folds", {"fold": "part"}, 3),
-        ("time_order", {"sample_weight": "w"}, 5),
-    ],
-)
-def test_from_a_table_to_the_store(protocol, columns, n_folds, tmp_path):
-    rng = np.random.default_rng(1)
-    table = pd.DataFrame(rng.standard_normal((90, 6)), columns=[*"abcdef"])
-    table["yield"] = 3 * table["a"] - table["e"] + rng.standard_normal(90)
-    names = np.array(["Oslo", "Rome", "Lima", "Bern", "Riga"])
-    table["site"], table["w"], table["part"] = names[rng.integers(0, 5, 90)], rng.uniform(1, 3, 90), np.arange(90) % 3
-    table.to_csv(tmp_path / "table.csv", index=False)
-    left = sorted({"site", "w", "part"} - {*columns.values()})
-    settings = [f"dataset.{name}={column}" for name, column in columns.items()]
-    config = compose_config(
-        [
-            *("dataset=file", f"dataset.path={tmp_path / 'table.csv'}", "dataset.target=yield", *settings),
-            *(
-                f"dataset.left_out=[{','.join(left)}]",
-                "selector=rrqr",
-                "selector.n_features_to_select=3",
-                "model=ridge",
-            ),
-            *(f"protocol={protocol}", "protocol.scoring=neg_mean_squared_error", "preparation=none"),
-        ]
-    )
-    [cell] = cells_of(config)
-    assert cell.counts == (1, n_folds, 1)
-    assert cell_of(cell.json, source=str(tmp_path / "table.csv")).id == cell.id
-    store = TrialStore(tmp_path / "store")
-    report, _ = run_quietly([cell], store)
-    assert not report.failures
-    found = planned_trials(store, [cell], ["neg_mean_squared_error", "r2", "error"]).sort_values("fold")
-    X, y = table[[*"abcdef"]].to_numpy(), table["yield"].to_numpy()
-    folds = {
-        "leave_one_group_out": LeaveOneGroupOut().split(X, y, table["site"]),
-        "fixed_folds": PredefinedSplit(table["part"]).split(X, y),
-        "time_order": TimeSeriesSplit(5).split(X, y),
-    }[protocol]
-    with config_context(enable_metadata_routing=True):
-        weighted = "sample_weight" in columns
-        ridge, scorers = Ridge(alpha=1.0), {name: get_scorer(name) for name in ("neg_mean_squared_error", "r2")}
-        if weighted:
-            ridge.set_fit_request(sample_weight=True)
-            scorers = {name: scorer.set_score_request(sample_weight=True) for name, scorer in scorers.items()}
-        expected = cross_validate(
-            make_pipeline(RRQRSelector(3), ridge), X, y, cv=[*folds], scoring=scorers,
-            params={"sample_weight": table["w"].to_numpy()} if weighted else None,
-        )  # fmt: skip
-    for name in scorers:
-        np.testing.assert_allclose(found[name].astype(float), expected[f"test_{name}"], rtol=1e-12)
-    assert found["error"].isna().all()

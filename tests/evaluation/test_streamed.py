@@ -40,7 +40,8 @@ def test_trials_are_those_of_the_model_in_memory(store):
     data = load_from(ROWS)
     train = data.official_train
     records = {record["cell"]: record for record in store.query().to_pylist()}
-    compressed, liblinear = records[cell(KEPT).id], records[cell(LIBLINEAR).id]
+    compressed = records[cell(KEPT).id]
+    liblinear = records[cell(LIBLINEAR).id]
     model = CompressedLinearSVM(100, variance="1/l", random_state=compressed["seed"]).fit(data.X[train], data.y[train])
     assert compressed["objective"] == pytest.approx(model.objective_, rel=1e-6)
     assert compressed["error"] == np.mean(model.predict(data.X[~train]) != data.y[~train])
@@ -49,7 +50,9 @@ def test_trials_are_those_of_the_model_in_memory(store):
     assert liblinear["objective"] is None
     assert liblinear["error"] < 0.5
     for record in records.values():
-        assert (record["n_train"], record["n_test"], record["n_selected"]) == (120, 60, M)
+        assert record["n_train"] == 120
+        assert record["n_test"] == 60
+        assert record["n_selected"] == M
         assert 120 * 20 * 15 < record["file_bytes"] < 120 * 20 * 35
         assert record["train_cpu"] > 0
     # Lambda takes 16 MB; LIBLINEAR keeps the rows, 40 kB
@@ -58,10 +61,10 @@ def test_trials_are_those_of_the_model_in_memory(store):
 
 
 def test_results_do_not_depend_on_the_executor_and_only_volatile_columns_on_the_run(store, tmp_path):
-    other = TrialStore(tmp_path)
-    report, _ = run_quietly([cell(LIBLINEAR)], other, {"name": "loky", "n_jobs": 1})
+    second_store = TrialStore(tmp_path)
+    report, _ = run_quietly([cell(LIBLINEAR)], second_store, {"name": "loky", "n_jobs": 1})
     assert report.failures == []
-    tables = [made.query().drop_columns([*VOLATILE]).to_pandas() for made in (store, other)]
+    tables = [trials.query().drop_columns([*VOLATILE]).to_pandas() for trials in (store, second_store)]
     tables[0] = tables[0][tables[0]["cell"] == cell(LIBLINEAR).id].reset_index(drop=True)
     assert len(tables[0]) == 1
     pd.testing.assert_frame_equal(*tables, check_exact=True)

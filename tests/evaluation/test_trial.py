@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from provlab.core.keys import seed_from
 from provlab.core.plan import load_from, make_tasks
 from provlab.core.store import SCHEMA
+from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.task import run_task
 from provsel.certificates import THEOREMS
 from provsel.kernels import hard_margin
@@ -49,7 +50,8 @@ def test_records_have_the_columns_of_the_store():
 
 
 def test_what_selectors_chose_is_in_the_record():
-    by_name = {record["selector"]: record for record in records_of(*(small_cell(s) for s in (BSS, UNIFORM, FULL)))}
+    records = records_of(small_cell(BSS), small_cell(UNIFORM), small_cell(FULL))
+    by_name = {record["selector"]: record for record in records}
     bss, uniform, full = (by_name[name] for name in ("BSSSelector", "UniformSelector", "FullDataSelector"))
     assert full["features"] is None
     assert full["n_selected"] == DATASET["n_features"]
@@ -76,7 +78,8 @@ def test_supervised_trial_is_a_handwritten_pipeline():
     cell = small_cell(WIDE_BSS, dataset=HARD)
     for record in records_of(cell):
         data, train, test = split(cell, record["fold"])
-        X, y = data.X[train], data.y[train]
+        X = data.X[train]
+        y = data.y[train]
         selector = OnSupportVectors(BSSSelector(100), svm=LibsvmSVM(C=1.0)).fit(X, y)
         rows = selector.support_rows_
         np.testing.assert_array_equal(rows, np.sort(SVC(kernel="linear", C=1.0).fit(X, y).support_))
@@ -86,46 +89,35 @@ def test_supervised_trial_is_a_handwritten_pipeline():
         assert record["n_rows"] == rows.size
 
 
-def test_a_number_of_features_that_there_are_not_fails_before_an_svm_is_trained(monkeypatch):
-    monkeypatch.setattr("provsel.training_view.TrainingView.on_support_vectors", lambda *_: 1 / 0)
-    results = [run_task(task) for task in make_tasks([small_cell({**UNIFORM, "n_features_to_select": 300})])]
-    assert [(len(each.records), len(each.failures)) for each in results] == [(0, 2)] * 3
-    said = "between 1 and the number of features, n_features = 120, got 300"
-    assert all(said in reason for each in results for *_, reason in each.failures)
-    assert "ZeroDivisionError" in run_task(make_tasks([small_cell(UNIFORM)])[0]).failures[-1][-1]
+class NeverFits(LinearSVC):
+    def fit(self, X, y, sample_weight=None):
+        raise ZeroDivisionError
 
 
-def test_unsupervised_trial_selects_from_and_trains_on_all_training_rows():
-    cell = small_cell(WIDE_BSS, dataset=HARD, setting="unsupervised")
-    for record in records_of(cell):
-        data, train, test = split(cell, record["fold"])
-        selector = BSSSelector(100).fit(data.X[train])
-        svc = SVC(kernel="linear", C=1.0).fit(selector.transform(data.X[train]), data.y[train])
-        assert record["error"] == np.mean(svc.predict(selector.transform(data.X[test])) != data.y[test])
-        assert record["n_rows"] == record["n_train"] == record["rank"] == len(train)
+@pytest.mark.parametrize(
+    ("n_features", "reason"),
+    [(300, "between 1 and the number of features, n_features = 120, got 300"), (20, "ZeroDivisionError")],
+)
+def test_a_number_of_features_that_there_are_not_fails_before_an_svm_is_trained(n_features, reason):
+    with estimators_in_hand():
+        cell = small_cell({**UNIFORM, "n_features_to_select": n_features}, model=as_config(NeverFits()))
+        for task in make_tasks([cell]):
+            result = run_task(task)
+            assert result.records == []
+            assert [reason in text for *_, text in result.failures] == [True, True]
 
 
 @pytest.mark.parametrize("selector", [UNIFORM, LEVERAGE], ids=["uniform", "leverage"])
 def test_draws_differ_and_a_repeated_run_gives_the_same(selector):
     cell = small_cell(selector, draws=3)
-    first, again = records_of(cell), records_of(cell)
+    first = records_of(cell)
+    again = records_of(cell)
     for a, b in zip(first, again, strict=True):
         assert a["key"] == b["key"]
         np.testing.assert_array_equal(a["features"], b["features"])
         assert a["error"] == b["error"]
     chosen = [tuple(record["features"]) for record in first]
     assert len(set(chosen)) == len(chosen) == 9
-
-
-def test_trials_do_not_depend_on_their_neighbours():
-    """Sharing a fold with other methods must not show in the numbers."""
-    alone = {r["key"]: r for s in (BSS, LEVERAGE, UNIFORM) for r in records_of(small_cell(s, dataset=HARD))}
-    together = {r["key"]: r for r in records_of(*(small_cell(s, dataset=HARD) for s in (UNIFORM, LEVERAGE, BSS)))}
-    assert alone.keys() == together.keys()
-    for key, record in alone.items():
-        assert record["error"] == together[key]["error"]
-        np.testing.assert_array_equal(record["features"], together[key]["features"])
-        np.testing.assert_equal(record["certificate_spectral_error"], together[key]["certificate_spectral_error"])
 
 
 @pytest.mark.parametrize("dataset", [{}, HARD], ids=["separable", "overlapping"])
@@ -152,25 +144,32 @@ def test_certificates_are_left_out_when_not_asked_for_or_not_promised():
             np.testing.assert_equal({name: record[name] for name in nothing}, nothing)
 
 
-@pytest.mark.parametrize("setting", ["supervised", "unsupervised", "unsupervised_with_center"])
-def test_trials_that_differ_in_their_model_share_a_selection_without_chance(monkeypatch, setting):
+class CountingBSS(BSSSelector):
+    algorithm_version = 1
+    n_selections = 0
+
+    def _select(self, view, rng):
+        CountingBSS.n_selections += 1
+        return super()._select(view, rng)
+
+
+@pytest.mark.parametrize(
+    ("setting", "n_selections"), [("supervised", 2), ("unsupervised", 1), ("unsupervised_with_center", 1)]
+)
+def test_trials_that_differ_in_their_model_share_a_selection_without_chance(monkeypatch, setting, n_selections):
     """At C = 1e3 and 1e4 these rows have the same support vectors, at C = 1e-3 others."""
-    calls, select = [], BSSSelector._select
-
-    def counting(self, view, rng):
-        calls.append(view.n_samples)
-        return select(self, view, rng)
-
-    margins, margin = [], hard_margin.hard_margin
-    monkeypatch.setattr(BSSSelector, "_select", counting)
+    margins = []
+    margin = hard_margin.hard_margin
     monkeypatch.setattr(hard_margin, "hard_margin", lambda *args, **more: margins.append(1) or margin(*args, **more))
     models = [{"_target_": "provsel.models.LibsvmSVM", "C": C} for C in (1e-3, 1e3, 1e4)]
-    cells = [small_cell(WIDE_BSS, model=model, setting=setting) for model in models]
-    [task, *_] = make_tasks(cells)
-    together = run_task(task).records
-    assert len(calls) == (2 if setting == "supervised" else 1)
-    assert len(margins) == 2 * len(calls)  # of all features, and of those selected
-    alone = [record for cell in cells for record in run_task(make_tasks([cell])[0]).records]
+    with estimators_in_hand():
+        selector = as_config(CountingBSS(100))
+        cells = [small_cell(selector, model=model, setting=setting) for model in models]
+        CountingBSS.n_selections = 0
+        together = run_task(make_tasks(cells)[0]).records
+        assert CountingBSS.n_selections == n_selections
+        assert len(margins) == 2 * n_selections  # of all features, and of those selected
+        alone = [record for cell in cells for record in run_task(make_tasks([cell])[0]).records]
     assert len(together) == len(alone) == 3
     times = {"task_cpu", *(f"{part}_{clock}" for part in ("select", "shared", "train") for clock in ("cpu", "wall"))}
     for ours, theirs in zip(together, alone, strict=True):

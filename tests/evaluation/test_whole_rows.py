@@ -5,6 +5,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from provlab.core.plan import load_from, make_tasks
+from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.measuring import partition_scores
 from provlab.run.task import run_task
 from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding
@@ -41,10 +42,10 @@ def test_clustering_is_plain_kmeans_on_the_reduced_rows(selector):
             assert record["n_selected"] == 15
         else:
             rows = data.X if selector is FULL else data.X[:, np.sort(record["features"])]
-        found = KMeans(2, n_init=1, max_iter=100, tol=0.0, random_state=seed).fit(rows)
-        assert record["error"] == pytest.approx(partition_scores(data.y, found.labels_)["error"])
-        means = np.array([data.X[found.labels_ == k].mean(axis=0) for k in range(2)])
-        assert record["cost"] == pytest.approx(((data.X - means[found.labels_]) ** 2).sum())
+        clusters = KMeans(2, n_init=1, max_iter=100, tol=0.0, random_state=seed).fit(rows)
+        assert record["error"] == pytest.approx(partition_scores(data.y, clusters.labels_)["error"])
+        means = np.array([data.X[clusters.labels_ == k].mean(axis=0) for k in range(2)])
+        assert record["cost"] == pytest.approx(((data.X - means[clusters.labels_]) ** 2).sum())
         assert record["n_test"] == 0
         assert record["n_train"] == record["n_rows"] == DATASET["n_samples"]
         assert 0 <= record["nmi"] <= 1
@@ -53,16 +54,13 @@ def test_clustering_is_plain_kmeans_on_the_reduced_rows(selector):
 
 
 def test_a_selection_without_chance_is_made_once_for_all_repeats(monkeypatch):
-    calls, select = [], LaplacianScoreSelector._select
-
-    def counting(self, view, rng):
-        calls.append(view)
-        return select(self, view, rng)
-
+    views = []
+    select = LaplacianScoreSelector._select
+    counting = lambda self, view, rng: views.append(view) or select(self, view, rng)  # noqa: E731
     monkeypatch.setattr(LaplacianScoreSelector, "_select", counting)
     fresh = {"n_samples": 61}  # rows that no other test has had, so that nothing is there yet
     records = records_of(clustering(LAPLACIAN, fresh, repeats=3))
-    assert len(calls) == 1
+    assert len(views) == 1
     assert len(records) == 3
     assert records[1]["shared_cpu"] == pytest.approx(records[0]["shared_cpu"])  # charged to each, whoever paid
     assert {tuple(record["features"]) for record in records} == {tuple(records[0]["features"])}
@@ -70,8 +68,8 @@ def test_a_selection_without_chance_is_made_once_for_all_repeats(monkeypatch):
 
 def test_selection_alone_has_no_model_and_no_error():
     cell = small_cell(LAPLACIAN, **ALONE)
-    other = small_cell(LAPLACIAN, model=KMEANS, **ALONE)
-    assert cell.id == other.id
+    with_model = small_cell(LAPLACIAN, model=KMEANS, **ALONE)
+    assert cell.id == with_model.id
     assert cell.identity["model"] is None
     for record in records_of(cell):
         assert record["error"] is record["train_cpu"] is record["pass_cpu"] is record["nmi"] is None
@@ -90,12 +88,17 @@ def test_a_search_and_its_last_pass_are_timed_apart():
         assert record["pass_cpu"] > 0
 
 
-def test_a_pass_that_keeps_other_features_is_a_failure(monkeypatch):
-    monkeypatch.setattr(
-        OnlineLeverageSelector, "calibrated", lambda self: OnlineLeverageSelector(sampling_rate=1e-9, n_initial=1)
-    )
-    [task, _] = make_tasks([small_cell(ONLINE, **ALONE)])
-    result = run_task(task)
+class WronglyCalibrated(OnlineLeverageSelector):
+    algorithm_version = 1
+
+    def calibrated(self):
+        return OnlineLeverageSelector(sampling_rate=1e-9, n_initial=1)
+
+
+def test_a_pass_that_keeps_other_features_is_a_failure():
+    with estimators_in_hand():
+        [task, _] = make_tasks([small_cell(as_config(WronglyCalibrated(15)), **ALONE)])
+        result = run_task(task)
     assert result.records == []
     assert "keeps other features" in result.failures[0][2]
 

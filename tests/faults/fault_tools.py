@@ -31,9 +31,11 @@ SKIP = 77
 """Exit status of a child that may not do what its test needs."""
 
 
-def _render(made):
-    rows = [[line.row, line.column, line.value, line.sd, line.n_trials] for line in made.frame.itertuples()]
-    return write_tables(made.tables, ["row", "column", "value", "sd", "n"], rows, caption="Made", note=made.note)
+def _render(rendering):
+    rows = [[line.row, line.column, line.value, line.sd, line.n_trials] for line in rendering.frame.itertuples()]
+    return write_tables(
+        rendering.tables, ["row", "column", "value", "sd", "n"], rows, caption="Made", note=rendering.note
+    )
 
 
 def _summary(entry, trials, *, ties):
@@ -57,7 +59,9 @@ def planned():
 
 def reproduce(results, executor=None):
     """Do what an artefact's script does after it has composed its config."""
-    artefact, store, recipe = small_artefact(), TrialStore(results / "store"), Recipe(NAME, _render, _summary)
+    artefact = small_artefact()
+    store = TrialStore(results / "store")
+    recipe = Recipe(NAME, _render, _summary)
     report, _ = run_quietly(artefact.cells, store, executor)
     frame = recipe.frame(artefact, store)
     recipe.write(artefact, store, frame, results / "tables" / NAME, results / "figures" / NAME)
@@ -94,8 +98,8 @@ def ended_within(pid, seconds):
     """Return the exit status of a child, negative for a signal; None where it still runs after so many seconds."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if found:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
             return os.waitstatus_to_exitcode(status)
         time.sleep(min(0.002, max(0.0, limit - time.monotonic())))
     return None
@@ -127,7 +131,8 @@ def killed_at_call(n, folder, body):
     Such calls are those that Python's audit hooks see (open, rename, remove, mkdir, listing), and fsync, before and
     after. What Arrow writes on its own is for `killed_at_byte`.
     """
-    prefix, count = str(folder), iter(range(1, 100_000))
+    prefix = str(folder)
+    count = iter(range(1, 100_000))
 
     def step():
         if next(count) == n:
@@ -164,7 +169,10 @@ def killed_at_byte(n, body):
     return wait(start(whole))
 
 
-NEW_NAMESPACE, PRIVATE, REMOUNT, READ_ONLY = 0x20000, 1 << 18 | 1 << 14, 32, 1
+NEW_NAMESPACE = 0x20000
+PRIVATE = 1 << 18 | 1 << 14
+REMOUNT = 32
+READ_ONLY = 1
 
 
 def mount_own(folder, size, flags=0):

@@ -46,7 +46,10 @@ sys.exit(main(sys.argv[1:]))
 """
 """Python that runs provsel by a clock that is right, a year behind or a year ahead at each look."""
 
-NOTHING, TOO_LATE, FLIPPED, BALLAST = "nothing", "it had ended before", "bit flipped", "ballast"
+NOTHING = "nothing"
+TOO_LATE = "it had ended before"
+FLIPPED = "bit flipped"
+BALLAST = "ballast"
 
 COLUMNS = ("runs", "two at once", "clock jumps", "went through", "said an error", "killed")
 
@@ -99,7 +102,7 @@ def stored_files(results):
     return sorted((results / "store").glob("*.parquet"))
 
 
-def made(results):
+def written(results):
     """Return the bytes of all tables and figures by name, and the records without what two runs may differ in."""
     figures = {path.name: path.read_bytes() for path in (results / "figures").rglob("*.svg")}
     tables, records = outcome(results)
@@ -124,11 +127,13 @@ def ended(process, fault, counts):
 def disturb_once(start, results, chosen, counts, *, seconds, has_disk):
     """Run the command, perhaps twice at once, perhaps by a clock that jumps, until something happens to it."""
     fault = chosen.choice([*FAULTS][: None if has_disk else -1])
-    jumps, two = chosen.random() < 0.25, chosen.random() < 0.25
+    jumps = chosen.random() < 0.25
+    two = chosen.random() < 0.25
     for path in stored_files(results) if jumps else []:
         moment = chosen.choice((0, 1, 4_000_000_000, time.time() + 3600))
         os.utime(path, (moment, moment))
-    runs = [start(("-c", JUMPING) if jumps else PROVSEL) for _ in range(1 + two)]
+    program = ("-c", JUMPING) if jumps else PROVSEL
+    runs = [start(program) for _ in range(1 + two)]
     try:
         runs[0].wait(chosen.uniform(0.0, 0.8 * seconds))
         fault = TOO_LATE
@@ -153,7 +158,7 @@ def play_round(disturb, finish, results, expected, planned, n_faults):
         Runs the command undisturbed.
     results : Path
     expected : tuple
-        What `made` gives of an undisturbed run.
+        What `written` gives of an undisturbed run.
     planned : set of str
         Keys of its trials.
     n_faults : int
@@ -171,7 +176,7 @@ def play_round(disturb, finish, results, expected, planned, n_faults):
         kept = keys
         print(f"  {fault}: {len(keys)} of {len(planned)} trials stored", flush=True)
     finish()
-    got = made(results)
+    got = written(results)
     if got != expected:
         names = [name for name in expected[0] | got[0] if expected[0].get(name) != got[0].get(name)]
         copy = shutil.copytree(results, results.parent / "broken", dirs_exist_ok=True)
@@ -205,13 +210,18 @@ def disturb(command, folder, *, seed, seconds=float("inf"), rounds=10**6, n_faul
     def start(results, script=PROVSEL):
         return start_script(script, [*command, f"results={results}"], REPO)
 
-    begin, chosen, counts = time.monotonic(), random.Random(seed), Counter()
-    whole, results = folder / "undisturbed", folder / "disturbed"
+    begin = time.monotonic()
+    chosen = random.Random(seed)
+    counts = Counter()
+    whole = folder / "undisturbed"
+    results = folder / "disturbed"
     results.mkdir()
     has_disk = mount(results, ROOM)
     ended(start(whole), NOTHING, counts)
     one_run = time.monotonic() - begin
-    expected, planned, done = made(whole), TrialStore(whole / "store").keys(), 0
+    expected = written(whole)
+    planned = TrialStore(whole / "store").keys()
+    done = 0
 
     def fault(left):
         return disturb_once(partial(start, results), results, chosen, counts, seconds=left * one_run, has_disk=has_disk)
@@ -239,21 +249,21 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", type=Path, help="Markdown file for what came of it")
     parser.add_argument("command", nargs="*", help="artefact and overrides; without them Figure 1 on three sets")
-    given = parser.parse_args()
-    command = ["reproduce", *(given.command or [ARTEFACT, *OVERRIDES])]
+    options = parser.parse_args()
+    command = ["reproduce", *(options.command or [ARTEFACT, *OVERRIDES])]
     folder = Path(tempfile.mkdtemp())  # stays when something broke
     print(folder, flush=True)
-    counts, rounds, n_trials = disturb(command, folder, seed=given.seed, seconds=60 * given.minutes)
+    counts, rounds, n_trials = disturb(command, folder, seed=options.seed, seconds=60 * options.minutes)
     shutil.rmtree(folder, ignore_errors=True)  # but the small disk, which goes with this process
     n_runs = sum(n for (_, column), n in counts.items() if column == "runs")
     text = (
-        f"`provsel {' '.join(command)}`, {n_trials} trials, {given.minutes:g} minutes, seed {given.seed}: {rounds} "
+        f"`provsel {' '.join(command)}`, {n_trials} trials, {options.minutes:g} minutes, seed {options.seed}: {rounds} "
         f"rounds of {n_runs} runs. Each round ended with the bytes of an undisturbed run.\n\n"
         f"{table(counts)}\n"
     )
     print(text)
-    if given.write:
-        given.write.write_text(text, encoding="utf-8")
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

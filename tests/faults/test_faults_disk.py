@@ -21,9 +21,10 @@ from provlab.core.tables import write_text
 from provlab.custody.site import build_report
 from provlab.run import executors, runner
 from provsel.files import ABANDONED, probe
-from small_runs import SMALL, fake_records, outcome, rows
+from small_runs import SMALL, fake_records, files_of, outcome, rows
 
-FULL, READ_ONLY = "No space left on device", "Read-only file system"
+FULL = "No space left on device"
+READ_ONLY = "Read-only file system"
 
 
 def refusing(number, path=None):
@@ -48,7 +49,8 @@ def test_a_write_that_is_refused_anywhere_leaves_nothing(fault, tmp_path, monkey
     store = TrialStore(tmp_path / "store")
     for k in range(3):
         store.append(fake_records(3 * k, 3))
-    before, names = rows(store), sorted(path.name for path in store.folder.iterdir())
+    before = rows(store)
+    names = sorted(path.name for path in store.folder.iterdir())
     step = "make it writable, or name another" if fault in ("read-only", "not allowed") else "make room"
     expected = (
         rf"store {store.folder}: expected room for \d+ records, got '.*'; nothing half-written .*: {step}.*, then run"
@@ -68,7 +70,9 @@ def test_a_write_that_is_refused_anywhere_leaves_nothing(fault, tmp_path, monkey
 def test_a_run_on_a_disk_that_gets_full_goes_on_later(tmp_path, monkeypatch):
     """Refused at the second file; the first stays, and no table is written."""
     reproduce(tmp_path / "undisturbed")
-    results, real, count = tmp_path / "results", Path.write_bytes, iter(range(100))
+    results = tmp_path / "results"
+    real = Path.write_bytes
+    count = iter(range(100))
 
     def full_soon(*arguments):
         if next(count) == 1:
@@ -83,7 +87,8 @@ def test_a_run_on_a_disk_that_gets_full_goes_on_later(tmp_path, monkeypatch):
     assert not (results / "tables").exists()
     assert leftovers(results) == []
     report = reproduce(results)
-    assert (report.n_found, report.n_run) == (3, 6)
+    assert report.n_found == 3
+    assert report.n_run == 6
     assert outcome(results) == outcome(tmp_path / "undisturbed")
 
 
@@ -93,7 +98,8 @@ def test_a_full_disk(tmp_path):
     folder.mkdir()
 
     def fill(_):
-        store, k = TrialStore(folder / "store"), 0
+        store = TrialStore(folder / "store")
+        k = 0
         refused = ""
         while k < 1000 and not refused:
             refused = message(lambda first=k: store.append(fake_records(first, 20)))
@@ -138,7 +144,8 @@ def test_a_merge_that_finds_no_room_does_not_spoil_a_run(tmp_path, monkeypatch):
     monkeypatch.setattr(TrialStore, "compact", refusing(errno.ENOSPC))
     console = Console(file=io.StringIO(), width=200)
     report = runner.run_cells(small_artefact().cells, TrialStore(tmp_path), {"name": "serial"}, console=console)
-    assert (report.n_run, len(report.failures)) == (9, 0)
+    assert report.n_run == 9
+    assert len(report.failures) == 0
     assert f"not merged: [Errno {errno.ENOSPC}] {FULL}" in console.file.getvalue()
 
 
@@ -149,9 +156,6 @@ TABLE = ["reproduce", "made2000/table", *SMALL, "executor=serial"]
 def paper(tmp_path, monkeypatch):
     """Work in a project with one small table and without data, in which `results/store` is an empty folder."""
     made_paper(tmp_path, monkeypatch)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
     (tmp_path / "results" / "store").mkdir(parents=True)
     return tmp_path
 
@@ -162,16 +166,16 @@ def test_commands_that_read_work_on_a_read_only_store(paper):
     def use(make_read_only):
         results = Path("results")
         codes = [main(TABLE)]
-        before = {path.name: path.read_bytes() for path in (results / "tables").rglob("*.*")}
+        before = files_of(results / "tables")
         shutil.rmtree(results / "tables")
         make_read_only()
         codes += [main([*TABLE, "--render"]), main(TABLE), main(["status"]), main(["verify", *SMALL])]
-        after = {path.name: path.read_bytes() for path in (results / "tables").rglob("*.*")}
+        is_same = files_of(results / "tables") == before
         page = build_report(results, SMALL)
         more = main([*TABLE, "protocol.repeats=2"])
-        return codes, after == before and len(before), page.is_file(), more
+        return codes, is_same, len(before), page.is_file(), more
 
-    assert on_small_disk(paper / "results" / "store", "4m", use) == [[0] * 5, 4, True, 2]
+    assert on_small_disk(paper / "results" / "store", "4m", use) == [[0] * 5, True, 4, True, 2]
 
 
 def test_commands_that_write_say_what_helps_on_a_read_only_folder(paper):
@@ -187,26 +191,27 @@ def test_commands_that_write_say_what_helps_on_a_read_only_folder(paper):
         shutil.rmtree("results/tables")
         next(Path("results/store").glob("*.parquet")).unlink()
         make_read_only()
-        found = []
+        outcomes = []
         for command in commands:
-            with contextlib.redirect_stderr(io.StringIO()) as told:
+            with contextlib.redirect_stderr(io.StringIO()) as printed:
                 try:
                     status = main(command)
                 except SystemExit as stop:  # as Hydra ends a job
                     status = stop.code
-            found.append([status, told.getvalue()])
-        return found
+            outcomes.append([status, printed.getvalue()])
+        return outcomes
 
-    for command, (status, told) in zip(commands, on_small_disk(paper / "results", "40m", use), strict=True):
+    for command, (status, printed) in zip(commands, on_small_disk(paper / "results", "40m", use), strict=True):
         assert status in (1, 2), command
-        assert re.search(rf"provsel: .*results/?.*: expected .*'{READ_ONLY}'.*; .*make it writable", told), command
+        assert re.search(rf"provsel: .*results/?.*: expected .*'{READ_ONLY}'.*; .*make it writable", printed), command
 
 
 class Jumping:
     """A clock that is a year ahead, or back, at every other look."""
 
     def __init__(self):
-        self.real, self.looks = time.time, 0
+        self.real = time.time
+        self.looks = 0
 
     def __call__(self):
         self.looks += 1
@@ -226,7 +231,8 @@ def test_results_do_not_depend_on_clocks(tmp_path, monkeypatch):
         os.utime(path, (moment, moment))
     os.utime(results / "store", (4_000_000_000, 4_000_000_000))
     report = reproduce(results)
-    assert (report.n_found, report.n_run) == (9, 0)
+    assert report.n_found == 9
+    assert report.n_run == 0
     assert outcome(results) == outcome(tmp_path / "undisturbed")
     assert len(StoreSnapshot(TrialStore(results / "store"))) == 9
 

@@ -47,7 +47,9 @@ def expected(tmp_path_factory):
 
 def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path, expected):
     tables, records, seconds = expected
-    chosen, n_killed, stored_at = random.Random(SEED), 0, set()
+    chosen = random.Random(SEED)
+    n_killed = 0
+    stored_at = set()
     for chain in range(KILLS // CHAIN):
         results = tmp_path / f"results{chain}"
         for _ in range(CHAIN):
@@ -90,7 +92,8 @@ def test_append_killed_at_every_call(stored, tmp_path):
     before = rows(stored)
     new = fake_records(9, 3, "c")
     store = TrialStore(tmp_path / "copy")
-    after, seen = None, []
+    after = None
+    seen = []
     for _, status in every_call(store.folder, stored.folder, lambda: store.append(new)):
         seen.append(rows(store))
         store.append(new)
@@ -120,7 +123,8 @@ def test_merge_killed_at_every_call(stored, tmp_path):
 
 @pytest.mark.parametrize("use", ["append", "compact"])
 def test_writer_killed_in_the_middle_of_the_file(use, stored, tmp_path):
-    before, new = rows(stored), fake_records(9, 60, "c")
+    before = rows(stored)
+    new = fake_records(9, 60, "c")
     whole = shutil.copytree(stored.folder, tmp_path / "whole")
     TrialStore(whole).append(new)
     size = max(path.stat().st_size for path in whole.glob("*.parquet"))
@@ -179,6 +183,10 @@ def test_a_living_writer_whose_file_was_taken_for_a_dead_ones_writes_again(store
     assert leftovers(stored.folder) == []
 
 
+def kind_of(descriptor):
+    return "folder" if os.path.isdir(os.readlink(f"/proc/self/fd/{descriptor}")) else "file"
+
+
 def test_the_names_in_the_folder_are_synced_before_anything_is_removed(stored, monkeypatch):
     """Or a power cut after a merge could leave neither the large file nor the small ones."""
     calls = []
@@ -186,12 +194,7 @@ def test_the_names_in_the_folder_are_synced_before_anything_is_removed(stored, m
         real = getattr(os, name)
 
         def noted(first, *rest, name=name, real=real, **options):
-            kind = (
-                f"{name} {'folder' if os.path.isdir(os.readlink(f'/proc/self/fd/{first}')) else 'file'}"
-                if (isinstance(first, int))
-                else name
-            )
-            calls.append(kind)
+            calls.append(f"{name} {kind_of(first)}" if isinstance(first, int) else name)
             return real(first, *rest, **options)
 
         monkeypatch.setattr(os, name, noted)
@@ -207,7 +210,7 @@ def test_a_folder_that_cannot_be_synced_is_no_error(tmp_path, monkeypatch):
     real = os.fsync
 
     def only_files(descriptor):
-        if os.path.isdir(os.readlink(f"/proc/self/fd/{descriptor}")):
+        if kind_of(descriptor) == "folder":
             raise OSError(22, "Invalid argument")
         real(descriptor)
 

@@ -59,8 +59,8 @@ def alive(pids):
     """Return those of the children that still run, and check how the others ended."""
     left = []
     for pid in pids:
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if found:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
             assert os.waitstatus_to_exitcode(status) == 0
         else:
             left.append(pid)
@@ -75,7 +75,9 @@ def end(pids):
 
 
 def test_two_runs_and_a_merge_on_one_store(tmp_path, expected):
-    store, stop, reads = TrialStore(tmp_path / "store"), tmp_path / "stop", tmp_path / "reads"
+    store = TrialStore(tmp_path / "store")
+    stop = tmp_path / "stop"
+    reads = tmp_path / "reads"
     reads.touch()
 
     def after_two_reads(task):
@@ -119,24 +121,27 @@ def test_a_listing_made_during_a_merge_loses_nothing(n_seen, tmp_path, monkeypat
     store = TrialStore(tmp_path / "store")
     for k in range(4):
         store.append(fake_records(3 * k, 3))
-    before, real, listings = rows(store), TrialStore._files, []
+    before = rows(store)
+    real = TrialStore._files
+    listings = []
 
     def listed(self):
-        found = real(self)
+        paths = real(self)
         if not listings:
-            listings.append(found)
+            listings.append(paths)
             store.compact(minimum=0)
-            return found[:n_seen]  # the others went while it was made
-        return found
+            return paths[:n_seen]  # the others went while it was made
+        return paths
 
     monkeypatch.setattr(TrialStore, "_files", listed)
     assert rows(store) == before
     assert len(list(store.folder.glob("*.parquet"))) == 1
 
 
-def test_files_that_always_go_away_are_an_error(tmp_path, monkeypatch):
+def test_files_that_always_go_away_are_an_error(tmp_path):
     store = TrialStore(tmp_path / "store")
-    monkeypatch.setattr(TrialStore, "_files", lambda _: [tmp_path / "store" / "gone.parquet"])
+    store.folder.mkdir()
+    (store.folder / "gone.parquet").symlink_to(tmp_path / "nowhere")
     with pytest.raises(
         OSError, match=r"store .*: expected files that stay while they are read, got some that went away"
     ):
@@ -177,7 +182,8 @@ def test_a_loky_worker_that_is_killed_is_one_clear_error(tmp_path, expected):
     assert error.startswith("ChildProcessError: executor loky: expected worker processes that stay, got one that was")
     assert error.endswith("run the same command again, with fewer workers (executor.n_jobs=...) if it happens again.")
     n_kept, left = kept.split(" ", 1)
-    assert (int(n_kept) % 3, left) == (0, "[]")
+    assert int(n_kept) % 3 == 0
+    assert left == "[]"
     assert 0 < int(n_kept) < len(planned())
     assert again == f"{n_kept} {len(planned()) - int(n_kept)}"
     assert outcome(results) == expected

@@ -107,7 +107,8 @@ def bounded(seconds=SECONDS, headroom=HEADROOM):
 
 def tree(folder):
     """Return the files below a folder with their contents."""
-    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+    paths = list(folder.rglob("*"))
+    return dict.fromkeys(paths) | {path: path.read_bytes() for path in paths if path.is_file()}
 
 
 def read_hostile(reader, folder, content):
@@ -126,8 +127,8 @@ def read_hostile(reader, folder, content):
     with bounded():
         try:
             reader.read(path)
-        except (ValueError, OSError) as found:
-            error = found
+        except (ValueError, OSError) as raised:
+            error = raised
     after = tree(folder)
     changed = {place for place in {*before, *after} if before.get(place, 0) != after.get(place, 0)}
     assert all((folder / "data") in (place, *place.parents) for place in changed), changed

@@ -64,21 +64,6 @@ def test_only_registered_components_are_named(target):
         assert len(str(error.value)) < 1500
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_components_within_components_and_lists_are_checked_as_well(target, tmp_path):
-    inner = {"_target_": target, "args": [f"mkdir {tmp_path}/canary"]}
-    outer = {"_target_": "provsel.selectors.UniformSelector"}
-    for config in (
-        *({"_target_": f"provsel.selectors.{name}", "selector": inner} for name in ("AtSize", "OnSupportVectors")),
-        *({**outer, "n_features_to_select": [inside]} for inside in (inner, {"a": [inner]}, [["step", inner]])),
-    ):
-        with pytest.raises(
-            ValueError, match=r"config of the (selector|model).*: expected (a class of pro|arguments amo)"
-        ):
-            build("selector", config)
-    assert list(tmp_path.iterdir()) == []
-
-
 # ---- the environment and other places
 
 ENVIRONMENT = "${oc.env:PROVSEL_SECRET}"
@@ -186,15 +171,10 @@ def test_values_of_other_kinds_are_refused(value, message):
 
 ODD = {
     "no name": (["~dataset.name"], "dataset.name: expected a text, got None"),
-    "list as name": (["dataset.name=[1]"], r"dataset.name: expected a text, got \[1\]"),
     "set of numbers": (["dataset=techtc", "dataset.set=3"], "dataset.set: expected a name, all, or a list of names"),
-    "no set": (["dataset=techtc", "dataset.set=null"], "dataset.set: expected a name"),
     "nested set": (["dataset=techtc", "dataset.set=[[a]]"], "dataset.set: expected a name"),
     "no split": (["~protocol.split"], r"protocol\.split: expected one of \('kfold', .*got None"),
-    "list as split": (["protocol.split=[a]"], r"protocol\.split: expected one of .*, got \['a'\]"),
     "too many": (["protocol.repeats=99999999999999999999"], "protocol.repeats: expected at most 100000, got 9999"),
-    "too many folds": (["protocol.n_splits=1e12"], "protocol.n_splits: expected at most 100000"),
-    "not a number": (["protocol.seed=nan"], "protocol.seed: expected a text, a finite number"),
     "to itself": (["dataset.name=${dataset.name}"], "Recursive interpolation detected"),
     "in a circle": (["dataset.seed=${dataset.n_samples}", "dataset.n_samples=${dataset.seed}"], "Recursive interp"),
     "to its parent": (["dataset.name=${dataset}"], "expected at most 20 levels"),

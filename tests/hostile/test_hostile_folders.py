@@ -89,17 +89,11 @@ REFUSED = ("readings", "rank", "fetch")
 SAMPLE = {"run": "loky", "audit": "dask", "reproduce": "serial", "rank": "serial", "panel": "serial"}
 """Commands that compute trials, and where they do so in the tests that always run."""
 
-LONG = {
-    "rank": [*FILE, "--against", "random", "results=ranked"],
-    "panel": ["--dataset", "wine", "--method", "random", "--results", "panel"],
-}
-"""Arguments of those that take long to compute them."""
 
-
-def in_order(executors, **others):
+def in_order(executors):
     """Return all commands, those that compute trials with their executors."""
     commands = []
-    for name, arguments in {**COMMANDS_RUN, **others}.items():
+    for name, arguments in COMMANDS_RUN.items():
         executor = EXECUTORS[executors[name]] if name in executors else []
         commands.append([name, *arguments, *executor])
     return commands
@@ -229,15 +223,3 @@ def test_python_m_imports_no_file_beside_the_data(data):
     done = run_python(["-m", "provlab.cli", "run", *UNIFORM, *EXECUTORS["serial"]], data)
     assert done.returncode == 0, done.stderr
     assert not (data.parent / "ran").exists()
-
-
-@pytest.mark.skipif(not os.environ.get("PROVSEL_EVERY_ENTRY"), reason="minutes: every command with every executor")
-@pytest.mark.parametrize("executor", EXECUTORS)
-def test_no_file_runs_with_any_executor(executor, tmp_path, without_files):
-    new_project(tmp_path / "my-study")
-    write_shadows(tmp_path / "my-study", importable())
-    for command in in_order(dict.fromkeys(SAMPLE, executor), **LONG):
-        [[name, status, ran]], _ = run_commands(tmp_path / "my-study", [command])
-        assert ran == "", command
-        assert status == (2 if name in REFUSED and name not in LONG else 0)
-    assert outcome(tmp_path / "my-study" / "results") == without_files[1]

@@ -77,7 +77,8 @@ def test_an_artefact_says_nothing_to_hydra(project):
 
 def test_of_a_projects_conf_hydra_sees_the_groups_of_cells_alone(project):
     """Not files that have the names of provsel's own: its main config and its loggers."""
-    conf, evil = project / "conf", "defaults: [_self_]\n" + EVIL
+    conf = project / "conf"
+    evil = "defaults: [_self_]\n" + EVIL
     logs = "version: 1\nhandlers: {f: {class: logging.FileHandler, filename: canary, mode: w}}\nroot: {handlers: [f]}\n"
     for name, text in (("config", evil), ("hydra/job_logging/stdout", logs)):
         (conf / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Foreign text: terminals, browsers and spreadsheets show it and take no part of it for a command."""
 
+import contextlib
 import csv
 import io
 import logging
@@ -49,14 +50,12 @@ def test_ordinary_text_stays():
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_no_command_obeys_what_it_prints(is_terminal, capsys, monkeypatch):
+def test_no_command_obeys_what_it_prints(is_terminal, monkeypatch):
     class Screen(io.StringIO):
         def isatty(self):
             return is_terminal
 
     screens = Screen(), Screen()
-    monkeypatch.setattr(sys, "stdout", screens[0])
-    monkeypatch.setattr(sys, "stderr", screens[1])
     monkeypatch.setenv("TERM", "xterm-256color")
     for name in (None, "provlab"):  # commands of other tests, and Hydra, have left theirs
         monkeypatch.setattr(logging.getLogger(name), "handlers", [])
@@ -72,7 +71,9 @@ def test_no_command_obeys_what_it_prints(is_terminal, capsys, monkeypatch):
             PlainConsole(stderr=stderr, width=200).print(EVIL, table)
         raise ValueError(EVIL)
 
-    assert guarded(body) == 2
+    with contextlib.redirect_stdout(screens[0]), contextlib.redirect_stderr(screens[1]):
+        assert guarded(body) == 2
+        assert sys.stdout is screens[0]
     out, error = (screen.getvalue() for screen in screens)
     begin = SHOWN[: SHOWN.index(r"\x07")]  # rich leaves out bells and carriage returns
     assert [out.count(begin), error.count(begin)] == [4, 5]
@@ -83,7 +84,6 @@ def test_no_command_obeys_what_it_prints(is_terminal, capsys, monkeypatch):
         assert not {"\x07", "\x9b", "\u202e", "\u2066", "\r"} & {*text}
         assert "\x1b[2J" not in text
         assert is_terminal or "\x1b" not in text
-    assert sys.stdout is screens[0]
 
 
 @given(texts)
@@ -129,4 +129,5 @@ def test_records_as_csv_have_no_formula(tmp_path_factory, values, kind):
     write_csv(pa.table({"text": pa.array(values, kind), "number": [-1.5] * len(values)}), path)
     with path.open(newline="", encoding="utf-8") as file:
         [_, *lines] = csv.reader(file)
-    assert lines == [["" if text is None else as_cell(visible(text)), "-1.5"] for text in values]
+    cells = [as_cell(visible(text or "")) for text in values]
+    assert lines == [[cell, "-1.5"] for cell in cells]

@@ -22,12 +22,18 @@ def described(cell):
 
 
 def main():
-    made = {name: compose_artefact(name).cells for name in ARTEFACTS}
+    cells_by_name = {name: compose_artefact(name).cells for name in ARTEFACTS}
     for weighting in WEIGHTINGS:
         techtc = ["dataset=techtc", f"dataset.weighting={weighting}", "selector=bss", "protocol.repeats=1"]
-        made[f"techtc {weighting}"] = cells_of(compose_config(techtc))
-    folds = sorted({(task.data, task.repeat, task.split_seed) for cells in made.values() for task in make_tasks(cells)})
-    print(json.dumps({"cells": {name: list(map(described, cells)) for name, cells in made.items()}, "folds": folds}))
+        cells_by_name[f"techtc {weighting}"] = cells_of(compose_config(techtc))
+    folds = sorted(
+        {(task.data, task.repeat, task.split_seed) for cells in cells_by_name.values() for task in make_tasks(cells)}
+    )
+    print(
+        json.dumps(
+            {"cells": {name: list(map(described, cells)) for name, cells in cells_by_name.items()}, "folds": folds}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -32,20 +32,20 @@ def table_1(repeats):
 
 def composed(overrides, repeats):
     """Return the cells of lists of overrides whose data are at hand."""
-    found = [cells_of(compose_config([*each, f"protocol.repeats={repeats}"])) for each in overrides]
-    return [cell for made in found for cell in made if not files_missing(cell.dataset)]
+    cells_of_all = [cells_of(compose_config([*settings, f"protocol.repeats={repeats}"])) for settings in overrides]
+    return [cell for cells_of_one in cells_of_all for cell in cells_of_one if not files_missing(cell.dataset)]
 
 
 def techtc_cells(repeats):
     """Return the cells of a TechTC set without and with logarithms, none where it is not at hand."""
     weighted = [[*TECHTC, f"dataset.weighting={weighting}"] for weighting in ("counts", "tfidf_l2")]
-    return composed([[*each, *selector] for each in weighted for selector in (CHOSEN, DRAWN)], repeats)
+    return composed([[*settings, *selector] for settings in weighted for selector in (CHOSEN, DRAWN)], repeats)
 
 
 def cells(repeats):
     """Return all cells."""
-    made = composed([[*CLUSTERS, *ONLINE], [*CLUSTERS, "selector=full"]], repeats)
-    return [*compose_artefact("paul2016/table1", table_1(repeats)).cells, *made, *techtc_cells(repeats)]
+    clusters = composed([[*CLUSTERS, *ONLINE], [*CLUSTERS, "selector=full"]], repeats)
+    return [*compose_artefact("paul2016/table1", table_1(repeats)).cells, *clusters, *techtc_cells(repeats)]
 
 
 def add_to(results, repeats):

@@ -35,9 +35,9 @@ def address(two, tmp_path_factory):
 
 def counted_by_kind(results, two):
     """Return how many records each kind has made; fails where another machine is named."""
-    known = {kinds.environment_in_records(kind): kind for kind in two}
+    kind_of = {kinds.environment_in_records(kind): kind for kind in two}
     stored = TrialStore(results / "store").query(columns=["environment"])["environment"].to_pylist()
-    return Counter(known[environment] for environment in stored)
+    return Counter(kind_of[environment] for environment in stored)
 
 
 def test_table_1(address, two, tmp_path, capsys):
@@ -47,9 +47,9 @@ def test_table_1(address, two, tmp_path, capsys):
     said = capsys.readouterr().err
     assert "0 were stored, " in said
     assert ", 0 failed" in said
-    made = counted_by_kind(tmp_path / "mixed", two)
-    assert set(made) == set(two)
+    counts = counted_by_kind(tmp_path / "mixed", two)
+    assert set(counts) == set(two)
     # whoever asks for it, on one machine or on the other, has it already
     assert main(["reproduce", "paul2016/table1", *overrides, "executor=serial"]) == 0
-    assert f"{made.total()} were stored, 0 computed" in capsys.readouterr().err
+    assert f"{counts.total()} were stored, 0 computed" in capsys.readouterr().err
     assert table_files(tmp_path / "mixed")

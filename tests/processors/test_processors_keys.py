@@ -15,12 +15,12 @@ def composed(kind):
 
 
 def test_keys_and_seeds(others):
-    native, *found = map(composed, ("native", *others))
+    native, *of_others = map(composed, ("native", *others))
     counts = {name: len(cells) for name, cells in native["cells"].items()}
     assert counts["paul2016/table1"] == 36
     assert [n for name, n in counts.items() if name.startswith("techtc")] == [80] * 4
     assert len({key for cells in native["cells"].values() for _, _, key, _ in cells}) >= 600
-    for each in found:
+    for of_kind in of_others:
         for name, cells in native["cells"].items():
-            assert each["cells"][name] == cells, name
-        assert each["folds"] == native["folds"]
+            assert of_kind["cells"][name] == cells, name
+        assert of_kind["folds"] == native["folds"]

@@ -41,5 +41,6 @@ def test_another_exp_alone_is_another_kind():
     tunables = kinds.environment_of("baseline")["GLIBC_TUNABLES"]
     environment = {**kinds.environment_of("native"), "GLIBC_TUNABLES": tunables}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    steered, native = json.loads(done.stdout), json.loads(kinds.environment_in_records("native"))
+    steered = json.loads(done.stdout)
+    native = json.loads(kinds.environment_in_records("native"))
     assert {name for name in native if native[name] != steered[name]} == {"libm"}

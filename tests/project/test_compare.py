@@ -45,6 +45,7 @@ from provlab.run.preparation import TablePreparation
 from provlab.verdicts.claims.paired_tests import size_words
 from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import BaseSelector, LeverageScoreSelector, Selection, UniformSelector
+from small_runs import files_of
 
 SMALL = {"repeats": 2, "n_splits": 3, "draws": 2}
 
@@ -117,71 +118,80 @@ def splitter_of(options, is_number, has_groups, seed):
     return kinds.get((is_number, has_groups), StratifiedGroupKFold)(3, shuffle=True, random_state=seed)
 
 
+def preparation_by_hand(numbers, words):
+    with config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+    encoder = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
+    encoded = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)
+    scaled = make_pipeline(SimpleImputer(strategy="median"), scaler)
+    return ColumnTransformer([("n", scaled, numbers), ("t", encoded, words)])
+
+
+def validated_by_hand(steps, X, y, weights, folds, scoring):
+    """Return scikit-learn's value of each scorer on each fold, weighted where there are weights."""
+    scorers = {name: get_scorer(name) for name in scoring}
+    params = None
+    with config_context(enable_metadata_routing=weights is not None):
+        if weights is not None:
+            params = {"sample_weight": weights}
+            steps[-1].set_fit_request(sample_weight=True)
+            scorers = {name: scorer.set_score_request(sample_weight=True) for name, scorer in scorers.items()}
+        validated = cross_validate(make_pipeline(*steps), X, y, cv=folds, scoring=scorers, params=params)
+    return {name: validated[f"test_{name}"] for name in scoring}
+
+
 @pytest.mark.parametrize("case", BY_HAND)
 def test_measures_and_the_test_of_their_difference_are_those_by_hand(table, case):
     X, number, classes, groups, weights = table
     options = {"groups": None, **BY_HAND[case]}
     is_number = options.pop("number", False)
-    numbers, words = ["age", "height", "noise"], ["town"]
+    numbers = ["age", "height", "noise"]
+    words = ["town"]
     if not options.pop("texts", False):
         X, numbers, words = X[["age", "noise"]].assign(twice=2 * X["age"] - X["noise"]), ["age", "noise", "twice"], []
     y, groups = (number if is_number else classes), (groups if options["groups"] else None)
     weights = weights if options.pop("weights", False) else None
-    steps = SimpleImputer(strategy="median"), StandardScaler()
-    encoder = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
-    encoded = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)
-    prepared = ColumnTransformer([("n", make_pipeline(*steps), numbers), ("t", encoded, words)])
     if options.get("preparation") == "object":
         options["preparation"] = TablePreparation(scale="standard")
     methods = {"best": SelectKBest(f_regression if is_number else f_classif, k=2), "first": FirstFeatures(1)}
-    found = quietly(X, y, methods, **{**options, "groups": groups, "sample_weight": weights})
-    assert list(found.index) == [*methods]
+    comparison = quietly(X, y, methods, **{**options, "groups": groups, "sample_weight": weights})
+    assert list(comparison.index) == [*methods]
 
     stored = TrialStore("results/store").query(columns=["repeat", "split_seed"]).to_pandas().drop_duplicates()
     codes = y if is_number else np.where(y == "high", -1, 1)
     folds = []
     for seed in stored.sort_values("repeat")["split_seed"]:
         folds += splitter_of(options, is_number, groups is not None, seed).split(X, codes, groups)
-    before = [prepared] if "preparation" in options else []
+    before = [preparation_by_hand(numbers, words)] if "preparation" in options else []
     model = options.get("model", Ridge() if is_number else LibsvmSVM())
     scoring = options.get("scoring", "r2" if is_number else "accuracy")
     scoring = [scoring] if isinstance(scoring, str) else scoring
-    scorers, params = {name: get_scorer(name) for name in scoring}, None
-    with config_context(enable_metadata_routing=weights is not None):
-        if weights is not None:
-            params = {"sample_weight": weights}
-            steps[-1].set_fit_request(sample_weight=False)
-            model.set_fit_request(sample_weight=True)
-            scorers = {name: scorer.set_score_request(sample_weight=True) for name, scorer in scorers.items()}
-        pipelines = {name: make_pipeline(*before, method, model) for name, method in methods.items()}
-        made = {
-            name: cross_validate(pipeline, X, codes, cv=folds, scoring=scorers, params=params)
-            for name, pipeline in pipelines.items()
-        }
     values = []
-    for name, by_scorer in made.items():
-        of = {each: by_scorer[f"test_{each}"] for each in scoring}
-        of = {"error": 100 * (1 - of["accuracy"])} if scoring == ["accuracy"] else of
-        for column, scores in of.items():
-            assert found.loc[name, column] == pytest.approx(scores.mean(), rel=1e-10), column
-        assert found.columns[0] == next(iter(of))
-        values.append(of[found.columns[0]])
-        assert found.loc[name, "sd"] == pytest.approx(values[-1].std(ddof=1))
-        assert found.loc[name, "trials"] == len(folds)  # nothing is drawn
-    differences, ratio = values[1] - values[0], np.mean([len(test) / len(train) for train, test in folds])
-    assert found.loc["first", "difference"] == pytest.approx(differences.mean())
+    for name, method in methods.items():
+        by_measure = validated_by_hand([*before, method, model], X, codes, weights, folds, scoring)
+        if scoring == ["accuracy"]:
+            by_measure = {"error": 100 * (1 - by_measure["accuracy"])}
+        for column, scores in by_measure.items():
+            assert comparison.loc[name, column] == pytest.approx(scores.mean(), rel=1e-10), column
+        assert comparison.columns[0] == next(iter(by_measure))
+        values.append(by_measure[comparison.columns[0]])
+        assert comparison.loc[name, "sd"] == pytest.approx(values[-1].std(ddof=1))
+        assert comparison.loc[name, "trials"] == len(folds)  # nothing is drawn
+    differences = values[1] - values[0]
+    ratio = np.mean([len(test) / len(train) for train, test in folds])
+    assert comparison.loc["first", "difference"] == pytest.approx(differences.mean())
     error = np.sqrt((1 / len(folds) + ratio) * differences.var(ddof=1))
     p_value = 2 * student.sf(abs(differences.mean()) / error, len(folds) - 1)
-    assert found["p"].tolist() == pytest.approx([np.nan, p_value], rel=0.02, nan_ok=True)
+    assert comparison["p"].tolist() == pytest.approx([np.nan, p_value], rel=0.02, nan_ok=True)
     ends = student.interval(0.95, len(folds) - 1, differences.mean(), error)
-    assert found.loc["first", ["difference_low", "difference_high"]].tolist() == pytest.approx(ends, rel=1e-3)
+    assert comparison.loc["first", ["difference_low", "difference_high"]].tolist() == pytest.approx(ends, rel=1e-3)
     assert (p_value < 0.05) == (not ends[0] <= 0 <= ends[1])
-    assert set(found.features["feature"]) <= {*numbers, "town_Lima", "town_Oslo", "town_Rome"}
+    assert set(comparison.features["feature"]) <= {*numbers, "town_Lima", "town_Oslo", "town_Rome"}
 
 
 def test_a_comparison_is_a_page_and_a_notebook_s_figure(outside):
-    found = quietly(X, y, {"chi2": SelectKBest(chi2, k=12), "<b>first": FirstFeatures(12)}, name="digits")
-    html = found._repr_html_()
+    comparison = quietly(X, y, {"chi2": SelectKBest(chi2, k=12), "<b>first": FirstFeatures(12)}, name="digits")
+    html = comparison._repr_html_()
     assert html.count("<svg") == 1
     assert "test error (%)" in html
     assert "<b>first" not in html
@@ -189,20 +199,20 @@ def test_a_comparison_is_a_page_and_a_notebook_s_figure(outside):
     [page] = (outside / "results" / "report" / "runs").glob("digits-*.html")
     text = page.read_text()
     assert "chi2" in text
-    assert f"{found.loc['chi2', 'error']:.2f}" in text
+    assert f"{comparison.loc['chi2', 'error']:.2f}" in text
     assert "provlab.compare" in text
 
 
 @pytest.mark.parametrize("scoring", [(), ("roc_auc", "accuracy")], ids=["error", "scorers"])
 def test_what_decides_is_printed_in_80_columns_and_shown_in_a_notebook(scoring, outside):
-    found = quietly(X, y, {"chi2": SelectKBest(chi2, k=12), "first of all": FirstFeatures(12)}, scoring=scoring)
-    header, *lines, note, size = str(found).splitlines()
+    comparison = quietly(X, y, {"chi2": SelectKBest(chi2, k=12), "first of all": FirstFeatures(12)}, scoring=scoring)
+    header, *lines, note, size = str(comparison).splitlines()
     assert max(map(len, (header, *lines))) <= 80
-    headline = found.headline
+    headline = comparison.headline
     order = [headline.in_units(headline.name), "95 % interval", "difference", "p", "selected", "stability"]
     assert re.split(r" {2,}", header.strip()) == order
     first, second = (re.split(r" {2,}", line) for line in lines)
-    row = found.loc["first of all"]
+    row = comparison.loc["first of all"]
     value, low, high = (headline.text(row[name]) for name in (headline.column, "low", "high"))
     difference = f"{row['difference']:+.2f}" if headline.unit else f"{row['difference']:+.4f}"
     assert second[:4] == ["first of all", value, f"{low} to {high}", difference]
@@ -210,22 +220,22 @@ def test_what_decides_is_printed_in_80_columns_and_shown_in_a_notebook(scoring, 
     assert len(second) - len(first) == 1  # the first has no p
     assert note.startswith("difference: to chi2, fold by fold")
     assert ("accuracy" in note) == bool(scoring)
-    assert size == f"p: {size_words(*found.folds)}."
-    assert repr(found) == str(found)
-    html = found._repr_html_()
+    assert size == f"p: {size_words(*comparison.folds)}."
+    assert repr(comparison) == str(comparison)
+    html = comparison._repr_html_()
     assert all(f"<th>{name}</th>" in html for name in order)
     assert "difference: to chi2" in html
-    assert type(found[["p"]]) is pd.DataFrame  # a part of it prints as pandas does
+    assert type(comparison[["p"]]) is pd.DataFrame  # a part of it prints as pandas does
 
 
 def test_the_same_call_computes_nothing_and_worker_processes_give_the_same(outside):
     methods = {"a": UniformSelector(5), "b": LeverageScoreSelector(5)}
     first = quietly(X, y, methods)
     assert first["trials"].tolist() == [12, 12]
-    before = {path.name: path.read_bytes() for path in (outside / "results" / "store").iterdir()}
+    before = files_of(outside / "results" / "store")
     pd.testing.assert_frame_equal(first, quietly(X, y, methods))
     quietly(X, y, {"other name": UniformSelector(5)})  # names are no part of a trial
-    assert {path.name: path.read_bytes() for path in (outside / "results" / "store").iterdir()} == before
+    assert files_of(outside / "results" / "store") == before
     assert len(list((outside / "results" / "data").iterdir())) == 1
     quietly(X + 1, y, {"a": FirstFeatures(5)})
     assert len(list((outside / "results" / "data").iterdir())) == 2
@@ -239,7 +249,8 @@ def test_a_call_is_about_the_trials_that_it_asks_for():
     alone = quietly(X, y, methods, repeats=1, draws=1, results="fresh")
     more = quietly(X, y, methods, repeats=4, draws=3)
     after = quietly(X, y, methods, repeats=1, draws=1)
-    assert (more["trials"].tolist(), after["trials"].tolist()) == ([36, 36, 12], [3, 3, 3])
+    assert more["trials"].tolist() == [36, 36, 12]
+    assert after["trials"].tolist() == [3, 3, 3]
     pd.testing.assert_frame_equal(after.drop(columns="cpu"), alone.drop(columns="cpu"))
     assert after["p"].notna().tolist() == [False, True, True]
 
@@ -254,9 +265,9 @@ def test_pipelines_models_and_other_settings():
     reduced = Pipeline([("scale", StandardScaler()), ("best", SelectKBest(k=5))])
     forest = SelectFromModel(RandomForestClassifier(5), max_features=7, threshold=0.0)
     model = LogisticRegression(max_iter=200, random_state=0)
-    found = quietly(X, y, {"pipeline": reduced, "forest": forest}, model=model)
-    assert found["n_selected"].tolist() == [5, 7]
-    assert found["trials"].tolist() == [6, 12]  # a forest without a seed draws
+    comparison = quietly(X, y, {"pipeline": reduced, "forest": forest}, model=model)
+    assert comparison["n_selected"].tolist() == [5, 7]
+    assert comparison["trials"].tolist() == [6, 12]  # a forest without a seed draws
     supervised = quietly(X, y, {"best": SelectKBest(k=7), "uniform": UniformSelector(7)}, setting="supervised")
     assert supervised["trials"].tolist() == [6, 12]
 
@@ -325,31 +336,31 @@ def test_a_method_that_fails_has_a_reason_beside_the_numbers_of_the_others(fold,
     expected = quietly(X, y, good)
     FailsIn.fits = 0
     console = Console(file=io.StringIO())
-    found = quietly(X, y, {**good, "bad": FailsIn(fold=fold)}, console=console)
+    comparison = quietly(X, y, {**good, "bad": FailsIn(fold=fold)}, console=console)
     assert FailsIn.fits == n_fits  # one that fails at its first trial is left out
     reason = f"ValueError: expected another fold, got {fold}"
     assert f"first failed trial: {reason}" in console.file.getvalue()
-    assert found["reason"].tolist() == [""] * 5 + [reason]
-    pd.testing.assert_frame_equal(found.drop(index="bad", columns=["cpu", "reason"]), expected.drop(columns="cpu"))
-    bad = found.loc["bad"].drop(["reason", "trials"])
+    assert comparison["reason"].tolist() == [""] * 5 + [reason]
+    pd.testing.assert_frame_equal(comparison.drop(index="bad", columns=["cpu", "reason"]), expected.drop(columns="cpu"))
+    bad = comparison.loc["bad"].drop(["reason", "trials"])
     assert bad.isna().all()
-    assert found.loc["bad", "trials"] == n_fits - 1
-    assert "bad" not in [text.get_text() for axis in found.draw().axes for text in axis.get_yticklabels()]
+    assert comparison.loc["bad", "trials"] == n_fits - 1
+    assert "bad" not in [text.get_text() for axis in comparison.draw().axes for text in axis.get_yticklabels()]
     [page] = [path for path in Path("results/runs").glob("*/table.md") if "bad" in path.read_text()]
     assert reason in page.read_text()
 
 
 def test_nothing_is_compared_with_what_failed_or_where_all_failed():
-    found = quietly(X, y, {"bad": FailsIn(), "good": FirstFeatures(2)})
-    assert found["difference"].isna().all()
-    assert found["error"].isna().tolist() == [True, False]
+    comparison = quietly(X, y, {"bad": FailsIn(), "good": FirstFeatures(2)})
+    assert comparison["difference"].isna().all()
+    assert comparison["error"].isna().tolist() == [True, False]
     with pytest.raises(ValueError, match=r"compare: 1 of 6 trials failed, .*: 1 x ValueError: expected another fold"):
         quietly(X, y, {"bad": FailsIn()})
 
 
 def test_fewer_features_than_asked_are_said():
-    found = quietly(X, y, {"few": SelectFewer(n_features_to_select=6), "all": UniformSelector(6)})
-    assert found[["n_selected", "asked"]].loc["few"].tolist() == [3, 6]
+    comparison = quietly(X, y, {"few": SelectFewer(n_features_to_select=6), "all": UniformSelector(6)})
+    assert comparison[["n_selected", "asked"]].loc["few"].tolist() == [3, 6]
     [page] = Path("results/runs").glob("*/table.md")
     assert "3 (asked 6)" in page.read_text()
     assert "asked" not in quietly(X, y, {"all": UniformSelector(6)})
@@ -369,8 +380,8 @@ class SelectFewer(BaseSelector):
 
 @pytest.mark.parametrize("form", [lambda y: y.reshape(-1, 1), lambda y: pd.DataFrame({"y": y})])
 def test_labels_may_be_a_column(form):
-    found = quietly(X, form(y), {"a": FirstFeatures(5)})
-    pd.testing.assert_frame_equal(found, quietly(X, y, {"a": FirstFeatures(5)}))
+    comparison = quietly(X, form(y), {"a": FirstFeatures(5)})
+    pd.testing.assert_frame_equal(comparison, quietly(X, y, {"a": FirstFeatures(5)}))
 
 
 @pytest.mark.filterwarnings("ignore:.*constant columns:UserWarning")
@@ -378,9 +389,9 @@ def test_an_array_of_texts_is_a_table_of_categories():
     texts = np.array([["u", "v"], ["w", "v"]])[(np.arange(150) < 40).astype(int)]
     with pytest.raises(ValueError, match=r"expected numbers, got the text 'u' .*preparation=one_hot"):
         quietly(texts, y, {"a": FirstFeatures(1)})
-    found = quietly(texts, y, {"a": FirstFeatures(1)}, preparation="one_hot")
+    comparison = quietly(texts, y, {"a": FirstFeatures(1)}, preparation="one_hot")
     pd.testing.assert_frame_equal(
-        found, quietly(pd.DataFrame(texts), y, {"a": FirstFeatures(1)}, preparation="one_hot")
+        comparison, quietly(pd.DataFrame(texts), y, {"a": FirstFeatures(1)}, preparation="one_hot")
     )
 
 
@@ -424,16 +435,16 @@ def scores(X, y, sign=1.0): return FIRST * sign * np.arange(X.shape[1])
 
 def test_a_function_is_known_by_its_code_too(outside, monkeypatch):
     monkeypatch.syspath_prepend(outside)
-    found = []
+    features = []
     for first in (-1, 1, -1):
         # of another length: Python takes a file of the same second and size for the one that it has compiled
         (outside / "my_scores.py").write_text(SCORES.replace("FIRST", str(first)))
         importlib.invalidate_caches()
-        module = importlib.reload(sys.modules["my_scores"]) if found else importlib.import_module("my_scores")
+        module = importlib.reload(sys.modules["my_scores"]) if features else importlib.import_module("my_scores")
         compared = quietly(X, y, {"mine": SelectKBest(module.scores, k=1)})
-        found.append(set(compared.features["feature"]))
+        features.append(set(compared.features["feature"]))
     monkeypatch.delitem(sys.modules, "my_scores")
-    assert found == [{"1"}, {"64"}, {"1"}]
+    assert features == [{"1"}, {"64"}, {"1"}]
     assert len(TrialStore("results/store").keys()) == 2 * 6  # the third call finds the first one's
 
 
@@ -443,20 +454,20 @@ def scores(X, y, sign=1.0):
 
 def test_a_function_may_have_some_of_its_arguments():
     methods = {f"{sign}": SelectKBest(partial(scores, sign=sign), k=1) for sign in (-1.0, 1.0)}
-    found = quietly(X, y, methods)
-    assert found.features.groupby("method")["feature"].agg(set).to_dict() == {"-1.0": {"1"}, "1.0": {"64"}}
+    comparison = quietly(X, y, methods)
+    assert comparison.features.groupby("method")["feature"].agg(set).to_dict() == {"-1.0": {"1"}, "1.0": {"64"}}
 
 
 @pytest.mark.parametrize(
-    "made",
+    "selector",
     [
         *(lambda: SelectKBest(lambda X, y: np.arange(64), k=1), lambda: SelectKBest(FirstFeatures().fit, k=1)),
         *(lambda: type("FirstFeatures", (FirstFeatures,), {})(3), lambda: SelectKBest(partial(lambda X, y: y), k=1)),
     ],
 )
-def test_a_class_or_function_that_others_may_be_called_like_is_refused(made):
+def test_a_class_or_function_that_others_may_be_called_like_is_refused(selector):
     with pytest.raises(ValueError, match=r"compare: expected classes and functions that have a name .* at the top lev"):
-        quietly(X, y, {"mine": made()})
+        quietly(X, y, {"mine": selector()})
 
 
 def test_the_code_of_a_whole_script_counts(outside):

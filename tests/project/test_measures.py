@@ -75,7 +75,7 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "provsel.toml").write_text('trust = ["measuring_study"]\n')
     (tmp_path / "measuring_study.py").write_text(STUDY)
     monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
-    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
     sys.modules.pop("measuring_study", None)
 
@@ -84,9 +84,11 @@ RANDOM = ["selector=uniform", "selector.n_features_to_select=10", "protocol.sett
 
 
 def cell(*measures):
-    named = ",".join(f"{{_target_:measuring_study.{each}}}" if each[0] != "{" else each for each in measures)
-    [found] = cells_of(compose_config([*SMALL, *RANDOM, f"+protocol.measures=[{named}]"]))
-    return found
+    named = ",".join(
+        f"{{_target_:measuring_study.{measure}}}" if measure[0] != "{" else measure for measure in measures
+    )
+    [composed] = cells_of(compose_config([*SMALL, *RANDOM, f"+protocol.measures=[{named}]"]))
+    return composed
 
 
 def test_they_are_stored_beside_ours_and_audited(project):
@@ -95,19 +97,20 @@ def test_they_are_stored_beside_ours_and_audited(project):
     report, _ = run_quietly([chosen], store)
     assert report.failures == []
     assert store.query().column_names == [*SCHEMA.names, "balanced_error", "rank_of_kept", "state"]
-    found = store.query(columns=["error", "balanced_error", "state", "rank_of_kept"]).to_pandas()
-    assert (np.abs(found["error"] - found["balanced_error"]) < 0.2).all()
-    assert set(found["state"]) == {"violated"}
-    assert set(found["rank_of_kept"]) == {10.0}
+    values = store.query(columns=["error", "balanced_error", "state", "rank_of_kept"]).to_pandas()
+    assert (np.abs(values["error"] - values["balanced_error"]) < 0.2).all()
+    assert set(values["state"]) == {"violated"}
+    assert set(values["rank_of_kept"]) == {10.0}
     snapshot = StoreSnapshot(store)
     assert snapshot.query([chosen.id], ["state", "key"]).to_pydict()["state"] == ["violated"] * 3
     run, _ = run_audit(project / "results", fraction=1.0, executor={"name": "serial"})
-    assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (3, 0)
+    assert run.count(IDENTICAL) == 3
+    assert run.count(DIFFERENT) == 0
     _damage(store, chosen)
     run, _ = run_audit(project / "results", fraction=1.0, executor={"name": "serial"})
-    assert [column for _, found in run.different for column, *_ in found] == ["rank_of_kept"] * 3
-    other, _ = run_quietly([cell("Rank")], store)
-    assert other.n_run == 3  # what is measured is part of the key
+    assert [column for _, values in run.different for column, *_ in values] == ["rank_of_kept"] * 3
+    of_rank, _ = run_quietly([cell("Rank")], store)
+    assert of_rank.n_run == 3  # what is measured is part of the key
 
 
 def _damage(store, chosen):
@@ -192,14 +195,16 @@ def claims_of(project, *, quantity="few", most=10):
 
 @pytest.mark.parametrize(("most", "verdict"), [(10, "not contradicted"), (9, "contradicted")])
 def test_claims_test_the_states_of_a_theorem_of_ones_own(project, most, verdict):
-    claims, store = claims_of(project, most=most), TrialStore(project / "results" / "store")
+    claims = claims_of(project, most=most)
+    store = TrialStore(project / "results" / "store")
     overrides = [*SMALL, "dataset=synthetic", "protocol.setting=unsupervised"]
     before = judge(claims.claims, Evidence(StoreSnapshot(store, columns_read(claims.claims)), overrides))
-    assert [found.verdict for found in before] == ["not run"]
+    assert [judged.verdict for judged in before] == ["not run"]
     cells = list(compose_artefact("small/sizes", overrides).cells)
     assert run_quietly(cells, store)[0].failures == []
-    [found] = judge(claims.claims, Evidence(StoreSnapshot(store, columns_read(claims.claims)), overrides))
-    assert (found.verdict, found.finding.n) == (verdict, 3)
+    [judged] = judge(claims.claims, Evidence(StoreSnapshot(store, columns_read(claims.claims)), overrides))
+    assert judged.verdict == verdict
+    assert judged.finding.n == 3
 
 
 def test_a_claim_about_a_theorem_that_nothing_measures_is_refused(project):
@@ -208,7 +213,8 @@ def test_a_claim_about_a_theorem_that_nothing_measures_is_refused(project):
 
 
 def test_columns_of_others_survive_a_merge(tmp_path):
-    store, names = TrialStore(tmp_path / "store"), ["key", "of_a_newer_version", "their_state"]
+    store = TrialStore(tmp_path / "store")
+    names = ["key", "of_a_newer_version", "their_state"]
     for k in range(4):
         extra = {"of_a_newer_version": float(k), "their_state": "held"} if k % 2 else {}
         store.append([{**record, **extra} for record in fake_records(10 * k, 10)])

@@ -22,20 +22,20 @@ SERIAL = [*SMALL, "executor=serial"]
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory):
     """Yield a function that runs provsel of the wheel in a new project, and the project's folder."""
-    here = tmp_path_factory.mktemp("outside")
-    build = ["-m", "hatchling", "build", "-t", "wheel", "-d", str(here / "dist")]
+    folder = tmp_path_factory.mktemp("outside")
+    build = ["-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist")]
     subprocess.run([sys.executable, *build], cwd=REPO, check=True, capture_output=True)
-    [wheel] = (here / "dist").glob("*.whl")
+    [wheel] = (folder / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(here / "installed")
+        archive.extractall(folder / "installed")
     unset = {
         name: value for name, value in os.environ.items() if name not in ("PROVSEL_PROJECT", "PROVSEL_DATA_MIRROR")
     }
     environment = {
-        **unset, "PYTHONPATH": str(here / "installed"), "PROVSEL_DATA": str(here / "data"), "COLUMNS": "200",
+        **unset, "PYTHONPATH": str(folder / "installed"), "PROVSEL_DATA": str(folder / "data"), "COLUMNS": "200",
     }  # fmt: skip
 
-    def alone(*arguments, status=0, cwd=here / "birds", module=PROVSEL):
+    def alone(*arguments, status=0, cwd=folder / "birds", module=PROVSEL):
         """Run a command as a user does, in a process of its own."""
         done = subprocess.run(
             [sys.executable, *module, *arguments], cwd=cwd, env=environment, timeout=180,
@@ -44,16 +44,17 @@ def outside(tmp_path_factory):
         assert done.returncode == status, done.stderr
         return done.stdout, done.stderr
 
-    alone("new", "birds", cwd=here)
-    forking = Forking(environment, here)
+    alone("new", "birds", cwd=folder)
+    forking = Forking(environment, folder)
 
-    def provsel(*arguments, status=0, cwd=here / "birds"):
+    def provsel(*arguments, status=0, cwd=folder / "birds"):
         done = forking.run([*PROVSEL, *arguments], cwd)
         assert done.returncode == status, done.stderr
         return done.stdout, done.stderr
 
-    provsel.environment, provsel.alone = environment, alone
-    yield provsel, here / "birds"
+    provsel.environment = environment
+    provsel.alone = alone
+    yield provsel, folder / "birds"
     assert forking.close() == 0
 
 
@@ -63,10 +64,10 @@ def counted(stderr):
 
 def test_files_of_a_new_project(outside):
     _, project = outside
-    found = {path.relative_to(project).as_posix(): path for path in project.rglob("*") if path.is_file()}
-    assert {"provsel.toml", "birds.py", "data/example.csv", "README.md", ".gitignore", "pytest.ini"} <= set(found)
-    assert not [name for name, path in found.items() if "my_study" in path.read_text()]
-    room = {name.rpartition("/")[2] for name in found if name.startswith("experiments/first/")}
+    files = {path.relative_to(project).as_posix(): path for path in project.rglob("*") if path.is_file()}
+    assert {"provsel.toml", "birds.py", "data/example.csv", "README.md", ".gitignore", "pytest.ini"} <= set(files)
+    assert not [name for name, path in files.items() if "my_study" in path.read_text()]
+    room = {name.rpartition("/")[2] for name in files if name.startswith("experiments/first/")}
     assert room == {"comparison.yaml", "comparison.py", "claims.yaml", "NOTES.md"}
 
 
@@ -140,9 +141,9 @@ def test_a_trial_of_the_wheel_is_that_of_the_checkout(outside):
     environment = {**provsel.environment, "PROVSEL_PROJECT": str(REPO)}
     command = [sys.executable, "-P", "-c", FROM_WHEEL, *CHECKOUT]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
-    here = compose_artefact("paul2016/table1", CHECKOUT)
+    of_checkout = compose_artefact("paul2016/table1", CHECKOUT)
     conf = project.parent / "installed" / "provlab" / "conf"
-    assert done.stdout.split() == [str(conf), str(len(here.entries)), here.cells[0].id], done.stderr
+    assert done.stdout.split() == [str(conf), str(len(of_checkout.entries)), of_checkout.cells[0].id], done.stderr
 
 
 def test_programs_that_a_repository_names_do_not_run(outside, tmp_path):
@@ -158,8 +159,8 @@ def test_programs_that_a_repository_names_do_not_run(outside, tmp_path):
 
     def revision():
         checks = json.loads(provsel("doctor", "--json", cwd=tmp_path / "data")[0])
-        [found] = [(check["value"], check["state"]) for check in checks if check["name"] == "git revision"]
-        return found
+        [state] = [(check["value"], check["state"]) for check in checks if check["name"] == "git revision"]
+        return state
 
     git("init", "--quiet")
     git("add", ".")

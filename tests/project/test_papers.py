@@ -16,35 +16,35 @@ PRINTED = re.compile(r"\b(paul|wang|giesen)\d{4}\b")
 
 
 def test_the_code_of_the_laboratory_names_no_paper():
-    found = {}
+    lines = {}
     for path in sorted((REPO / "src").rglob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if PRINTED.search(line.lower()):
-                found[f"{path.relative_to(REPO)}:{number}"] = line.strip()
-    assert found == {}
+                lines[f"{path.relative_to(REPO)}:{number}"] = line.strip()
+    assert lines == {}
 
 
 @pytest.fixture
 def two(tmp_path, monkeypatch):
     """Make a project of two papers that have an artefact of the same name."""
-    monkeypatch.chdir(tmp_path)
     room = made_paper(tmp_path, monkeypatch)
     (room / "text.yaml").unlink()
     (room / "claims.yaml").unlink()
-    other = room.parent / "made2001"
-    other.mkdir()
-    (other / "table.yaml").write_text(ARTEFACT.format(dataset="synthetic"))
-    (other / "helper.py").write_text("TITLE = 'from the other room'\n")
+    second_paper = room.parent / "made2001"
+    second_paper.mkdir()
+    (second_paper / "table.yaml").write_text(ARTEFACT.format(dataset="synthetic"))
+    (second_paper / "helper.py").write_text("TITLE = 'from the other room'\n")
     script = SCRIPT.format(name="table").replace("made2000", "made2001").replace("made.artefact.title", "TITLE")
-    (other / "table.py").write_text(f"from .helper import TITLE\n{script}")
-    (other / "alone.yaml").write_text(ARTEFACT.format(dataset="synthetic"))
-    (other / "alone.py").write_text(SCRIPT.format(name="alone").replace("made2000", "made2001"))
-    return other
+    (second_paper / "table.py").write_text(f"from .helper import TITLE\n{script}")
+    (second_paper / "alone.yaml").write_text(ARTEFACT.format(dataset="synthetic"))
+    (second_paper / "alone.py").write_text(SCRIPT.format(name="alone").replace("made2000", "made2001"))
+    return second_paper
 
 
 def test_artefacts_of_the_same_name_in_two_papers(two, capsys, tmp_path):
     assert artefact_names() == ["made2000/table", "made2001/alone", "made2001/table"]
-    assert (full_name("alone"), short_name("made2001/alone")) == ("made2001/alone", "alone")
+    assert full_name("alone") == "made2001/alone"
+    assert short_name("made2001/alone") == "alone"
     assert reproduce_command("made2001/table", ["a=b c"]) == "provsel reproduce made2001/table 'a=b c'"
     small = [*SMALL, "executor=serial"]
     assert main(["reproduce", "table", *small]) == 2
@@ -74,10 +74,12 @@ def test_a_script_without_a_recipe(two):
 def test_an_artefact_without_a_script_is_a_table_or_as_another_one(two):
     (two / "alone.py").unlink()
     assert load_recipe("made2001/alone").render is render_table
-    file, text = two / "alone.yaml", (two / "alone.yaml").read_text()
+    file = two / "alone.yaml"
+    text = (two / "alone.yaml").read_text()
     file.write_text(text.replace("artefact:\n", "artefact:\n  recipe: table\n  prints: table\n"))
     recipe = load_recipe("made2001/alone")
-    assert (recipe.name, recipe.prints) == ("made2001/alone", "table")
+    assert recipe.name == "made2001/alone"
+    assert recipe.prints == "table"
     assert recipe.render.__module__.endswith("made2001.table")
     for wrong in ("alone", "nope", "../made2000/table"):
         file.write_text(text.replace("artefact:\n", f"artefact:\n  recipe: {wrong}\n"))

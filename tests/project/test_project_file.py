@@ -19,9 +19,11 @@ def test_found_from_the_working_directory_upwards(outside, monkeypatch):
     inner = outside / "a" / "b"
     inner.mkdir(parents=True)
     monkeypatch.chdir(inner)
-    found = current_project()
-    assert (found.root, found.papers, found.conf) == (outside, outside / "my papers", outside / "conf")
-    assert found.trust == ("sklearn",)
+    project = current_project()
+    assert project.root == outside
+    assert project.papers == outside / "my papers"
+    assert project.conf == outside / "conf"
+    assert project.trust == ("sklearn",)
     (outside / "a" / "provsel.toml").write_text("")  # the nearest one
     assert Project.find().root == outside / "a"
 
@@ -39,12 +41,12 @@ def test_outside_of_any_project_there_are_the_package_s_configs_and_no_papers(ou
 
 
 def test_named_by_the_environment(outside, monkeypatch, tmp_path_factory):
-    other = tmp_path_factory.mktemp("other")
-    monkeypatch.setenv("PROVSEL_PROJECT", str(other))
+    elsewhere = tmp_path_factory.mktemp("other")
+    monkeypatch.setenv("PROVSEL_PROJECT", str(elsewhere))
     with pytest.raises(ValueError, match=r"PROVSEL_PROJECT: expected a folder with provsel\.toml, got .*other"):
         Project.find()
-    (other / "provsel.toml").write_text("")
-    assert current_project().root == other
+    (elsewhere / "provsel.toml").write_text("")
+    assert current_project().root == elsewhere
 
 
 @pytest.mark.parametrize(
@@ -57,10 +59,8 @@ def test_named_by_the_environment(outside, monkeypatch, tmp_path_factory):
         ),
         ("papers = '/etc'", r"papers: expected a folder below it, such as 'experiments', got '/etc'"),
         ("conf = '../conf'", r"conf: expected a folder below it, .* got '\.\./conf'"),
-        ("papers = 3", r"papers: expected a text, got 3"),
         ("trust = 'sklearn'", r"trust: expected a list, each a text, got 'sklearn'"),
         ("trust = ['sklearn.svm']", r"trust: expected top-level modules"),
-        ("methods = {BSS = 1}", r"methods: BSS: expected a text, got 1"),
         ("trust = ['os']", r"trust: expected modules of estimators, got 'os', which is Python's own"),
         ("trust = ['json']", r"got 'json', which is Python's own .* rename a module of yours that has this name"),
     ],

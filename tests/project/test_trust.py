@@ -47,14 +47,14 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "trusted_study.py").write_text(STUDY)
     monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.syspath_prepend(tmp_path / "nothing")  # and what a test adds is taken away
     yield tmp_path
     sys.modules.pop("trusted_study", None)
 
 
 def refused(target, message, kind="selector", **arguments):
-    for each in components.REGISTRIES:  # the message names provsel's own classes: they are there before
-        components.registered(each)
+    for registry in components.REGISTRIES:  # the message names provsel's own classes: they are there before
+        components.registered(registry)
     before = set(sys.modules)
     with pytest.raises(ValueError, match=message):
         build(kind, {"_target_": target, **arguments})
@@ -126,25 +126,26 @@ class Mine({0}, BaseEstimator):
     def __init__(self, {1}=None): self.{1} = {1}
     def predict(self, X): return X[:, 0]
 """
-    found, chosen = [], ["dataset=digits", "selector=full", "protocol.setting=unsupervised", "model=any"]
+    kinds = []
+    chosen = ["dataset=digits", "selector=full", "protocol.setting=unsupervised", "model=any"]
     for names in (("ClassifierMixin", "random_state"), ("RegressorMixin", "alpha")):
         (project / "trusted_study.py").write_text(code.format(*names))
-        if found:
+        if kinds:
             importlib.reload(sys.modules["trusted_study"])
         [cell] = cells_of(compose_config([*chosen, "model._target_=trusted_study.Mine"]))
-        found.append((predicts_numbers(cell.model), cell.n_draws))
-    assert found == [(False, 5), (True, 1)]
+        kinds.append((predicts_numbers(cell.model), cell.n_draws))
+    assert kinds == [(False, 5), (True, 1)]
 
 
 def test_a_version_of_another_author_says_nothing_of_a_subclass(project):
     code = "from provsel.selectors import RRQRSelector\nclass Mine(RRQRSelector): pass\nclass More(Mine): pass\n"
     (project / "trusted_study.py").write_text(code)
     versions = [component_identity("selector", {"_target_": f"trusted_study.{n}"}) for n in ("Mine", "More")]
-    assert all(each["algorithm_version"].startswith("source ") for each in versions)
+    assert all(identity["algorithm_version"].startswith("source ") for identity in versions)
     (project / "trusted_study.py").write_text(code.replace(": pass", ": algorithm_version = 7", 1))
     importlib.reload(sys.modules["trusted_study"])
     versions = [component_identity("selector", {"_target_": f"trusted_study.{n}"}) for n in ("Mine", "More")]
-    assert [each["algorithm_version"] for each in versions] == [7, 7]
+    assert [identity["algorithm_version"] for identity in versions] == [7, 7]
 
 
 def test_where_there_is_no_project_a_file_is_to_be_made(project, monkeypatch):
@@ -233,7 +234,8 @@ def test_inner_components_are_looked_at_too(bad):
 
 def test_versions_in_keys(project):
     mine = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
-    assert (mine["name"], mine["arguments"]) == ("trusted_study.Mine", {"k": 4})
+    assert mine["name"] == "trusted_study.Mine"
+    assert mine["arguments"] == {"k": 4}
     assert mine["algorithm_version"].startswith("source ")
     (project / "trusted_study.py").write_text(STUDY.replace("k=3", "k=3, more=0") + "\n# another\n")
     again = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
@@ -267,13 +269,14 @@ def test_what_draws_without_a_seed_gets_that_of_the_trial():
 def test_two_projects_may_have_modules_of_one_name(project, tmp_path, monkeypatch):
     config = {"_target_": "trusted_study.Mine"}
     first = build("selector", config)
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "provsel.toml").write_text('trust = ["trusted_study"]\n')
-    (other / "trusted_study.py").write_text(STUDY.replace("k=3", "k=8"))
-    monkeypatch.setenv("PROVSEL_PROJECT", str(other))
+    second_project = tmp_path / "other"
+    second_project.mkdir()
+    (second_project / "provsel.toml").write_text('trust = ["trusted_study"]\n')
+    (second_project / "trusted_study.py").write_text(STUDY.replace("k=3", "k=8"))
+    monkeypatch.setenv("PROVSEL_PROJECT", str(second_project))
     second = build("selector", config)
-    assert (first.k, second.k) == (3, 8)
+    assert first.k == 3
+    assert second.k == 8
     theirs = component_identity("selector", config)["algorithm_version"]
     monkeypatch.setenv("PROVSEL_PROJECT", str(project))
     ours = component_identity("selector", config)["algorithm_version"]

@@ -9,11 +9,11 @@ from studies import made_study
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
     """Run the study once."""
-    here = tmp_path_factory.mktemp("known")
+    folder = tmp_path_factory.mktemp("known")
     with pytest.MonkeyPatch.context() as patch:
-        made_study(here, patch)
+        made_study(folder, patch)
         assert main(["readings", "known2000", "executor=serial"]) == 0
-    return here
+    return folder
 
 
 @pytest.fixture

@@ -12,8 +12,15 @@ class Page(HTMLParser):
 
     def __init__(self, path: Path):
         super().__init__(convert_charrefs=True)
-        self.path, self.problems, self.open = path, [], []
-        self.ids, self.links, self.tags, self.attributes, self.texts, self.data = [], [], [], [], [], []
+        self.path = path
+        self.problems = []
+        self.open = []
+        self.ids = []
+        self.links = []
+        self.tags = []
+        self.attributes = []
+        self.texts = []
+        self.data = []
         self.feed(path.read_text(encoding="utf-8"))
         self.close()
         self.problems += [f"<{name}> is not closed" for name in self.open]

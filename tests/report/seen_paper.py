@@ -62,10 +62,11 @@ What we read into it: `alpha` is **one** <script>alert(1)</script>.
 """
 
 
-def seen_paper(here, monkeypatch, *, evil=False):
-    """Make a project of `here` with the paper, and return the paper's folder; evil: names and texts are `EVIL`."""
+def seen_paper(folder, monkeypatch, *, evil=False):
+    """Make a project with the paper, and return the paper's folder; evil: names and texts are `EVIL`."""
     sets = {f"set {k}": {"choose": [f"dataset.seed={k}"]} for k in range(1, 9)}
-    published, readings = PUBLISHED, READINGS
+    published = PUBLISHED
+    readings = READINGS
     files = {"figure.yaml": FIGURE.replace("{sets}", json.dumps(sets)), "absent.yaml": ABSENT, "claims.yaml": CLAIMS}
     if evil:
         text = json.dumps(EVIL)
@@ -73,21 +74,20 @@ def seen_paper(here, monkeypatch, *, evil=False):
         for old in ("Seen on eight data sets", "Leverage-score sampling beats random selection.", "Figure 1"):
             files = {name: content.replace(old, text) for name, content in files.items()}
         files["claims.yaml"] = files["claims.yaml"].replace("row: Lvg", f"row: {text}")
-        published, readings = "", ""
+        published = ""
+        readings = ""
     scripts = {name: SCRIPT.format(name=name).replace("made2000", "seen2020") for name in ("figure", "absent")}
     files |= {f"{name}.py": script for name, script in scripts.items()}
     files |= {"published.csv": published, "readings.yaml": readings, "NOTES.md": NOTES}
-    enter(here, monkeypatch)
-    monkeypatch.setenv("PROVSEL_DATA", str(here / "no-data"))
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    return write_paper(here, "seen2020", files)
+    enter(folder, monkeypatch)
+    return write_paper(folder, "seen2020", files)
 
 
-def seen_report(here, monkeypatch, *, evil=False):
+def seen_report(folder, monkeypatch, *, evil=False):
     """Make the paper, compute its figure and, where it is not evil, its readings; return the folder of the report."""
-    seen_paper(here, monkeypatch, evil=evil)
+    seen_paper(folder, monkeypatch, evil=evil)
     assert main(["reproduce", "seen2020/figure", "executor=serial"]) == 0
     if not evil:
         assert main(["readings", "seen2020", "executor=serial"]) == 0
     assert main(["report"]) == 0
-    return here / "results" / "report"
+    return folder / "results" / "report"

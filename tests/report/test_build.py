@@ -27,17 +27,13 @@ def stored(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stored")
     with pytest.MonkeyPatch.context() as patch:
         made_paper(folder, patch)
-        patch.chdir(folder)
         assert main(["reproduce", "made2000/table", *SETTINGS, "executor=serial"]) == 0
     return folder / "results"
 
 
 @pytest.fixture(autouse=True)
 def checkout(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
     monkeypatch.setenv("COLUMNS", "250")
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
     return made_paper(tmp_path, monkeypatch)
 
 

@@ -145,7 +145,8 @@ def test_numbers_stand_beside_the_printed_ones_and_lead_to_their_traces(seen, fr
     [_, numbers] = raw.split('id="number-table"')
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", numbers, re.S)
     texts = [re.sub(r"<[^>]*>", "|", row) for row in rows]  # those first that are printed
-    ours, full = frame.loc["Lvg", 10, "set 1"], frame.loc["Full", 10, "set 2"]
+    ours = frame.loc["Lvg", 10, "set 1"]
+    full = frame.loc["Full", 10, "set 2"]
     scale = (1 / 3 + 20 / 40) ** 0.5  # three folds of 20 test and 40 training rows
     errors = (ours["value"] - 12.5) / (scale * math.hypot(ours["sd"], 1.5))
     assert f"|{ours['value']:.2f}|" in texts[0]
@@ -238,11 +239,12 @@ def test_data_sets_without_a_trial_have_a_line_and_no_section(seen, tmp_path, mo
 def test_pages_say_which_features_are_selected(seen):
     records = TrialStore(seen.parent / "store").query(columns=["config", "features"]).to_pylist()
     selections = []
-    for config, features in ((json.loads(each["config"]), each["features"]) for each in records):
-        selector, model = config["selector"], config["model"]["arguments"]
+    for config, features in ((json.loads(record["config"]), record["features"]) for record in records):
+        selector = config["selector"]
+        model = config["model"]["arguments"]
         if "Leverage" in selector["name"] and model["C"] == 1 and config["dataset"]["seed"] == 2:
             selections += [features] if selector["arguments"]["n_features_to_select"] == 30 else []
-    times = Counter(feature for each in selections for feature in each)
+    times = Counter(feature for record in selections for feature in record)
     assert len(selections) == 3
 
     lines = pd.read_csv(seen / "files" / "figure" / "which-features.csv", dtype={"feature": str})
@@ -251,7 +253,8 @@ def test_pages_say_which_features_are_selected(seen):
     assert dict(zip(own["index"], own["times"], strict=True)) == times
     assert own["feature"].tolist() == [str(k + 1) for k in own["index"]]
 
-    text, raw = text_of(seen, "artefacts/figure.html"), (seen / "artefacts" / "figure.html").read_text(encoding="utf-8")
+    text = text_of(seen, "artefacts/figure.html")
+    raw = (seen / "artefacts" / "figure.html").read_text(encoding="utf-8")
     for words in ("Full: all features are selected", "set 1, 10", "Tables of 6 of 16 data sets and columns are shown"):
         assert words in text
     tables = re.findall(r'<table data-sort="" class="features">.*?</table>', raw, re.S)
@@ -269,9 +272,9 @@ def test_pages_say_which_features_are_selected(seen):
 
 @pytest.mark.parametrize("name", ["../../up", "a..b", "a b", "a/b", ".hidden", "", "a" * 151, "é", "a\nb"])
 def test_names_that_are_no_file_names_are_refused(name):
-    for given, kind in (((), (), [name]), "claim"), (([name], (), ()), "paper"), (((), [f"p/{name}"], ()), "artefact"):
+    for names, kind in (((), (), [name]), "claim"), (([name], (), ()), "paper"), (((), [f"p/{name}"], ()), "artefact"):
         with pytest.raises(ValueError, match=rf"^{kind} .*: expected a name of letters.*rename it"):
-            check_names(*given)
+            check_names(*names)
 
 
 def test_traces_have_different_pages_for_different_names():

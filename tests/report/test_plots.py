@@ -13,7 +13,9 @@ from seen_paper import EVIL
 from provlab.report.plots import numbers_plot, strip
 from provlab.report.templating import script_json
 
-ROWS, COLUMNS, DATASETS = ("BSS", "Lvg", "RFE"), ("300", "400", "500"), ("TechTC 1", "TechTC 2")
+ROWS = ("BSS", "Lvg", "RFE")
+COLUMNS = ("300", "400", "500")
+DATASETS = ("TechTC 1", "TechTC 2")
 
 
 def accept(spec):

@@ -14,12 +14,12 @@ from small_runs import fake_records
 
 @pytest.fixture
 def store(tmp_path):
-    made = TrialStore(tmp_path / "store")
-    made.append(fake_records(0, 3, "b"))
-    made.append(fake_records(3, 4, "a"))
-    made.append([record | {"features": None, "rank": None} for record in fake_records(7, 2, "c")])
-    made.append(fake_records(1, 2, "b"))  # again
-    return made
+    filled = TrialStore(tmp_path / "store")
+    filled.append(fake_records(0, 3, "b"))
+    filled.append(fake_records(3, 4, "a"))
+    filled.append([record | {"features": None, "rank": None} for record in fake_records(7, 2, "c")])
+    filled.append(fake_records(1, 2, "b"))  # again
+    return filled
 
 
 def by_cell(table):
@@ -71,9 +71,9 @@ def test_a_snapshot_of_nothing(tmp_path):
 
 def test_a_column_that_nobody_has_written_has_no_values_and_one_that_was_not_read_is_an_error(store):
     for snapshot in (StoreSnapshot(store), StoreSnapshot(store, ["error", "measure_of_nobody"])):
-        found = snapshot.query(["a"], ["error", "measure_of_nobody", "features"])
-        assert found.column_names == ["error", "measure_of_nobody", "features"]
-        assert found["measure_of_nobody"].to_pylist() == [None] * 4
+        table = snapshot.query(["a"], ["error", "measure_of_nobody", "features"])
+        assert table.column_names == ["error", "measure_of_nobody", "features"]
+        assert table["measure_of_nobody"].to_pylist() == [None] * 4
     with pytest.raises(KeyError, match="nmi"):
         snapshot.query(["a"], ["nmi"])
 
@@ -94,11 +94,12 @@ def test_records_without_key_or_cell_are_left_out_and_counted(store):
 @pytest.mark.parametrize("n_ours", [0, 2])
 def test_trials_of_another_store_stand_beside_and_ours_come_first(tmp_path, n_ours):
     """Also where only one of the two has a column."""
-    ours, theirs = TrialStore(tmp_path / "ours"), TrialStore(tmp_path / "theirs")
+    ours = TrialStore(tmp_path / "ours")
+    theirs = TrialStore(tmp_path / "theirs")
     ours.append(fake_records(0, n_ours, "a"))
     theirs.append([record | {"error": 0.25, "variance": "held"} for record in fake_records(1, 2, "a")])
-    known = (ours, dict.fromkeys(range(n_ours), (0.5, None))), (theirs, dict.fromkeys((1, 2), (0.25, "held")))
-    for (first, own), (second, others) in permutations(known):
+    stores = (ours, dict.fromkeys(range(n_ours), (0.5, None))), (theirs, dict.fromkeys((1, 2), (0.25, "held")))
+    for (first, own), (second, others) in permutations(stores):
         beside = second.read(["cell", *NUMBERS, "error", "variance"], encoded=True)
         both = StoreSnapshot(first, ["error", "variance"], beside=[beside]).query(["a"], ["fold", "error", "variance"])
         lines = [tuple(line.values()) for line in both.to_pylist()]

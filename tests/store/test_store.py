@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provlab.core.store import SCHEMA, TIMING, VERSION, TrialStore
-from small_runs import FULL, REPO, UNIFORM, fake_records, records_of, rows, run_quietly, small_cell
+from small_runs import FULL, REPO, UNIFORM, fake_records, files_of, records_of, rows, run_quietly, small_cell
 
 
 @pytest.fixture
@@ -67,9 +67,9 @@ def test_query_takes_cells_and_columns_and_each_trial_once(store):
         assert store.query(["a", "c"], ["fold", "cell"]).to_pylist() == expected
         assert len(store.keys()) == len(store.query()) == 6
         assert len(store.query(["nowhere"])) == len(store.query([])) == 0
-        found = store.query(columns=["error", "nobody_wrote"])
-        assert found.column_names == ["error", "nobody_wrote"]
-        assert found["nobody_wrote"].type == pa.null()  # neither a number nor a text yet
+        table = store.query(columns=["error", "nobody_wrote"])
+        assert table.column_names == ["error", "nobody_wrote"]
+        assert table["nobody_wrote"].type == pa.null()  # neither a number nor a text yet
         store.compact(minimum=0)
 
 
@@ -77,9 +77,10 @@ def test_compact_keeps_the_content_and_holds_a_part_at_a_time(store):
     """A run of 1.8 million trials took 11 GB: all of it was sorted at once."""
     for k in range(0, 36, 3):
         store.append(fake_records(k, 3))
-    before, one = rows(store), store.query().nbytes // 12
+    before = rows(store)
+    bytes_of_file = store.query().nbytes // 12
     assert store.compact() == 0  # not worth it yet
-    assert store.compact(minimum=3, at_once=int(2.5 * one)) == 12
+    assert store.compact(minimum=3, at_once=int(2.5 * bytes_of_file)) == 12
     assert [name[:7] for name in files(store)] == ["merged-"] * 4
     assert rows(store) == before
     assert store.compact(minimum=0) == 0  # merged files are left alone
@@ -91,7 +92,8 @@ def test_a_query_of_some_cells_reads_few_row_groups(store):
     store.write(table, row_group_size=2)
     path = only_file(store)
     assert len(store.query(["b"], ["error"])) == 2
-    whole, state = bytearray(path.read_bytes()), path.stat()
+    whole = bytearray(path.read_bytes())
+    state = path.stat()
     start = pq.read_metadata(path).row_group(0).column(SCHEMA.names.index("error")).data_page_offset
     whole[start : start + 8] = b"nonsense"
     path.write_bytes(whole)
@@ -111,13 +113,13 @@ def one_file(tmp_path_factory):
 def reading(store, path, damaged):
     """Return what a new reader makes of other bytes: its rows, or None where it sets the file aside."""
     path.write_bytes(damaged)
-    found = rows(TrialStore(store.folder))
+    read = rows(TrialStore(store.folder))
     for aside in store.folder.glob("*.damaged"):
         assert aside.read_bytes() == bytes(damaged)
-        assert found == "[]"
+        assert read == "[]"
         aside.unlink()
         return None
-    return found
+    return read
 
 
 @settings(max_examples=40, deadline=None)
@@ -149,10 +151,10 @@ def test_files_of_others_are_set_aside_or_passed_over(store, caplog):
     pq.write_table(table.append_column("error", table["error"]), store.folder / "twice.parquet")
     for k, name in enumerate(["=cmd|' /C calc'!A0", "a b", "\x1b[31m", "a\u202eb", "a\nb", ""]):
         pq.write_table(table.append_column(name, table["error"]), store.folder / f"named{k}.parquet")
-    before = {path.name: path.read_bytes() for path in store.folder.iterdir()}
+    before = files_of(store.folder)
     theirs = TrialStore(store.folder, read_only=True)
     assert len(theirs.query()) == len(theirs.keys()) == 2
-    assert {path.name: path.read_bytes() for path in store.folder.iterdir()} == before
+    assert files_of(store.folder) == before
     assert {"page.parquet", "other.parquet", "twice.parquet", "named0.parquet"} <= theirs.passed_over.keys()
     assert "left where it is, its trials are left out" in caplog.text
     assert len(store.keys()) == 2
@@ -186,7 +188,8 @@ def test_damaged_trials_are_run_again_and_reported(store):
     path = sorted(store.folder.glob("*.parquet"))[0]
     path.write_bytes(path.read_bytes()[:-20])
     report, text = run_quietly(cells, store)
-    assert (report.n_found, report.n_run) == (6, 3)
+    assert report.n_found == 6
+    assert report.n_run == 3
     assert "damaged files were set aside: 1 (" in text
     assert rows(store, columns=stable) == before
 
@@ -232,10 +235,12 @@ def test_files_that_other_programs_wrote_are_read_and_merged(store, options):
 def test_a_store_of_an_earlier_version_is_read_and_continued(tmp_path):
     """Its files have other names, and checksums before their footers, which Parquet does not look at."""
     [sample] = (REPO / "results" / "reference" / "sample").glob("*.parquet")
-    content, store = sample.read_bytes(), TrialStore(tmp_path)
+    content = sample.read_bytes()
+    store = TrialStore(tmp_path)
     footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     (tmp_path / f"{'0' * 32}.parquet").write_bytes(content[:footer] + bytes(32) + content[footer:])
-    before, n = rows(store), len(store.keys())
+    before = rows(store)
+    n = len(store.keys())
     assert n > 50
     store.append(fake_records(0, 1))
     assert store.compact(minimum=0) == 2
@@ -287,8 +292,8 @@ def test_an_own_column_has_one_type_or_is_refused_by_name(first, second, store):
     kinds = [KINDS.get(kind, "no measure's") for kind in (first, second)]
     assert len(store.query(["cell"], ["key"])) == 4  # whatever else is there
     if "no measure's" in kinds or len({*kinds} - {"nothing"}) == 2:
-        found = r"(own\d\.parquet: expected the column mine as string, got|columns of the same type in all files)"
-        with pytest.raises(ValueError, match=found):
+        message = r"(own\d\.parquet: expected the column mine as string, got|columns of the same type in all files)"
+        with pytest.raises(ValueError, match=message):
             store.query()
         return
     expected = [value for kind in (first, second) for value in OWN[kind].to_pylist()]
@@ -326,7 +331,7 @@ def test_a_file_is_checked_once_and_again_when_it_changes(tmp_path):
     assert len(store.keys()) == len(records)
     [path] = tmp_path.glob("*.parquet")
     path.unlink()
-    swapped = [record | {"fold": 1 - record["fold"]} if record["fold"] < 2 else record for record in records]
+    swapped = [record | {"fold": (1, 0, 2)[record["fold"]]} for record in records]
     table = pa.Table.from_pylist(swapped, schema=SCHEMA)
     pq.write_table(table, tmp_path / "merged.parquet")  # a name that says nothing about its bytes
     n_wrong = sum(record["fold"] < 2 for record in records)
