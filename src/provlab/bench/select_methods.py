@@ -39,15 +39,15 @@ DEFAULT = (
 )  # fmt: skip
 
 ALL = (
-    *DEFAULT, "rank_test", "shrunken_centroids", "jmi", "multisurf", "forward", "forest_rfe", "leverage",
+    *DEFAULT, "rank_test", "shrunken_centroids", "jmi", "multisurf", "forward", "forest_rfe",
     "ridge_leverage", "single_svd", "cur", "farthest_point", "randomly_pivoted_qr", "laplacian_score",
 )  # fmt: skip
 """What `methods="all"` means: the fast ones that order columns of any sign."""
 
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "leverage": {"strategy": "top", "rescale": False},
-    "permutation_importance": {"n_estimators": 25},
-    "forest_rfe": {"n_estimators": 25},
+    "permutation_importance": {"n_estimators": 15},
+    "forest_rfe": {"n_estimators": 15},
     "stability_selection": {"n_pairs": 10},
 }
 """Where a method of hundreds of fits has other settings than its file: fewer trees and halves, and nothing drawn."""
