@@ -139,7 +139,7 @@ class Measured(NamedTuple):
     of_all : float
         With all columns.
     guess : float
-        Of a model that predicts the most frequent class, or the mean.
+        Of one guess for all rows: the most frequent class, or the mean.
     columns : list of list of ndarray
         By method and size, in order of selection.
     seconds : ndarray of shape (n_methods,)
@@ -291,9 +291,17 @@ def measured(problem: Problem, train: Rows, test: Rows) -> Measured:
         seconds[place] = time.process_time() - start
         for size, kept in enumerate(columns[place]):
             values[place, size] = value(kept)
+    return Measured(values, of_all, guessed(problem, test), columns, seconds, reasons)
+
+
+def guessed(problem: Problem, test: Rows) -> float:
+    """Return the measure on test rows of one guess for all rows: their most frequent class, or their mean.
+
+    The training rows' own would be wrong on purpose: where groups are of one class, it is the class that is not tested.
+    """
     dummy = DummyRegressor() if problem.dataset.is_regression else DummyClassifier()
-    guess = problem.measure.of(dummy.fit(X_train, y_train), X_test, y_test)
-    return Measured(values, of_all, guess, columns, seconds, reasons)
+    y = problem.dataset.y
+    return problem.measure.of(dummy.fit(np.zeros((y.size, 1)), y), np.zeros((test.size, 1)), y[test])
 
 
 # ---- folds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ def answer(selected: Selected) -> list[str]:
         sentences = [_keep(selected), _beside_all(selected), _methods(selected), _frequencies(selected)]
         return [sentence for sentence in sentences if sentence]
     detectable = gain.detectable(0.025, "less" if selected.measure.sign > 0 else "greater")
-    sentence = f"Such folds show a gain of {_amount(selected, detectable)} over guessing nine times in ten."
+    sentence = f"A gain of {_amount(selected, detectable)} over guessing would be seen nine times in ten."
     return [_nothing(selected), sentence] if np.isfinite(detectable) else [_nothing(selected)]
 
 
@@ -89,7 +90,7 @@ def _methods(selected: Selected) -> str:
             text += f"; {_joined(list(names))} {verb} {word} than all columns"
     detectable = selected.detectable()
     if np.isfinite(detectable):
-        text += f". Such folds show a difference of {_amount(selected, detectable)} nine times in ten"
+        text += f". A difference of {_amount(selected, detectable)} would be seen nine times in ten"
     return f"{text}."
 
 
@@ -143,7 +144,15 @@ def _nothing(selected: Selected) -> str:
 def _value(selected: Selected, value: float) -> str:
     if selected.measure.is_percent:
         return f"{value:.1f} %"
-    return f"{value:.4g}" if not selected.measure.scoring else f"{value:.3f}"
+    return f"{value:,.{_decimals(selected)}f}"
+
+
+def _decimals(selected: Selected) -> int:
+    """Return the decimals of three digits of the guess: RMSE has the unit of the target."""
+    if selected.measure.scoring:
+        return 3
+    scale = abs(float(selected.values.guess.mean()))
+    return max(0, 2 - math.floor(math.log10(scale))) if scale > 0 else 3
 
 
 def _range(selected: Selected, estimate: Estimate) -> str:
@@ -158,15 +167,14 @@ def _with_interval(selected: Selected, estimate: Estimate) -> str:
 
 
 def _signed(selected: Selected, value: float) -> str:
-    if selected.measure.is_percent:
-        return f"{value:+.1f}"
-    return f"{value:+.3g}" if not selected.measure.scoring else f"{value:+.3f}"
+    decimals = 1 if selected.measure.is_percent else _decimals(selected)
+    return f"{value:+,.{decimals}f}"
 
 
 def _amount(selected: Selected, value: float) -> str:
     if selected.measure.is_percent:
         return f"{value:.1f} points"
-    return f"{value:.3g} in {selected.measure.name}"
+    return f"{_value(selected, value)} in {selected.measure.name}"
 
 
 def _guessing(selected: Selected) -> str:

@@ -56,7 +56,10 @@ def call_select(options: argparse.Namespace) -> int:
     from provlab.core.plan import load_from
 
     config = _config(options)
-    dataset = load_from(config["dataset"])
+    try:
+        dataset = load_from(config["dataset"])
+    except ValueError as error:
+        raise ValueError(str(error).replace("dataset.task=", "--task ")) from error
     selected = select_on(
         dataset,
         n_features_to_select=options.features,
