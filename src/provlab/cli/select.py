@@ -13,7 +13,7 @@ from provlab.cli.commands import add_json
 from provlab.project.messages import did_you_mean
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import pandas as pd
 
     from provlab.bench.selected import Selected
     from provlab.data import Dataset
@@ -52,20 +52,21 @@ def select_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_select(options: argparse.Namespace) -> int:
     """Print the answer with its evidence, or the script that selects the same."""
-    from provlab.bench.select import select_on
+    from provlab.bench.select import select_on, time_order
     from provlab.core.plan import load_from
 
     config = _config(options)
+    times = _times(options.time, config["dataset"])
     try:
         dataset = load_from(config["dataset"])
     except ValueError as error:
-        raise ValueError(str(error).replace("dataset.task=", "--task ")) from error
+        raise ValueError(_in_options(str(error))) from error
     selected = select_on(
         dataset,
         n_features_to_select=options.features,
         methods=options.methods,
         scoring=options.metric,
-        time=_order(options.time, config["dataset"], dataset),
+        time=None if times is None else time_order(times, dataset.n_rows),
         model=options.model or config["model"],
         preparation=config["preparation"],
         n_splits=options.folds,
@@ -127,13 +128,18 @@ def _column(name: str | None) -> str | int | None:
     return int(name) if name is not None and re.fullmatch(r"-?\d+", name) else name
 
 
-def _order(name: str | None, config: dict[str, Any], dataset: Dataset) -> NDArray[Any] | None:
-    """Return the order of the rows by a column of times; None where there is none."""
+def _in_options(text: str) -> str:
+    """Return a message about settings of a file in the words of the command line."""
+    for setting, option in (("target:", "TARGET:"), ("groups:", "--groups:"), ("task=", "--task ")):
+        text = text.replace(f"dataset.{setting}", option)
+    return text
+
+
+def _times(name: str | None, config: dict[str, Any]) -> pd.Series | None:
+    """Return a column of times as it is in the file; None where none is asked for."""
     if name is None:
         return None
     import pandas as pd
-
-    from provlab.bench.select import time_order
 
     path = Path(str(config.get("path", "")))
     if path.suffix == ".parquet":
@@ -146,7 +152,7 @@ def _order(name: str | None, config: dict[str, Any], dataset: Dataset) -> NDArra
     if name not in columns:
         hint = did_you_mean(name, columns) or f"; columns are {', '.join(columns):.200}."
         raise ValueError(f"select: --time: expected a column of the table, got {name!r:.80}{hint}")
-    return time_order(frame.iloc[:, columns.index(name)], dataset.n_rows)
+    return frame.iloc[:, columns.index(name)]
 
 
 PLAIN = ("path", "target", "groups", "left_out", "task", "min_class_size", "name")
