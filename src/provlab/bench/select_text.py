@@ -111,10 +111,15 @@ def _frequencies(selected: Selected) -> str:
     if len(selected.features) > NAMES_SHOWN:
         return f"{len(always)} of these {len(selected.features)} are selected in all {n_folds} folds."
     fewer = [f"{_name(selected, name)} in {counts[name]}" for name in selected.features if counts[name] < n_folds]
-    if not always:
-        return f"Of {n_folds} folds, selected: {', '.join(fewer)}."
-    text = f"Selected in all {n_folds} folds: {_joined([_name(selected, name) for name in always])}"
-    return f"{text}; {', '.join(fewer)}." if fewer else f"{text}."
+    text = f"Of {n_folds} folds, selected: {', '.join(fewer)}."
+    if always:
+        text = f"Selected in all {n_folds} folds: {_joined([_name(selected, name) for name in always])}"
+        text = f"{text}; {', '.join(fewer)}." if fewer else f"{text}."
+    others = frame[~frame["selected"] & (2 * frame["folds"] >= n_folds)]
+    if len(others):
+        counted = [f"{_name(selected, str(name))} in {count}" for name, count in others["folds"].items()]
+        text += f" Not on all rows, but often in folds: {', '.join(counted[:NAMES_SHOWN])}."
+    return text
 
 
 def _nothing(selected: Selected) -> str:
@@ -274,6 +279,9 @@ def printed(selected: Selected) -> str:
     )
     if problem.is_fixed:
         whole = whole.replace("method and number", "the method")
+    if len(problem.methods) > 1:
+        n_times = int((selected.folds["method"] == selected.method).sum())
+        whole += f" {selected.method} is chosen in {n_times} of them."
     notes = [whole, f"The model is {problem.model!r}.", *selected.notes]
     parts.append("\n".join(visible_line(note) for note in notes))
     return "\n\n".join(parts)
