@@ -3,6 +3,7 @@
 import pytest
 
 import provsel.selectors
+from provlab.bench.select_methods import FAMILY_OF
 from provlab.cli import main
 from provlab.cli.project import TITLES, listing
 from provlab.core.composition import compose_config
@@ -48,6 +49,9 @@ def test_selectors_and_models_say_chance_and_guarantee():
     assert found["bss"].startswith("BSSSelector: Select features by single-set spectral sparsification")
     assert found["bss"].endswith("Guarantee: budget(rank, eps, delta).")
     assert found["at_size_lpsvm"].startswith("AtSize of LPSVMSelector: ")
+    assert " Subset, without labels. Source: Paul, Magdon-Ismail, Drineas (2016). Guarantee: " in found["bss"]
+    assert found["f_test"].endswith(" Filter, uses labels. Source: Fisher (1925).")
+    assert found.keys() == FAMILY_OF.keys()
     draws = {name for name, text in found.items() if " Draws." in text}
     assert {"uniform", "leverage", "online_leverage", "gaussian_compression", "sparse_embedding"} <= draws
     assert not {"bss", "full", "rrqr", "lpsvm", "rfe", "laplacian_score"} & draws

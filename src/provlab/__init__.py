@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the command line imports this package, and answers at once
     from provlab.bench.compare import compare
     from provlab.bench.rank import rank
+    from provlab.bench.select import select
     from provlab.data import load_dataset
     from provlab.project.project import Project
     from provsel.certificates import Measure, MeasuredTrial
@@ -22,6 +23,7 @@ _HOMES = {
     "compare": "provlab.bench.compare",
     "load_dataset": "provlab.data",
     "rank": "provlab.bench.rank",
+    "select": "provlab.bench.select",
 }
 
 FORMER_MODULES = {
@@ -37,7 +39,7 @@ FORMER_MODULES = {
 }
 """Modules by the names that scripts and configs of users have, and keys of stored trials: these names keep working."""
 
-__all__ = ["Measure", "MeasuredTrial", "Project", "compare", "load_dataset", "rank"]
+__all__ = ["Measure", "MeasuredTrial", "Project", "compare", "load_dataset", "rank", "select"]
 
 
 def __getattr__(name: str) -> Any:

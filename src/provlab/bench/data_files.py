@@ -28,7 +28,13 @@ Vectors = dict[str, NDArray[Any]]
 
 
 def write_data(
-    X: Any, y: Any, feature_names: Sequence[str] | None, beside: Mapping[str, Any], folder: Path, name: str
+    X: Any,
+    y: Any,
+    feature_names: Sequence[str] | None,
+    beside: Mapping[str, Any],
+    folder: Path,
+    name: str,
+    subject: str = "compare",
 ) -> dict[str, Any]:
     """Write data below a folder, and return the settings of `dataset=file` that read them.
 
@@ -43,6 +49,8 @@ def write_data(
     folder : path
     name : str
         Of the file, without suffix.
+    subject : str
+        Whom messages are about.
 
     Raises
     ------
@@ -53,36 +61,36 @@ def write_data(
         X = X.to_pandas()
     if isinstance(X, np.ndarray) and X.dtype.kind in "OU":
         X = pd.DataFrame(X).infer_objects()
-    vectors = _vectors(y, beside, np.shape(X)[0])
-    names = _column_names(X, feature_names)
+    vectors = _vectors(subject, y, beside, np.shape(X)[0])
+    names = _column_names(subject, X, feature_names)
     if isinstance(X, pd.DataFrame) and not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
-        return _write_table(X.set_axis(names, axis=1), vectors, folder, name)
-    return _write_arrays(X, vectors, names, folder, name)
+        return _write_table(subject, X.set_axis(names, axis=1), vectors, folder, name)
+    return _write_arrays(subject, X, vectors, names, folder, name)
 
 
-def _vectors(y: Any, beside: Mapping[str, Any], n_samples: int) -> Vectors:
+def _vectors(subject: str, y: Any, beside: Mapping[str, Any], n_samples: int) -> Vectors:
     """Return the labels and what stands beside them, after checking that each row has a value."""
     if np.ndim(y) == 2 and np.shape(y)[1] == 1:
         y = np.ravel(y)
-    labels = known_labels("compare", y)
+    labels = known_labels(subject, y)
     vectors = {"y": labels.astype(str) if labels.dtype.kind == "O" else labels}
     for role, value in beside.items():
         series = pd.Series(np.asarray(value))
         n_missing = int(series.isna().sum())
         if n_missing:
-            raise ValueError(f"compare: {role}: expected a value in each row, got {n_missing} without.")
+            raise ValueError(f"{subject}: {role}: expected a value in each row, got {n_missing} without.")
         is_number = series.dtype.kind in "iufb"
         vectors[role] = series.to_numpy() if is_number else series.astype(str).to_numpy(str)
     for role, vector in vectors.items():
         if vector.shape != (n_samples,):
             got = len(vector) if vector.ndim == 1 else f"an array of shape {vector.shape}"
             raise ValueError(
-                f"compare: expected {n_samples} values in {role}, one for each row of X, got {got}; correct it."
+                f"{subject}: expected {n_samples} values in {role}, one for each row of X, got {got}; correct it."
             )
     return vectors
 
 
-def _column_names(X: Any, feature_names: Sequence[str] | None) -> list[str] | None:
+def _column_names(subject: str, X: Any, feature_names: Sequence[str] | None) -> list[str] | None:
     """Return distinct names of the columns; None where nothing names them."""
     columns = getattr(X, "columns", None) if feature_names is None else feature_names
     if columns is None:
@@ -91,15 +99,17 @@ def _column_names(X: Any, feature_names: Sequence[str] | None) -> list[str] | No
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise ValueError(
-            f"compare: expected distinct names of columns, got {repeated[0]!r} more than once; rename one."
+            f"{subject}: expected distinct names of columns, got {repeated[0]!r} more than once; rename one."
         )
     return names
 
 
-def _write_arrays(X: Any, vectors: Vectors, names: list[str] | None, folder: Path, name: str) -> dict[str, Any]:
+def _write_arrays(
+    subject: str, X: Any, vectors: Vectors, names: list[str] | None, folder: Path, name: str
+) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     if sparse.issparse(X):
-        check_sparse("compare", X)
+        check_sparse(subject, X)
         rows = sparse.csr_array(X, dtype=np.float64)
         arrays |= {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape}
     else:
@@ -119,7 +129,7 @@ def _write_arrays(X: Any, vectors: Vectors, names: list[str] | None, folder: Pat
     return {"path": str(path), **{role: role for role in roles}}
 
 
-def _write_table(X: pd.DataFrame, vectors: Vectors, folder: Path, name: str) -> dict[str, Any]:
+def _write_table(subject: str, X: pd.DataFrame, vectors: Vectors, folder: Path, name: str) -> dict[str, Any]:
     """Write a table with texts, and the columns beside its features under names that none of these has."""
     longest = "_" * max(len(column) for column in X.columns)
     names = {role: f"{role}{longest}" if role in X else role for role in vectors}
@@ -132,7 +142,7 @@ def _write_table(X: pd.DataFrame, vectors: Vectors, folder: Path, name: str) -> 
             content = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
         except pa.ArrowException as error:
             raise ValueError(
-                f"compare: expected columns of numbers or texts, got {error!s:.200}; convert it."
+                f"{subject}: expected columns of numbers or texts, got {error!s:.200}; convert it."
             ) from None
         with replacing(path) as temporary:
             pq.write_table(content, temporary)

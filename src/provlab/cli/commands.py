@@ -41,6 +41,7 @@ COMMANDS = {
     "reproduce": ("artefacts", "compute missing trials of an artefact, and write its tables and figures",
                   "table1 executor=serial"),
     "run": ("run", "run one cell, or with -m a sweep over cells", "-m dataset=digits selector=bss,leverage"),
+    "select": ("select", "select features of a table: which, by which method, with what error", "penguins.csv species"),
     "status": ("artefacts", "count stored trials of each artefact", "--artefact table1"),
     "verify": ("claims", "judge the claims of papers on stored trials, or any claims on a table",
                "--paper smith2020 --detail"),

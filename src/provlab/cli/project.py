@@ -190,7 +190,7 @@ def listing(kind: str) -> dict[str, str]:
                 descriptions[path.stem] = _dataset(config)
             else:
                 is_comment_enough = group in ("protocol", "preparation")
-                descriptions[path.stem] = comment if is_comment_enough else _component(group, config)
+                descriptions[path.stem] = comment if is_comment_enough else _component(group, path.stem, config)
     return {name: " ".join(text.split()) for name, text in descriptions.items()}
 
 
@@ -212,8 +212,8 @@ def _dataset(config: dict[str, Any]) -> str:
     return f"{_first_line(module)} {size}. {origin}."
 
 
-def _component(kind: str, config: dict[str, Any]) -> str:
-    """Return class and summary of a component, whether it draws, and whether it has a theorem's number of features."""
+def _component(kind: str, name: str, config: dict[str, Any]) -> str:
+    """Return class and summary of a component, its source, whether it draws, and whether a theorem has its number."""
     from provlab.project.components import UNSET, build, component_class
     from provlab.project.project import current_project
     from provsel.reducers import is_random, is_random_model
@@ -227,11 +227,25 @@ def _component(kind: str, config: dict[str, Any]) -> str:
     cls, component = component_class(kind, config), build(kind, config)
     inner = [str(value["_target_"]).rsplit(".", 1)[-1] for value in config.values() if isinstance(value, dict)]
     text = f"{cls.__name__}{' of ' * bool(inner)}{', '.join(inner)}: {_first_line(cls)}"
+    if kind == "selector":
+        text += _labels_and_source(name, component)
     if is_random_model(component) if kind == "model" else is_random(component):
         text += " Draws."
     if hasattr(cls, "budget"):
         text += f" Guarantee: budget({', '.join(inspect.signature(cls.budget).parameters)})."
     return text
+
+
+def _labels_and_source(name: str, selector: Any) -> str:
+    """Return the family of a selector, whether it looks at labels, and the first work that it refers to."""
+    from provlab.bench.select_methods import FAMILY_OF
+
+    parts = [FAMILY_OF.get(name, "yours").capitalize()]
+    parts.append("uses labels" if getattr(selector, "needs_labels", False) else "without labels")
+    text = f" {', '.join(parts)}."
+    references = (inspect.getdoc(type(selector)) or "").partition("References\n----------\n")[2]
+    source = re.match(r"[^;.]*?\(\d{4}\)", references)
+    return f"{text} Source: {source[0]}." if source else text
 
 
 def _first_line(documented: object) -> str:

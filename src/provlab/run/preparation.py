@@ -76,7 +76,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             if getattr(self, name) is not None:
                 check_choice("preparation", name, getattr(self, name), choices)
         if sparse.issparse(X):
-            self.transformer_ = self._of_numbers(is_sparse=True).fit(X)
+            self.transformer_ = self.of_numbers(is_sparse=True).fit(X)
             return self
         is_text = np.array([kind.kind == "O" for kind in X.dtypes], dtype=bool)
         if is_text.any() and self.categories is None:
@@ -95,22 +95,39 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.transformer_ = ColumnTransformer(
             [
                 # masks: each name would be searched for among all names
-                ("numbers", self._of_numbers(), ~is_text),
+                ("numbers", self.of_numbers(), ~is_text),
                 ("texts", make_pipeline(SimpleImputer(strategy="most_frequent"), encoder), is_text),
             ],
             verbose_feature_names_out=False,
         ).fit(X)
         return self
 
-    def _of_numbers(self, *, is_sparse: bool = False) -> Any:
+    def of_numbers(self, *, is_sparse: bool = False, impute: bool = True) -> Any:
+        """Return what is done to columns of numbers, an unfitted pipeline; without missing values nothing to impute."""
         scalers = {
             None: None,
             "standard": StandardScaler(with_mean=not is_sparse),
             "range": MaxAbsScaler() if is_sparse else MinMaxScaler(),
             "robust": RobustScaler(with_centering=not is_sparse),
         }
-        imputer = SimpleImputer(strategy=self.missing or "median", keep_empty_features=True)
-        return make_pipeline(imputer, scalers[self.scale] or "passthrough")
+        scaler = scalers[self.scale] or "passthrough"
+        if not impute:
+            return make_pipeline(scaler)
+        return make_pipeline(SimpleImputer(strategy=self.missing or "median", keep_empty_features=True), scaler)
+
+    def sources(self) -> NDArray[np.int64]:
+        """Return for each column of `transform` the number of the column of the table that it is made of."""
+        places = np.arange(self.transformer_.n_features_in_)
+        if not isinstance(self.transformer_, ColumnTransformer):
+            return places
+        numbers, texts = (places[mask] for _, _, mask in self.transformer_.transformers_[:2])
+        if not texts.size:
+            return numbers
+        encoder = self.transformer_.named_transformers_["texts"][-1]
+        n_dummies = [names.size for names in encoder.categories_]
+        if encoder.drop_idx_ is not None:
+            n_dummies = [n - (dropped is not None) for n, dropped in zip(n_dummies, encoder.drop_idx_, strict=True)]
+        return np.concatenate([numbers, np.repeat(texts, n_dummies)])
 
     def transform(self, X: Any) -> Any:
         """Return rows as numbers, shape (n, columns): dense for a DataFrame, sparse for a sparse matrix."""

@@ -1,0 +1,420 @@
+"""Which features of a table, by which method, with what error: the error is that of the whole procedure."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from provlab.bench.data_files import write_data
+from provlab.bench.select_folds import (
+    Measure,
+    Outcome,
+    Problem,
+    check_classes,
+    n_folds,
+    outcome,
+    outer_splits,
+    sizes_for,
+)
+from provlab.bench.select_methods import chosen_methods
+from provlab.bench.selected import Selected
+from provlab.bench.table_selector import TableSelector, numbers_or_table
+from provlab.core.protocols.scoring import check_scorers
+from provlab.data import Dataset, load_dataset
+from provlab.project.messages import did_you_mean
+from provlab.run.executors import usable_cores
+from provlab.run.isolation import isolated_children
+from provlab.run.preparation import table_of
+
+N_OUTER, N_INNER = 10, 5
+N_OUTER_IN_TIME = 5
+
+MANY_ROWS = 20_000
+"""Rows beyond which five folds, and three inside of each, say enough."""
+
+N_OUTER_OF_MANY, N_INNER_OF_MANY = 5, 3
+
+WORTH_WORKERS = 4.0
+"""Seconds of work that is left, beyond which worker processes are worth their start."""
+
+
+def select(
+    X: Any,
+    y: Any,
+    *,
+    n_features_to_select: int | None = None,
+    methods: str | Iterable[str] | Mapping[str, Any] | None = None,
+    scoring: str | None = None,
+    groups: Any = None,
+    time: Any = None,
+    task: str = "auto",
+    model: Any = None,
+    preparation: Any = "standardise",
+    n_splits: int | None = None,
+    repeats: int = 1,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Selected:
+    """Choose features of a table, the method and their number, and say what error to expect.
+
+    Inside each training fold, methods and numbers of features are compared by inner folds: the smallest number whose
+    mean error is within one standard error of the best one is chosen, and the best method there. It is fitted to the
+    training fold, and tested on the rows that were held out. So the error is that of the whole procedure. The features
+    are those that the same procedure chooses on all rows.
+
+    Preparation, selection and model see training rows only. Columns of texts are chosen as a whole, and columns that
+    are equal as one.
+
+    Parameters
+    ----------
+    X : DataFrame, array-like or sparse of shape (n_samples, n_columns)
+        Columns of texts and missing values may be there.
+    y : array-like of shape (n_samples,)
+        Classes, as texts or numbers, or real numbers.
+    n_features_to_select : int, optional
+        None chooses the number among 1, 2, 3, 5, 8, 12, 20, 30, 50, 100, 200 and all.
+    methods : str, sequence of str or mapping, optional
+        Names as of `selector=NAME`, also as "f_test,mrmr"; "all" for all fast ones, by default eight of different
+        families. Or a mapping of names to unfitted selectors with `n_features_to_select`.
+    scoring : str, optional
+        A scorer of scikit-learn in place of the error in percent, or of the root mean squared error of numbers.
+    groups : array-like of shape (n_samples,), optional
+        Rows of one group, such as a patient, are never in training and test rows at once.
+    time : array-like of shape (n_samples,), optional
+        Numbers or dates: rows are tested after all rows that they are trained on.
+    task : {"auto", "classification", "regression"}, default="auto"
+    model : str or estimator, optional
+        A file of conf/model, or an unfitted estimator. By default a linear SVM for classes, and ridge regression for
+        numbers.
+    preparation : str, transformer or None, default="standardise"
+        A file of conf/preparation, or an unfitted transformer that keeps each column, or None.
+    n_splits : int, optional
+        Outer folds, by default 10; 5 in time, and beyond 20,000 rows. Fewer where a class has fewer rows.
+    repeats : int, default=1
+        Of the outer folds, with other ones.
+    random_state : int, default=0
+        Seed of all folds and of methods that draw. The same seed gives the same result.
+    n_jobs : int, optional
+        Worker processes; by default one a core where the work takes more than a few seconds. Results do not depend on
+        it.
+
+    Returns
+    -------
+    Selected
+
+    Raises
+    ------
+    ValueError
+        Bad data, an unknown method, or a setting that does not apply.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from provlab import select
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> select(X, y, methods="f_test,mrmr", n_splits=5).features
+    ['petal length (cm)', 'petal width (cm)']
+    """
+    beside = {} if groups is None else {"groups": groups}
+    with TemporaryDirectory() as folder:
+        settings = write_data(X, y, None, beside, Path(folder), "table", subject="select")
+        try:
+            dataset = load_dataset("file", **settings, task=task)
+        except ValueError as error:  # in the words of the caller, who has no file
+            text = re.sub(r"^data set [\w.]+: ", "select: ", str(error)).replace("dataset.", "")
+            raise ValueError(text) from error
+    return select_on(
+        dataset,
+        n_features_to_select=n_features_to_select,
+        methods=methods,
+        scoring=scoring,
+        time=None if time is None else time_order(time, dataset.n_rows),
+        model=model,
+        preparation=preparation,
+        n_splits=n_splits,
+        repeats=repeats,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        labels=np.ravel(np.asarray(y)),
+    )
+
+
+def select_on(
+    dataset: Dataset,
+    *,
+    n_features_to_select: int | None = None,
+    methods: str | Iterable[str] | Mapping[str, Any] | None = None,
+    scoring: str | None = None,
+    time: NDArray[np.int64] | None = None,
+    model: Any = None,
+    preparation: Any = "standardise",
+    n_splits: int | None = None,
+    repeats: int = 1,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    labels: NDArray[Any] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Selected:
+    """Do what `select` does, on a data set that is loaded.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    time : ndarray of shape (n_samples,), optional
+        The order of the rows, see `time_order`.
+    labels : ndarray of shape (n_samples,), optional
+        What the pipeline predicts; by default the names of the classes.
+    tell : callable, optional
+        Is told how long the work takes.
+    """
+    if labels is None:
+        labels = _labels_of(dataset)
+    if time is not None:
+        dataset, labels = _in_order(dataset, time), labels[time]
+    check_classes(dataset)
+    dataset, copies = _without_copies(dataset)
+    notes = [f"columns that are equal are one: {first} = {', '.join(names)}" for first, names in copies.items()]
+    _check_count(n_features_to_select, dataset)
+    preparation = _built("preparation", preparation)
+    model = _model(model, dataset)
+    if scoring:
+        check_scorers([scoring], model)
+    chosen, left_out = chosen_methods(
+        methods, shape=dataset.X.shape, is_regression=dataset.is_regression, random_state=random_state
+    )
+    values, transformer = numbers_or_table(_table(dataset, preparation), preparation)
+    problem = Problem(
+        dataset=dataset,
+        values=values,
+        transformer=transformer,
+        methods=tuple(chosen),
+        sizes=sizes_for(dataset.X.shape[1], n_features_to_select),
+        is_fixed=n_features_to_select is not None,
+        model=model,
+        measure=Measure(scoring or "", dataset.is_regression),
+        by_time=time is not None,
+        random_state=random_state,
+    )
+    folds, n_inner, note = _folds(problem, n_splits, repeats)
+    outcomes = _outcomes(problem, folds, n_inner, n_jobs, tell or (lambda text: None))
+    pipeline = _pipeline(problem, outcomes[-1], preparation, labels)
+    return Selected(problem, outcomes, pipeline, copies, [*notes, *left_out, *note])
+
+
+# ---- what goes in
+
+
+def time_order(time: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return the order of rows by their times: numbers, or dates as year-month-day."""
+    values = pd.Series(np.asarray(time))
+    if len(values) != n_rows:
+        raise ValueError(f"select: time: expected a value for each of {n_rows} rows, got {len(values)}; correct it.")
+    if values.dtype.kind not in "iufM":
+        texts = values
+        values = pd.to_datetime(texts, format="ISO8601", errors="coerce")
+        wrong = texts[values.isna()]
+        if len(wrong):
+            raise ValueError(
+                f"select: time: expected numbers, or dates such as 2024-03-31, got {wrong.iloc[0]!r:.40} in row "
+                f"{wrong.index[0]} from 0; write them so."
+            )
+    if values.isna().any():
+        raise ValueError(f"select: time: expected a value in each row, got {int(values.isna().sum())} without.")
+    return np.argsort(values.to_numpy(), kind="stable").astype(np.int64)
+
+
+def _in_order(dataset: Dataset, order: NDArray[np.int64]) -> Dataset:
+    groups = None if dataset.groups is None else dataset.groups[order]
+    return replace(dataset, X=dataset.X[order], y=dataset.y[order], groups=groups)
+
+
+def _labels_of(dataset: Dataset) -> NDArray[Any]:
+    """Return what a target stands for: names of classes, numbers where these are numbers."""
+    if dataset.is_regression or dataset.class_names is None:
+        return dataset.y
+    names = np.asarray(dataset.class_names)
+    try:
+        numbers = names.astype(np.float64)
+        if (numbers == np.floor(numbers)).all():
+            numbers = numbers.astype(np.int64)
+        names = numbers
+    except ValueError:
+        names = names.astype(object)
+    return names[np.unique(dataset.y, return_inverse=True)[1]]
+
+
+def _without_copies(dataset: Dataset) -> tuple[Dataset, dict[str, list[str]]]:
+    """Return a data set without columns that equal an earlier one, and the names of these by that of the first."""
+    names = dataset.feature_names
+    columns: Any = dataset.X
+    columns = columns.tocsc() if sparse.issparse(columns) else columns
+    first_of: dict[Any, str] = {}
+    kept = []
+    copies: dict[str, list[str]] = {}
+    for place, name in enumerate(names):
+        texts = dataset.categories.get(name)
+        content = (_bytes_of(columns, place), None if texts is None else tuple(texts))
+        first = first_of.setdefault(content, str(name))
+        if first == str(name):
+            kept.append(place)
+        else:
+            copies.setdefault(first, []).append(str(name))
+    if not copies:
+        return dataset, {}
+    categories = {name: texts for name, texts in dataset.categories.items() if name in names[kept]}
+    return replace(dataset, X=dataset.X[:, kept], feature_names=names[kept], categories=categories), copies
+
+
+def _bytes_of(columns: Any, place: int) -> int | bytes:
+    """Return the bytes of a column, hashed where they are many."""
+    import hashlib
+
+    if sparse.issparse(columns):
+        start, end = columns.indptr[place : place + 2]
+        content = columns.indices[start:end].tobytes() + columns.data[start:end].tobytes()
+    else:
+        content = columns[:, place].tobytes()
+    return hashlib.sha256(content).digest()
+
+
+def _check_count(count: int | None, dataset: Dataset) -> None:
+    n_columns = dataset.X.shape[1]
+    is_count = isinstance(count, int | np.integer) and not isinstance(count, bool)
+    if count is not None and (not is_count or not 1 <= count <= n_columns):
+        raise ValueError(
+            f"select: expected a number of features from 1 to {n_columns}, the different columns of {dataset.name}, "
+            f"got {count!r}; leave it out, and the number is chosen as well."
+        )
+
+
+def _table(dataset: Dataset, preparation: Any) -> Any:
+    """Return the columns of a data set: an array of numbers, sparse rows, or a DataFrame where there are texts."""
+    if preparation is None:
+        dataset.check_complete()
+    if sparse.issparse(dataset.X):
+        return dataset.X
+    return table_of(dataset)
+
+
+def _built(kind: str, component: Any) -> Any:
+    """Return an estimator of a name in conf, of a config, or as it is."""
+    if isinstance(component, str):
+        from provlab.core.composition import compose_config, resolve_references
+        from provlab.project.project import conf_files
+
+        names = [path.stem for path in conf_files(kind)]
+        if component not in names:
+            hint = did_you_mean(component, names) or f"; provsel list {kind}s says what they are."
+            raise ValueError(f"select: {kind}: expected one of {', '.join(names)}, got {component!r:.80}{hint}")
+        component = resolve_references(compose_config([f"{kind}={component}"]), [kind])[kind]
+    if not isinstance(component, Mapping):
+        if component is None or hasattr(component, "fit"):
+            return component
+        raise ValueError(f"select: {kind}: expected a name or an unfitted estimator, got {component!r:.80}.")
+    from provlab.project.components import build
+
+    return None if component.get("_target_", "") is None else build(kind, component)
+
+
+def _model(model: Any, dataset: Dataset) -> Any:
+    """Return the model, unfitted; by default a linear one that is fast at the shape of the table."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if model in (None, "by_task"):
+        return _default_model(dataset)
+    built = _built("model", model)
+    wanted = is_regressor if dataset.is_regression else is_classifier
+    if not wanted(built):
+        kind = (
+            "numbers, such as ridge, lasso or svr" if dataset.is_regression else "classes, such as libsvm or logistic"
+        )
+        raise ValueError(
+            f"select: model: expected one that predicts {kind}, got {type(built).__name__}; --task says what the "
+            f"target is where that is wrong."
+        )
+    return built
+
+
+def _default_model(dataset: Dataset) -> Any:
+    from sklearn.linear_model import Ridge
+    from sklearn.svm import LinearSVC
+
+    from provsel.models import LibsvmSVM
+
+    n_rows, n_columns = dataset.X.shape
+    if dataset.is_regression:
+        return Ridge(random_state=0)
+    if n_rows < n_columns:
+        return LibsvmSVM()
+    return LinearSVC(dual=False, random_state=0)  # a tenth of LIBSVM's time on thousands of rows
+
+
+# ---- the work
+
+
+def _folds(problem: Problem, n_splits: int | None, repeats: int) -> tuple[list[Any], int, list[str]]:
+    """Return the outer folds, the number of inner ones, and notes."""
+    dataset = problem.dataset
+    is_large = dataset.n_rows > MANY_ROWS
+    n_inner = N_INNER_OF_MANY if is_large else N_INNER
+    wanted = n_splits or (N_OUTER_OF_MANY if is_large else N_OUTER)
+    if problem.by_time:
+        wanted, repeats = n_splits or N_OUTER_IN_TIME, 1
+    n_outer = wanted if n_splits else n_folds(dataset, wanted, problem.by_time)
+    notes = []
+    if n_outer < wanted:
+        what = "groups" if dataset.groups is not None else "rows of its smallest class"
+        notes.append(f"{n_outer} folds, as there are {n_outer} {what}")
+    return list(outer_splits(problem, n_outer, repeats)), n_inner, notes
+
+
+def _outcomes(
+    problem: Problem, folds: Sequence[Any], n_inner: int, n_jobs: int | None, tell: Callable[[str], None]
+) -> list[Outcome]:
+    """Return the outcome of each fold, and last that on all rows.
+
+    The first fold is computed here: its time says whether worker processes are worth their start.
+    """
+    every_row = np.arange(problem.dataset.n_rows)
+    work = [*folds, (every_row, None)]
+    start = time.perf_counter()
+    first = outcome(problem, work[0], n_inner)
+    left = (time.perf_counter() - start) * (len(work) - 1)
+    n_workers = n_jobs or 1
+    if n_jobs is None and left > WORTH_WORKERS:
+        n_workers = usable_cores()
+    n_workers = min(n_workers, len(work) - 1) if n_workers > 0 else usable_cores()
+    if left > WORTH_WORKERS:
+        workers = f" by {n_workers} processes" if n_workers > 1 else ""
+        tell(f"about {left / n_workers:.0f} s: {len(work) - 1} folds of {len(problem.methods)} methods{workers}")
+    if n_workers == 1:
+        return [first, *(outcome(problem, rows, n_inner) for rows in work[1:])]
+    from joblib import Parallel, delayed
+
+    with isolated_children():
+        rest = Parallel(n_jobs=n_workers)(delayed(outcome)(problem, rows, n_inner) for rows in work[1:])
+    return [first, *rest]
+
+
+def _pipeline(problem: Problem, final: Outcome, preparation: Any, labels: NDArray[Any]) -> Pipeline:
+    """Return selector, preparation and model, fitted on all rows; it needs the selected columns only."""
+    dataset = problem.dataset
+    names = dataset.feature_names.tolist()
+    method, size = final.choice
+    count = problem.sizes[size] if size < len(problem.sizes) else problem.n_columns
+    selector = TableSelector(problem.methods[method].selector, count, preparation=preparation, columns=names)
+    steps = [("columns", selector), ("preparation", preparation), ("model", clone(problem.model))]
+    table = dataset.X if sparse.issparse(dataset.X) else table_of(dataset)
+    return Pipeline([step for step in steps if step[1] is not None]).fit(table, labels)

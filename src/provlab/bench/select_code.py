@@ -1,0 +1,80 @@
+"""The selection of `select` on all rows as a script by scikit-learn and provsel alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+
+from provlab.project.estimators import public_name
+
+if TYPE_CHECKING:
+    from provlab.bench.selected import Selected
+
+OF_TABLES = "provlab.bench.table_selector.TableSelector"
+
+
+def code_of(selected: Selected) -> str:
+    """Return a script that selects the same features on all rows, and trains the same model on them."""
+    pipeline = selected.pipeline
+    table_selector, model = pipeline["columns"], clone(pipeline["model"])
+    count = table_selector.n_features_to_select
+    selector = clone(table_selector.selector).set_params(n_features_to_select=count)
+    preparation = table_selector.preparation
+    imports = {"import pandas as pd", _import(selector), _import(model)}
+    source = list(selected.source) or ["# X and y are the table and its target", "X = pd.DataFrame(X)"]
+    copies = [name for names in selected.copies.values() for name in names]
+    if copies:
+        source.append(f"X = X.drop(columns={copies!r})  # which are equal to others")
+    if table_selector.texts_ or not _is_of_steps(preparation):
+        imports |= {
+            "from provlab.bench.table_selector import TableSelector",
+            "from sklearn.pipeline import make_pipeline",
+        }
+        steps = []
+        if preparation is not None:
+            imports.add(_import(preparation))
+            source.append(f"preparation = {preparation!r}")
+            steps.append("preparation")
+        given = "".join(f", {name}={name}" for name in steps)
+        body = [
+            f"selector = TableSelector({selector!r}, {count}{given})",
+            f"pipeline = make_pipeline({', '.join(['selector', *steps, repr(model)])}).fit(X, y)",
+            "print(selector.fit(X, y).features_)",
+        ]
+    else:
+        imports |= {"from sklearn.pipeline import make_pipeline"}
+        steps = _steps(preparation, imports)
+        body = [
+            f"prepare = make_pipeline({', '.join(steps)})",
+            f"selector = {selector!r}",
+            "features = X.columns[selector.fit(prepare.fit_transform(X), y).indices_].tolist()",
+            f"pipeline = make_pipeline(prepare, {model!r}).fit(X[features], y)",
+            "print(features)",
+        ]
+    imports |= {line for line in source if line.startswith(("from ", "import "))}
+    source = [line for line in source if line not in imports]
+    return "\n".join([*sorted(imports), "", *source, *body])
+
+
+def _import(estimator: Any) -> str:
+    package, _, name = public_name(type(estimator)).rpartition(".")
+    return f"from {package} import {name}"
+
+
+def _is_of_steps(preparation: Any) -> bool:
+    from provlab.run.preparation import TablePreparation
+
+    return isinstance(preparation, TablePreparation | None)
+
+
+def _steps(preparation: Any, imports: set[str]) -> list[str]:
+    """Return what a table preparation does to numbers as calls, and add what they import."""
+    if preparation is None:
+        return ["'passthrough'"]
+    steps = []
+    for _, step in preparation.of_numbers().steps:
+        if step != "passthrough":
+            imports.add(_import(step))
+            steps.append(repr(step))
+    return steps

@@ -1,0 +1,185 @@
+"""Methods of `select` by the names that `selector=NAME` has: their families, and which are fast on what table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from provlab.project.messages import did_you_mean
+
+FAMILIES = {
+    "filter": (
+        "f_test", "rank_test", "mutual_information", "chi_squared", "shrunken_centroids", "mrmr", "jmi", "relieff",
+        "multisurf", "hsic_lasso", "laplacian_score", "alpha_investing",
+    ),
+    "embedded": (
+        "l1_svm", "at_size_l1_svm", "lpsvm", "at_size_lpsvm", "lasso", "feature_selective", "at_size",
+        "stability_selection", "knockoff",
+    ),
+    "wrapper": (
+        "rfe", "rfe_half", "forward", "forest_rfe", "permutation_importance", "boruta", "cross_validated_size",
+        "always_kept",
+    ),
+    "subset": (
+        "adaptive_randomized_pivoting", "approximate_bss", "bss", "cur", "dual_set", "farthest_point", "leverage",
+        "online_leverage", "randomly_pivoted_qr", "ridge_leverage", "rrqr", "single_svd", "spectral_selection",
+        "strong_rrqr",
+    ),
+    "control": ("full", "uniform"),
+    "compression": ("gaussian_compression", "sparse_embedding"),
+}  # fmt: skip
+"""A filter looks at the data alone, an embedded method at a model that it trains, a wrapper trains models again and
+again. A subset of columns stands for the others, without labels. A compression mixes columns, and selects none."""
+
+FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names}
+
+DEFAULT = (
+    "f_test", "mutual_information", "mrmr", "relieff", "rfe", "stability_selection", "permutation_importance", "rrqr",
+)  # fmt: skip
+
+ALL = (
+    *DEFAULT, "rank_test", "shrunken_centroids", "jmi", "multisurf", "forward", "forest_rfe",
+    "ridge_leverage", "single_svd", "cur", "farthest_point", "randomly_pivoted_qr", "laplacian_score",
+)  # fmt: skip
+"""What `methods="all"` means: the fast ones that order columns of any sign."""
+
+SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "leverage": {"strategy": "top", "rescale": False},
+    "permutation_importance": {"n_estimators": 15},
+    "forest_rfe": {"n_estimators": 15},
+    "stability_selection": {"n_pairs": 10},
+}
+"""Where a method of hundreds of fits has other settings than its file: fewer trees and halves, and nothing drawn."""
+
+MAX_ROWS = {
+    "relieff": 5_000, "multisurf": 5_000, "laplacian_score": 5_000, "rfe": 20_000, "stability_selection": 20_000,
+    "permutation_importance": 20_000, "forest_rfe": 20_000,
+}  # fmt: skip
+"""Training rows beyond which a method takes too long to be fitted for each fold, unless it is asked for by name."""
+
+MAX_CELLS = {"rfe": 4_000_000, "forest_rfe": 1_000_000, "permutation_importance": 4_000_000}
+"""The same, of rows times columns."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: its name, its family, and an unfitted selector that takes `n_features_to_select`."""
+
+    name: str
+    family: str
+    selector: Any
+
+
+def chosen_methods(
+    methods: str | Iterable[str] | Mapping[str, Any] | None,
+    *,
+    shape: tuple[int, int],
+    is_regression: bool,
+    random_state: int,
+) -> tuple[list[Method], list[str]]:
+    """Return the methods that apply to a table, and notes on those that are left out.
+
+    Parameters
+    ----------
+    methods : str, iterable of str, mapping or None
+        None are the default ones, "all" all fast ones, else names of `selector=NAME`, also as "a,b", or names of the
+        caller's own with their selectors.
+    shape : (int, int)
+        Rows and columns.
+    is_regression : bool
+    random_state : int
+        Of selectors that draw and have no seed.
+
+    Raises
+    ------
+    ValueError
+        For a name that no selector has, one that cannot be asked for a number of features, and where none applies.
+    """
+    notes = []
+    chosen = []
+    named = methods is not None and methods != "all"
+    for method in _candidates(methods):
+        reason = _reason_against(method, shape, is_regression=is_regression, named=named)
+        if reason:
+            notes.append(f"{method.name} is left out: {reason}")
+            continue
+        chosen.append(Method(method.name, method.family, _told(method.selector, is_regression, random_state)))
+    if not chosen:
+        raise ValueError(f"select: expected a method that applies, got none: {'; '.join(notes)}.")
+    return chosen, notes
+
+
+def _candidates(methods: str | Iterable[str] | Mapping[str, Any] | None) -> Iterator[Method]:
+    if isinstance(methods, Mapping):
+        for name, selector in methods.items():
+            _check_selector(name, selector)
+            yield Method(str(name), "yours", selector)
+        return
+    if methods is None:
+        names: Iterable[str] = DEFAULT
+    elif methods == "all":
+        names = ALL
+    elif isinstance(methods, str):
+        names = [name.strip() for name in methods.split(",")]
+    else:
+        names = list(methods)
+    for name in dict.fromkeys(names):
+        yield Method(name, FAMILY_OF.get(name, "yours"), selector_named(name))
+
+
+def selector_named(name: str) -> Any:
+    """Return the unfitted selector of a file of conf/selector, with the settings that it has here."""
+    from provlab.core.composition import compose_config, resolve_references
+    from provlab.project.components import build
+    from provlab.project.project import conf_files
+
+    names = [path.stem for path in conf_files("selector")]
+    if name not in names or name == "any":
+        hint = did_you_mean(name, names) or "; provsel list selectors says what they are."
+        raise ValueError(f"select: methods: expected names of selectors, all, or none, got {name!r:.80}{hint}")
+    config = resolve_references(compose_config([f"selector={name}"]), ["selector"])["selector"]
+    config |= SETTINGS.get(name, {})
+    if "n_features_to_select" not in config:
+        raise ValueError(
+            f"select: methods: expected selectors that are asked for a number of features, got {name}, which is not; "
+            f"choose at_size_lpsvm or at_size_l1_svm, or another one of provsel list selectors."
+        )
+    return build("selector", {**config, "n_features_to_select": 1})
+
+
+def _check_selector(name: str, selector: Any) -> None:
+    is_estimator = hasattr(selector, "get_params") and hasattr(selector, "fit") and not isinstance(selector, type)
+    if not is_estimator or "n_features_to_select" not in selector.get_params(deep=False):
+        raise ValueError(
+            f"select: methods: expected an unfitted selector with n_features_to_select for {name!r:.80}, got "
+            f"{selector!r:.80}; compare takes selectors of a fixed number, such as SelectKBest."
+        )
+
+
+def _reason_against(method: Method, shape: tuple[int, int], *, is_regression: bool, named: bool) -> str:
+    """Return why a method does not apply to a table; "" where it does."""
+    n_rows, n_columns = shape
+    if is_regression and getattr(method.selector, "classes_only", False):
+        return "it is for classes, and the target has numbers"
+    if named:
+        return ""
+    if n_rows > MAX_ROWS.get(method.name, n_rows):
+        return f"slow on more than {MAX_ROWS[method.name]:,} rows; --methods names it all the same"
+    limit = MAX_CELLS.get(method.name, n_rows * n_columns)
+    if n_rows * n_columns > limit:
+        return f"slow on more than {limit:,} values; --methods names it all the same"
+    return ""
+
+
+def _told(selector: Any, is_regression: bool, random_state: int) -> Any:
+    """Return a copy that knows the task, and has a seed where it draws and has none."""
+    from sklearn.base import clone
+
+    told = clone(selector)
+    parameters = told.get_params(deep=False)
+    if "task" in parameters:
+        told.set_params(task="regression" if is_regression else "classification")
+    if parameters.get("random_state", 0) is None:
+        told.set_params(random_state=random_state)
+    return told

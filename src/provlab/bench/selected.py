@@ -1,0 +1,328 @@
+"""What `select` found: features, error and tables, with the tests of their differences."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import beta
+from sklearn.pipeline import Pipeline
+
+from provlab.bench.select_code import code_of
+from provlab.bench.select_folds import Measure, Measured, Outcome, Problem
+from provlab.verdicts.claims.paired_tests import CorrectedT, holm
+from provsel.stability import stability
+
+Floats = NDArray[np.float64]
+
+ALL, GUESS = "all columns", "guessing"
+"""Last lines of the table of methods."""
+
+
+class Estimate(NamedTuple):
+    """A mean over folds with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class FoldValues(NamedTuple):
+    """The measure on each outer fold, and what the intervals of its means need.
+
+    Attributes
+    ----------
+    procedure, of_all, guess : ndarray of shape (n_folds,)
+        Of the whole procedure, of all columns, and of the most frequent class or the mean.
+    methods : ndarray of shape (n_folds, n_methods)
+        Each with its own size, chosen inside; NaN of one that failed in some fold.
+    sizes : ndarray of shape (n_folds, n_sizes)
+        Of the method that was chosen on all rows.
+    ratio : float
+        Test rows per training row.
+    n_rows : int
+        Rows that are tested in a repeat.
+    """
+
+    procedure: Floats
+    of_all: Floats
+    guess: Floats
+    methods: Floats
+    sizes: Floats
+    ratio: float
+    n_rows: int
+
+    def estimate(self, values: Floats, measure: Measure) -> Estimate:
+        """Return a mean over folds with its interval.
+
+        An error of classes is no surer than that of as many independent rows: ten folds without an error are no proof
+        that there is none.
+        """
+        mean = float(values.mean())
+        low, high = CorrectedT(values, ratio=self.ratio).interval(0.95)
+        if measure.is_percent:
+            n_wrong = mean / 100 * self.n_rows
+            n_right = self.n_rows - n_wrong
+            if n_wrong > 0:
+                low = min(low, 100 * float(beta.ppf(0.025, n_wrong, n_right + 1)))
+            if n_right > 0:
+                high = max(high, 100 * float(beta.ppf(0.975, n_wrong + 1, n_right)))
+            low, high = max(low, 0.0), min(high, 100.0)
+        return Estimate(mean, low, high)
+
+    def difference(self, values: Floats, others: Floats) -> CorrectedT:
+        """Return the test of the mean difference between two, fold by fold."""
+        return CorrectedT(values - others, ratio=self.ratio)
+
+
+def fold_values(problem: Problem, outcomes: Sequence[Outcome], method: int) -> FoldValues:
+    """Return the measure on the outer folds; `method` is that which was chosen on all rows."""
+    tested = [_tested(fold) for fold in outcomes]
+    methods = np.full((len(outcomes), len(problem.methods)), np.nan)
+    for row, (fold, values) in enumerate(zip(outcomes, tested, strict=True)):
+        for place, choice in enumerate(fold.of_methods):
+            if choice is not None:
+                methods[row, place] = values.values[choice]
+    methods[:, np.isnan(methods).any(axis=0)] = np.nan
+    n_repeats = max(1, round(sum(fold.n_test for fold in outcomes) / problem.dataset.n_rows))
+    return FoldValues(
+        procedure=np.array([values.values[fold.choice] for fold, values in zip(outcomes, tested, strict=True)]),
+        of_all=np.array([values.of_all for values in tested]),
+        guess=np.array([values.guess for values in tested]),
+        methods=methods,
+        sizes=np.array([values.values[method, :-1] for values in tested]),
+        ratio=float(np.mean([fold.n_test / fold.n_train for fold in outcomes])),
+        n_rows=sum(fold.n_test for fold in outcomes) // n_repeats,
+    )
+
+
+def _tested(fold: Outcome) -> Measured:
+    assert fold.tested is not None  # of an outer fold
+    return fold.tested
+
+
+class Selected:
+    """What `select` returns. Printed, the answer comes first; a notebook shows it with its figure.
+
+    Attributes
+    ----------
+    features : list of str
+        Selected on all rows, the best first.
+    method : str
+        That selected them.
+    error : Estimate
+        Of the whole procedure on rows that it has not seen: in percent, RMSE of numbers, or the scorer asked for.
+    pipeline : Pipeline
+        Fitted on all rows: selection, preparation and model. To predict, a table needs the selected columns only.
+    table : DataFrame
+        A line a method, each with its own number of features chosen inside each fold; all columns and guessing below.
+        Differences are to the best line and to all columns; their p are adjusted by Holm over the methods.
+    curve : DataFrame
+        A line for each number of features of `method` on the outer folds; the last is that of all columns.
+    frequency : DataFrame
+        A line a feature: in how many outer folds it was selected, and whether it is in the final set.
+    folds : DataFrame
+        A line an outer fold: method and features of the procedure, and the measure, also of all columns and guessing.
+    notes : list of str
+        What was left out or joined, and why.
+    code : str
+        The same selection by scikit-learn and provsel alone.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        outcomes: Sequence[Outcome],
+        pipeline: Pipeline,
+        copies: Mapping[str, list[str]],
+        notes: Sequence[str],
+    ) -> None:
+        *self.outer, self.final = outcomes
+        self.problem = problem
+        self.measure = problem.measure
+        self.pipeline = pipeline
+        self.copies = dict(copies)
+        self.chosen = problem.methods[self.final.choice.method]
+        self.method = self.chosen.name
+        self.features: list[str] = list(pipeline["columns"].features_)
+        self.values = fold_values(problem, self.outer, self.final.choice.method)
+        self.error = self.values.estimate(self.values.procedure, self.measure)
+        failures: dict[str, str] = {}
+        for fold in outcomes:
+            failures |= fold.reasons
+        self.notes = [*notes, *(f"{name} failed: {reason}" for name, reason in failures.items())]
+        self.source: list[str] = []
+
+    # ---- frames
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """A line a method, and all columns and guessing below."""
+        values, name = self.values, self.measure.name
+        lines = {}
+        for place, method in enumerate(self.problem.methods):
+            of_method = values.methods[:, place]
+            sizes = [len(self._columns(fold, place)) for fold in self.outer]
+            line: dict[str, Any] = {"family": method.family, "features": float(np.median(sizes))}
+            if not np.isnan(of_method).any():
+                line |= dict(zip((name, "low", "high"), values.estimate(of_method, self.measure), strict=True))
+            line["stability"] = self._stability(place)
+            line["seconds"] = float(np.mean([_tested(fold).seconds[place] for fold in self.outer]))
+            lines[method.name] = line
+        for label, of_folds in ((ALL, values.of_all), (GUESS, values.guess)):
+            estimate = values.estimate(of_folds, self.measure)
+            n_columns = float(self.problem.n_columns if label == ALL else 0)
+            lines[label] = {"family": "", "features": n_columns}
+            lines[label] |= dict(zip((name, "low", "high"), estimate, strict=True))
+        table = pd.DataFrame.from_dict(lines, orient="index")
+        best = self._best_place()
+        table = table.join(self._differences(values.methods[:, best], "difference", without=best))
+        return table.join(self._differences(values.of_all, "to_all"))
+
+    def _best_place(self) -> int:
+        return int(np.nanargmin(self.measure.sign * self.values.methods.mean(axis=0)))
+
+    @property
+    def best(self) -> str:
+        """The method of the best mean over the outer folds."""
+        return self.problem.methods[self._best_place()].name
+
+    def _differences(self, to: Floats, name: str, without: int = -1) -> pd.DataFrame:
+        """Return the difference of each method to something, with interval and p by Holm over the methods."""
+        lines = {}
+        for place, method in enumerate(self.problem.methods):
+            of_method = self.values.methods[:, place]
+            if place == without or np.isnan(of_method).any():
+                continue
+            test = self.values.difference(of_method, to)
+            low, high = test.interval(0.95)
+            lines[method.name] = {name: test.estimate, f"{name}_low": low, f"{name}_high": high, "p": test.p_value()}
+        columns = [name, f"{name}_low", f"{name}_high", "p"]
+        frame = pd.DataFrame.from_dict(lines, orient="index", columns=columns, dtype=float)
+        frame["p"] = holm(frame["p"].tolist())
+        return frame.rename(columns={"p": f"{name}_p"})
+
+    def detectable(self) -> float:
+        """Return the difference to the best method that such folds show nine times in ten: the median over methods."""
+        best = self._best_place()
+        distances = []
+        for place in range(len(self.problem.methods)):
+            of_method = self.values.methods[:, place]
+            if place != best and not np.isnan(of_method).any():
+                test = self.values.difference(of_method, self.values.methods[:, best])
+                distances.append(test.detectable(0.025, "greater"))
+        finite = [distance for distance in distances if math.isfinite(distance) and distance > 1e-9]
+        return float(np.median(finite)) if finite else math.nan
+
+    def _columns(self, fold: Outcome, method: int) -> NDArray[np.int64]:
+        """Return what a method selects in a fold at the size that was chosen inside."""
+        choice = fold.of_methods[method]
+        if choice is None or not _tested(fold).columns[method]:
+            return np.empty(0, dtype=np.int64)
+        if choice.size == len(self.problem.sizes):
+            return np.arange(self.problem.n_columns)
+        return _tested(fold).columns[method][choice.size]
+
+    def _stability(self, method: int) -> float:
+        try:
+            selections = [self._columns(fold, method) for fold in self.outer]
+            return stability(selections, self.problem.n_columns, overlap=min(self.values.ratio, 0.99)).index
+        except ValueError:  # everything or nothing in each fold
+            return math.nan
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """The measure of `method` at each size, and at last of all columns."""
+        lines = []
+        for place, size in enumerate(self.problem.sizes):
+            of_size = self.values.sizes[:, place]
+            if not np.isnan(of_size).any():
+                lines.append((size, *self.values.estimate(of_size, self.measure)))
+        if not self.problem.is_fixed or self.problem.sizes[0] < self.problem.n_columns:
+            lines.append((self.problem.n_columns, *self.values.estimate(self.values.of_all, self.measure)))
+        return pd.DataFrame(lines, columns=["features", self.measure.name, "low", "high"]).set_index("features")
+
+    @cached_property
+    def frequency(self) -> pd.DataFrame:
+        """How often the procedure selected each feature on the outer folds, the most frequent ones first."""
+        counts = np.zeros(self.problem.n_columns, dtype=np.int64)
+        for selected in self._selected_in_folds():
+            counts[selected] += 1
+        names = self.problem.dataset.feature_names
+        frame = pd.DataFrame({"folds": counts, "selected": np.isin(names, self.features)}, index=names)
+        frame = frame[(frame["folds"] > 0) | frame["selected"]]
+        return frame.sort_values(["selected", "folds"], ascending=False, kind="stable")
+
+    def _selected_in_folds(self) -> list[NDArray[np.int64]]:
+        every_column = np.arange(self.problem.n_columns)
+        selections = []
+        for fold in self.outer:
+            method, size = fold.choice
+            is_all = size == len(self.problem.sizes)
+            selections.append(every_column if is_all else _tested(fold).columns[method][size])
+        return selections
+
+    @cached_property
+    def folds(self) -> pd.DataFrame:
+        """What the procedure chose in each outer fold, and the measure on its test rows."""
+        names = self.problem.dataset.feature_names
+        values = self.values
+        lines = []
+        for place, selected in enumerate(self._selected_in_folds()):
+            line = {"method": self.problem.methods[self.outer[place].choice.method].name, "features": len(selected)}
+            line["names"] = names[selected].tolist()
+            line |= {self.measure.name: values.procedure[place], ALL: values.of_all[place], GUESS: values.guess[place]}
+            lines.append(line)
+        return pd.DataFrame(lines)
+
+    # ---- what people see
+
+    @property
+    def answer(self) -> list[str]:
+        """One to four sentences: what to keep, with what error, and what these data cannot tell."""
+        from provlab.bench.select_text import answer
+
+        return answer(self)
+
+    @property
+    def code(self) -> str:
+        """The same selection by scikit-learn and provsel alone; X and y are the table and its target."""
+        return code_of(self)
+
+    def __str__(self) -> str:
+        """Return the answer, the tables and the notes as text."""
+        from provlab.bench.select_text import printed
+
+        return printed(self)
+
+    __repr__ = __str__
+
+    def draw(self) -> Any:
+        """Return a Matplotlib figure: the measure against the number of features, with all columns and guessing."""
+        from provlab.report.figures.sizes import size_figure
+
+        estimates = {ALL: self.table.loc[ALL], GUESS: self.table.loc[GUESS]}
+        return size_figure(self.curve, self.measure.label, self.method, estimates)
+
+    def _repr_html_(self) -> str:
+        """Return answer, figure and table, for a notebook."""
+        from provlab.bench.select_text import method_texts
+
+        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.answer)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        table = method_texts(self).to_html()
+        try:
+            figure = self.draw()
+        except ModuleNotFoundError:  # of the extra "report"
+            return f"{sentences}{table}{notes}"
+        drawn = io.StringIO()
+        figure.savefig(drawn, format="svg")
+        svg = drawn.getvalue()
+        return f"{sentences}{svg[svg.index('<svg') :]}{table}{notes}"

@@ -1,0 +1,207 @@
+"""Columns of a table that a selector chooses on its prepared rows: what a preparation makes of one column is one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from provlab.run.preparation import TablePreparation
+from provsel.selectors import BaseSelector
+from provsel.training_view import TrainingView
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class TableSelector(TransformerMixin, BaseEstimator):
+    """Keep the columns of a table that a selector chooses after a preparation, as they are in the table.
+
+    All columns that the preparation makes of one, such as the dummies of a category, are chosen together, and count as
+    one.
+
+    Parameters
+    ----------
+    selector : selector
+        Unfitted, with a parameter `n_features_to_select`, which is set.
+    n_features_to_select : int
+        Number of columns of the table.
+    preparation : transformer, optional
+        Fitted before the selection, see `provlab.run.preparation.TablePreparation`; None for a table of numbers.
+    columns : sequence of str, optional
+        Names of the columns that there are to choose from; None is all.
+
+    Attributes
+    ----------
+    features_ : list of str
+        Names of the columns kept, in order of selection. Columns of arrays are called "1", "2", ....
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from provlab.bench.table_selector import TableSelector
+    >>> from provlab.run.preparation import TablePreparation
+    >>> from provsel.selectors import FTestSelector
+    >>> table = pd.DataFrame({"age": [20.0, 31.0, 40.0, 29.0], "town": ["Rome", "Oslo", "Rome", "Lima"]})
+    >>> selector = TableSelector(FTestSelector(1), 1, preparation=TablePreparation())
+    >>> selector.fit(table, [1, 0, 1, 0]).features_
+    ['town']
+    """
+
+    def __init__(
+        self,
+        selector: Any,
+        n_features_to_select: int,
+        *,
+        preparation: Any = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        self.selector = selector
+        self.n_features_to_select = n_features_to_select
+        self.preparation = preparation
+        self.columns = columns
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select columns of a DataFrame, an array or a sparse matrix of shape (n_samples, n_columns)."""
+        names = _names_of(X)
+        candidates = list(names if self.columns is None else self.columns)
+        table = _columns_of(X, candidates)
+        self.texts_ = [] if sparse.issparse(table) else text_columns(table)
+        values, transformer = numbers_or_table(table, self.preparation)
+        rows, sources = fitted_rows(transformer, values)
+        [chosen] = first_columns(self.selector, TrainingView(rows, np.asarray(y)), sources, [self.n_features_to_select])
+        self.features_ = [candidates[column] for column in chosen]
+        self.n_features_in_ = len(names)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns kept: of a DataFrame it is enough that it has these."""
+        check_is_fitted(self)
+        table = _columns_of(X, self.features_)
+        if sparse.issparse(table):
+            return table
+        for name in self.features_:
+            table[name] = _as_texts(table[name]) if name in self.texts_ else _as_numbers(table[name])
+        return table
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns kept, in order of selection."""
+        check_is_fitted(self)
+        return np.array(self.features_, dtype=object)
+
+
+def _names_of(X: Any) -> list[str]:
+    if hasattr(X, "columns"):
+        return [str(name) for name in X.columns]
+    return [str(number) for number in range(1, np.shape(X)[1] + 1)]
+
+
+def _columns_of(X: Any, names: Sequence[str]) -> Any:
+    """Return some columns of a table by their names: a DataFrame, or sparse rows."""
+    places = {name: place for place, name in enumerate(_names_of(X))}
+    missing = [name for name in names if name not in places]
+    if missing:
+        raise ValueError(
+            f"TableSelector: expected a column {missing[0]!r:.80}, got {len(places)} columns without it; give the "
+            f"columns {', '.join(map(repr, names)):.200}."
+        )
+    chosen = [places[name] for name in names]
+    if sparse.issparse(X):
+        return sparse.csr_array(X)[:, chosen]
+    import pandas as pd
+
+    frame = X.iloc[:, chosen] if hasattr(X, "iloc") else pd.DataFrame(np.asarray(X)[:, chosen])
+    return frame.set_axis(list(names), axis=1)
+
+
+def _as_texts(column: pd.Series) -> pd.Series:
+    """Return a column of texts as objects, NaN where there is none."""
+    texts = column.astype(object)
+    return texts.where(column.isna(), texts.astype(str)).where(column.notna(), np.nan)
+
+
+def _as_numbers(column: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    return pd.to_numeric(column).astype(np.float64)
+
+
+def text_columns(table: pd.DataFrame) -> list[str]:
+    """Return the names of the columns that are no numbers."""
+    return [str(name) for name, kind in table.dtypes.items() if kind.kind not in "iufb"]
+
+
+def numbers_or_table(table: Any, preparation: Any) -> tuple[Any, Any]:
+    """Return a table as its preparation takes it soonest, and this one, not fitted: an array where all are numbers.
+
+    What is fitted to arrays takes a tenth of the time on thousands of columns.
+    """
+    if not sparse.issparse(table) and text_columns(table):
+        return table, clone(preparation)
+    values = table if sparse.issparse(table) else table.to_numpy(dtype=np.float64, na_value=np.nan)
+    if preparation is None:
+        return values, None
+    if not isinstance(preparation, TablePreparation):
+        return table, clone(preparation)
+    is_complete = sparse.issparse(values) or not np.isnan(values).any()
+    return values, preparation.of_numbers(is_sparse=sparse.issparse(values), impute=not is_complete)
+
+
+def fitted_rows(transformer: Any, rows: Any) -> tuple[Any, NDArray[np.int64]]:
+    """Fit a preparation; return its rows, and for each of their columns the number of the column it is made of.
+
+    Raises
+    ------
+    ValueError
+        A transformer of others makes another number of columns.
+    """
+    n_columns = rows.shape[1]
+    if transformer is None:
+        return rows, np.arange(n_columns)
+    prepared = transformer.fit_transform(rows)
+    if isinstance(transformer, TablePreparation):
+        return prepared, transformer.sources()
+    if prepared.shape[1] != n_columns:
+        raise ValueError(
+            f"select: expected a preparation that keeps each column, got {type(transformer).__name__}, which makes "
+            f"{prepared.shape[1]} columns of {n_columns}; choose another one, or run with selector=..."
+        )
+    return prepared, np.arange(n_columns)
+
+
+def first_columns(
+    selector: Any, view: TrainingView, sources: NDArray[np.int64], sizes: Sequence[int]
+) -> list[NDArray[np.int64]]:
+    """Return the columns of the table that a selector keeps at each of some increasing sizes, the best first.
+
+    A column of the table counts as soon as one that is made of it is kept. Where several are made of one, the selector
+    is asked for more and more, until enough columns of the table are there. It may find fewer.
+    """
+    chosen = []
+    asked = 0
+    for size in sizes:
+        asked = max(asked, size)
+        while True:
+            kept = _kept(selector, view, asked)
+            columns = list(dict.fromkeys(sources[kept].tolist()))
+            if len(columns) >= size or kept.size < asked or asked == view.n_features:
+                break
+            asked += 1
+        chosen.append(np.array(columns[:size], dtype=np.int64))
+    return chosen
+
+
+def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
+    """Return what a selector keeps when it is asked for `count` columns; on one view, its fits share their order."""
+    if isinstance(selector, BaseSelector):
+        asked = copy.copy(selector)  # not fitted: it has parameters only, and `clone` takes as long as a fit
+        asked.n_features_to_select = count
+        return asked.fit_view(view).indices_
+    other = clone(selector).set_params(n_features_to_select=count).fit(view.X, view.y)
+    return np.flatnonzero(other.get_support())

@@ -1,0 +1,221 @@
+"""Select features of a table: the answer in words, then the evidence."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from provlab.cli.commands import add_json
+from provlab.project.messages import did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from provlab.bench.selected import Selected
+    from provlab.data import Dataset
+
+GROUPS = ("dataset", "preparation", "model")
+"""What settings are about."""
+
+
+def select_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the table, its target, and what may be chosen."""
+    parser.usage = "provsel select TABLE TARGET [options] [dataset.SETTING=VALUE ...]"
+    parser.epilog = (
+        "Method and number of features are chosen by cross-validation inside of each training fold, so that the error "
+        "is that of the whole procedure. Texts and missing values are prepared inside each fold. How the file is read "
+        "are settings of dataset=file, such as dataset.sep=';' or dataset.left_out=[id]; TARGET may be a number of a "
+        "column from 0. provsel list selectors says what methods there are."
+    )
+    parser.add_argument("words", nargs="+", metavar="TABLE TARGET", help="file, column to predict, and settings")
+    parser.add_argument("--features", type=int, metavar="N", help="select N features (default: the number is chosen)")
+    parser.add_argument("--methods", metavar="A,B", help="names of selectors, or all fast ones (default: eight)")
+    parser.add_argument(
+        "--metric", metavar="M", help="a scorer of scikit-learn, such as roc_auc or r2 (default: error)"
+    )
+    parser.add_argument("--groups", metavar="COL", help="column; rows of one group, such as a patient, stay together")
+    parser.add_argument("--time", metavar="COL", help="column of numbers or dates: rows are tested after those before")
+    parser.add_argument("--task", choices=["classification", "regression"], help="where the target does not tell")
+    parser.add_argument("--model", metavar="NAME", help="a model of provsel list models (default: a linear one)")
+    parser.add_argument("--folds", type=int, metavar="K", help="outer folds (default: 10)")
+    parser.add_argument("--repeats", type=int, default=1, metavar="R", help="of the folds (default: 1)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of all folds and draws (default: 0)")
+    parser.add_argument("--jobs", type=int, metavar="J", help="worker processes (default: as the work needs)")
+    parser.add_argument("--code", action="store_true", help="print the same selection as a script")
+    parser.add_argument("--out", metavar="FOLDER", help="write answer, tables, figure and script there")
+    add_json(parser)
+
+
+def call_select(options: argparse.Namespace) -> int:
+    """Print the answer with its evidence, or the script that selects the same."""
+    from provlab.bench.select import select_on, time_order
+    from provlab.core.plan import load_from
+
+    config = _config(options)
+    times = _times(options.time, config["dataset"])
+    try:
+        dataset = load_from(config["dataset"])
+    except ValueError as error:
+        raise ValueError(_in_options(str(error))) from error
+    selected = select_on(
+        dataset,
+        n_features_to_select=options.features,
+        methods=options.methods,
+        scoring=options.metric,
+        time=None if times is None else time_order(times, dataset.n_rows),
+        model=options.model or config["model"],
+        preparation=config["preparation"],
+        n_splits=options.folds,
+        repeats=options.repeats,
+        random_state=options.seed,
+        n_jobs=options.jobs,
+        tell=lambda text: print(text, file=sys.stderr, flush=True),
+    )
+    selected.source = _source(config["dataset"], dataset)
+    if options.code:
+        print(selected.code)
+    elif options.json:
+        _print_json(selected)
+    else:
+        print(selected)
+    if options.out:
+        _write(selected, Path(options.out))
+    return 0
+
+
+def _config(options: argparse.Namespace) -> dict[str, Any]:
+    """Return data set, preparation and model of the command line; None is the model that suits the data."""
+    from provlab.core.composition import compose_config, resolve_references
+    from provlab.core.overrides import setting
+
+    settings = [word for word in options.words if re.match(r"[+~]*\w[\w.]*=", word) and not Path(word).exists()]
+    table, target = [*(word for word in options.words if word not in settings), None, None][:2]
+    unknown = [text for text in settings if setting(text).split(".")[0] not in GROUPS]
+    if unknown:
+        raise ValueError(
+            f"select: expected settings of dataset, preparation and model, got {unknown[0]!r:.80}; methods are named "
+            f"by --methods, and the number of features by --features."
+        )
+    n_words = len(options.words) - len(settings)
+    if n_words > 2:
+        raise ValueError(f"select: expected TABLE TARGET, got {n_words} words: {' '.join(options.words):.200}.")
+    names_data = any(setting(text) == "dataset" for text in settings)
+    if table is not None and names_data:
+        raise ValueError(f"select: expected a file or dataset=NAME, got both {table!r:.80} and a data set.")
+    if table is None and not names_data:
+        raise ValueError("select: expected TABLE TARGET, such as provsel select penguins.csv species, got no table.")
+    first = [] if names_data else ["dataset=file"]
+    config = compose_config([*first, *settings])
+    dataset = dict(config["dataset"])
+    if table is not None:
+        dataset["path"] = str(Path(table).expanduser().absolute())
+    stated = {"target": _column(target), "groups": _column(options.groups), "task": options.task}
+    if options.time is not None:
+        stated["left_out"] = [*dataset.get("left_out", []), _column(options.time)]
+    dataset |= {name: value for name, value in stated.items() if value is not None}
+    parts = resolve_references({**config, "dataset": dataset}, ["dataset", "preparation", "model"])
+    if not any(setting(text).startswith("model") for text in settings):
+        parts["model"] = None
+    return parts
+
+
+def _column(name: str | None) -> str | int | None:
+    """Return a column by its name, or by its number."""
+    return int(name) if name is not None and re.fullmatch(r"-?\d+", name) else name
+
+
+def _in_options(text: str) -> str:
+    """Return a message about settings of a file in the words of the command line."""
+    for setting, option in (("target:", "TARGET:"), ("groups:", "--groups:"), ("task=", "--task ")):
+        text = text.replace(f"dataset.{setting}", option)
+    return text
+
+
+def _times(name: str | None, config: dict[str, Any]) -> pd.Series | None:
+    """Return a column of times as it is in the file; None where none is asked for."""
+    if name is None:
+        return None
+    import pandas as pd
+
+    path = Path(str(config.get("path", "")))
+    if path.suffix == ".parquet":
+        frame = pd.read_parquet(path)
+    elif path.suffix == ".xlsx":
+        frame = pd.read_excel(path)
+    else:
+        frame = pd.read_csv(path, sep=config.get("sep"), engine="python", encoding=config.get("encoding"))
+    columns = [str(column) for column in frame.columns]
+    if name not in columns:
+        hint = did_you_mean(name, columns) or f"; columns are {', '.join(columns):.200}."
+        raise ValueError(f"select: --time: expected a column of the table, got {name!r:.80}{hint}")
+    return frame.iloc[:, columns.index(name)]
+
+
+PLAIN = ("path", "target", "groups", "left_out", "task", "min_class_size", "name")
+"""Settings of a file that do not say how it is read."""
+
+
+def _source(config: dict[str, Any], dataset: Dataset) -> list[str]:
+    """Return the lines of a script that read X, a DataFrame, and y."""
+    from provlab.core.composition import compose_config
+
+    if config["name"] == "file" and str(config["path"]).endswith(".csv") and len(dataset.feature_names) <= 40:
+        defaults = compose_config(["dataset=file"])["dataset"]
+        settings = {name: value for name, value in config.items() if name not in PLAIN and value != defaults.get(name)}
+        first_line = Path(config["path"]).read_bytes()[:10_000].partition(b"\n")[0]
+        if not settings and b"," in first_line and isinstance(config["target"], str):
+            names = [str(name) for name in dataset.feature_names]
+            return [
+                "import pandas as pd",
+                f"table = pd.read_csv({config['path']!r})",
+                f"X, y = table[{names!r}], table[{config['target']!r}]",
+            ]
+    stated = {name: value for name, value in config.items() if name != "name" and value not in (None, [], "", "auto")}
+    arguments = "".join(f", {name}={value!r}" for name, value in stated.items())
+    lines = ["from provlab import load_dataset", f"data = load_dataset({config['name']!r}{arguments})"]
+    if dataset.categories:
+        return [*lines, "from provlab.run.preparation import table_of", "X, y = table_of(data), data.y"]
+    return [*lines, "import pandas as pd", "X, y = pd.DataFrame(data.X, columns=data.feature_names), data.y"]
+
+
+def _print_json(selected: Selected) -> None:
+    from provlab.project.terminal import print_json
+
+    frames = {"table": selected.table, "curve": selected.curve, "frequency": selected.frequency}
+    lines = {name: frame.rename_axis("name").reset_index().to_dict("records") for name, frame in frames.items()}
+    print_json(
+        {
+            "answer": selected.answer,
+            "features": selected.features,
+            "method": selected.method,
+            "error": selected.error._asdict(),
+            **lines,
+            "notes": selected.notes,
+        }
+    )
+
+
+def _write(selected: Selected, folder: Path) -> None:
+    """Write what was found into a folder, in the place of what an earlier call wrote there."""
+    from provlab.core.tables import write_frame, write_text
+    from provlab.project.messages import optional_figures
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "answer.txt", f"{selected}\n")
+    write_text(folder / "select.py", f"{selected.code}\n")
+    write_text(folder / "features.json", json.dumps(selected.features, indent=1) + "\n")
+    for name in ("table", "curve", "frequency"):
+        write_frame(getattr(selected, name).rename_axis("name").reset_index(), folder / f"{name}.csv")
+    with optional_figures():
+        selected.draw().savefig(folder / "curve.svg")
+    print(f"written: {folder}", file=sys.stderr)
+
+
+COMMANDS = {
+    "select": (select_arguments, call_select),
+}
+"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
