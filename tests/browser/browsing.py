@@ -14,9 +14,9 @@ LONGEST_WAIT = 30_000  # ms
 def find_chromium():
     """Return the browser's path. Without one the tests are skipped, but fail where CI counts on them."""
     chosen = os.environ.get("PROVSEL_CHROMIUM")
-    found = shutil.which(chosen) if chosen else next(filter(None, map(shutil.which, NAMES)), None)
-    if found:
-        return found
+    path = shutil.which(chosen) if chosen else next(filter(None, map(shutil.which, NAMES)), None)
+    if path:
+        return path
     message = "no Chromium: apt-get install chromium, or set PROVSEL_CHROMIUM"
     if chosen:
         pytest.fail(f"PROVSEL_CHROMIUM: expected a browser, got {chosen}; {message}")
@@ -30,7 +30,8 @@ def made_once(tmp_path_factory, name, write):
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
-    folder, done = shared / f"browser-{name}", shared / f"browser-{name}.done"
+    folder = shared / f"browser-{name}"
+    done = shared / f"browser-{name}.done"
     try:
         folder.mkdir()
     except FileExistsError:
@@ -75,7 +76,9 @@ class Visits:
     """Opens pages in contexts of their own, and collects what is wrong with any of them."""
 
     def __init__(self, browser):
-        self.browser, self.problems, self._contexts = browser, [], []
+        self.browser = browser
+        self.problems = []
+        self._contexts = []
 
     def open(self, path, **options):
         """Open a page of a report; options are those of a Playwright context."""
@@ -92,22 +95,22 @@ class Visits:
         def complain(kind, text):
             self.problems.append(f"{kind} at {page.url}: {text}")
 
-        def dialog(each):
-            complain("dialog", each.message)
-            each.dismiss()
+        def dialog(event):
+            complain("dialog", event.message)
+            event.dismiss()
 
-        def request(each):
-            parts = urlsplit(each.url)
+        def request(event):
+            parts = urlsplit(event.url)
             path = unquote(parts.path)
             if parts.scheme != "file" or parts.netloc or not path.startswith(f"{folder.as_posix()}/"):
-                complain("request", each.url)
+                complain("request", event.url)
 
-        def failed(each):
-            if each.failure != "net::ERR_ABORTED":  # the next page was opened before this one was complete
-                complain("failed request", f"{each.url}, {each.failure}")
+        def failed(event):
+            if event.failure != "net::ERR_ABORTED":  # the next page was opened before this one was complete
+                complain("failed request", f"{event.url}, {event.failure}")
 
-        page.on("console", lambda each: complain(f"console {each.type}", each.text))
-        page.on("pageerror", lambda each: complain("error", str(each)))
+        page.on("console", lambda event: complain(f"console {event.type}", event.text))
+        page.on("pageerror", lambda event: complain("error", str(event)))
         page.on("requestfailed", failed)
         page.on("dialog", dialog)
         page.on("request", request)

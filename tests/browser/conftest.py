@@ -48,7 +48,7 @@ def write_seen(folder, *, evil):
 
 
 @pytest.fixture(scope="session")
-def made(chromium, tmp_path_factory):
+def report(chromium, tmp_path_factory):
     """The report of a small paper: eight data sets, a figure without its data, an audit, and readings of a claim."""
     return made_once(tmp_path_factory, "made", lambda folder: write_seen(folder, evil=False)) / "results" / "report"
 

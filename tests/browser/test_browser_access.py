@@ -29,17 +29,18 @@ OPTIONS = {"preload": False, "resultTypes": ["violations"]}
 
 
 def serious(page):
-    found = Axe().run(page, options=OPTIONS).response["violations"]
-    return [
-        f"{each['id']} ({each['impact']}): {each['help']}: {[node['html'][:120] for node in each['nodes']][:3]}"
-        for each in found
-        if each["impact"] in ("serious", "critical")
-    ]
+    violations = Axe().run(page, options=OPTIONS).response["violations"]
+    findings = []
+    for violation in violations:
+        if violation["impact"] in ("serious", "critical"):
+            places = [node["html"][:120] for node in violation["nodes"][:3]]
+            findings.append(f"{violation['id']} ({violation['impact']}): {violation['help']}: {places}")
+    return findings
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "hostile"])
-def test_accessible_and_pictured(visits, made, hostile, kind):
-    [path] = made.glob(KINDS[kind]) if kind in KINDS else [hostile / "artefacts" / "figure.html"]
+def test_accessible_and_pictured(visits, report, hostile, kind):
+    [path] = report.glob(KINDS[kind]) if kind in KINDS else [hostile / "artefacts" / "figure.html"]
     page = visits.open(path, color_scheme="light", reduced_motion="reduce")
     if page.locator(".plot").count():
         drawn_plot(page)
@@ -54,13 +55,13 @@ def test_accessible_and_pictured(visits, made, hostile, kind):
         assert serious(page) == [], theme
 
 
-def test_axe_finds_what_is_wrong(visits, made):
-    page = visits.open(made / "index.html")
+def test_axe_finds_what_is_wrong(visits, report):
+    page = visits.open(report / "index.html")
     page.locator("p").first.evaluate("each => { each.style.color = '#eee'; each.style.background = '#fff'; }")
     page.locator("h1").evaluate("each => each.insertAdjacentHTML('afterend', '<button></button>')")
-    found = " ".join(serious(page))
-    assert "button-name" in found
-    assert "color-contrast" in found
+    findings = " ".join(serious(page))
+    assert "button-name" in findings
+    assert "color-contrast" in findings
 
 
 def take(seen, name):
@@ -72,8 +73,8 @@ def take(seen, name):
 
 def report_of(results, *command):
     """Run a command of the checkout into a folder of results, and return its report."""
-    for each in (command, (*PROVSEL, "report", "--results", results)):
-        done = run_python(each, REPO, timeout=900)
+    for arguments in (command, (*PROVSEL, "report", "--results", results)):
+        done = run_python(arguments, REPO, timeout=900)
         assert done.returncode == 0, done.stderr
     return results / "report"
 

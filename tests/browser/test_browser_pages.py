@@ -13,14 +13,14 @@ def test_what_is_watched_is_noticed(visits, tmp_path):
         "<img src='http://127.0.0.1:9/outside.png'><img src='../other.png'>"
     )
     visits.open(page).wait_for_load_state("networkidle")
-    found = "\n".join(visits.problems)
+    problems = "\n".join(visits.problems)
     for expected in ("console error", "complaint", "dialog", "thrown", "request at", "outside.png", "other.png"):
-        assert expected in found
+        assert expected in problems
     visits.problems.clear()
 
 
-def test_the_overview(visits, made):
-    page = visits.open(made / "index.html")
+def test_the_overview(visits, report):
+    page = visits.open(report / "index.html")
     assert page.title().endswith("provsel report")
     assert page.locator("table.artefacts .badge").all_inner_texts() == ["complete", "data missing"]
     assert "Audited" in page.locator("main").inner_text()
@@ -28,8 +28,8 @@ def test_the_overview(visits, made):
     assert page.locator(".scroll").evaluate_all(cut) == 0  # the buttons at the right edge are in sight
 
 
-def test_three_clicks_from_the_overview_to_a_number(visits, made):
-    page = visits.open(made / "index.html")
+def test_three_clicks_from_the_overview_to_a_number(visits, report):
+    page = visits.open(report / "index.html")
     page.get_by_role("link", name="figure", exact=True).click()
     page.wait_for_url("**/artefacts/figure.html")
     number = page.locator("#number-table tbody tr", has_text="Lvg").filter(has_text="set 3").first.locator("td a")
@@ -42,13 +42,13 @@ def test_three_clicks_from_the_overview_to_a_number(visits, made):
     assert "provsel run" in section.locator(".command code").first.inner_text()
 
 
-def test_without_javascript(visits, made):
-    page = visits.open(made / "artefacts" / "figure.html", java_script_enabled=False)
+def test_without_javascript(visits, report):
+    page = visits.open(report / "artefacts" / "figure.html", java_script_enabled=False)
     assert page.locator("#number-table tbody tr").first.is_visible()
     assert page.locator("figure.static img").first.is_visible()
     for absent in (".filters", "button.theme", "button.copy", ".plot", "th button"):
         assert page.locator(f"{absent}:visible").count() == 0, absent
-    claim = visits.open(next((made / "claims").glob("*lvg*")), java_script_enabled=False)
+    claim = visits.open(next((report / "claims").glob("*lvg*")), java_script_enabled=False)
     assert claim.locator("svg.claim-plot").first.is_visible()
     assert claim.get_by_role("region", name="Parts of the claim").locator("tbody tr").count() == 1
 
@@ -68,8 +68,8 @@ def test_hostile_strings_stay_text(visits, hostile):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_narrow_screen_does_not_scroll_sideways(visits, made, kind):
-    [path] = made.glob(KINDS[kind])
+def test_a_narrow_screen_does_not_scroll_sideways(visits, report, kind):
+    [path] = report.glob(KINDS[kind])
     page = visits.open(path, viewport={"width": 400, "height": 800})
     width = "document.documentElement.scrollWidth"
     assert page.evaluate(width) <= 400

@@ -115,8 +115,8 @@ def test_a_worker_of_four_threads_gives_what_one_process_gives():
     tasks = make_tasks([small_cell(rfe, n_splits=10, repeats=2, setting="unsupervised", certify=False)])
     expected = selected(map(run_task, tasks))
     with threads_here(1, threads_per_worker=4) as cluster:
-        found = list(execute(tasks, {"name": "dask", "address": address(cluster)}))
-    assert selected(found) == expected
+        results = list(execute(tasks, {"name": "dask", "address": address(cluster)}))
+    assert selected(results) == expected
 
 
 def selected(results):
@@ -146,8 +146,8 @@ def test_failures_and_errors_are_those_of_other_executors():
     both = [*make_tasks([broken]), *make_tasks([few])]
     with threads_here(1) as cluster:
         config = {"name": "dask", "address": address(cluster)}
-        found = [failure for result in execute(both, config) for failure in result.failures]
-        assert sorted(found) == sorted(failure for task in both for failure in run_task(task).failures)
+        failures = [failure for result in execute(both, config) for failure in result.failures]
+        assert sorted(failures) == sorted(failure for task in both for failure in run_task(task).failures)
         assert_clean(cluster)
 
 

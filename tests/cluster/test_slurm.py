@@ -34,12 +34,12 @@ def executor(*overrides):
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # logs go below results/
     return tmp_path
 
 
-def test_job_script(here, monkeypatch):
+def test_job_script(folder, monkeypatch):
     monkeypatch.setenv("PROVSEL_DATA", "/shared/my data")
     monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
     settings = [
@@ -74,31 +74,32 @@ SHELL = "a b'; touch owned; $(touch owned) `touch owned` #"
 """A text that a shell must take as it is."""
 
 
-def test_texts_of_a_job_script_are_no_shell(here, monkeypatch):
+def test_texts_of_a_job_script_are_no_shell(folder, monkeypatch):
     monkeypatch.setenv("TMPDIR", f"/local/{SHELL}")
-    worker, python = here / f"worker {SHELL}", sys.executable
+    worker = folder / f"worker {SHELL}"
+    python = sys.executable
     worker.write_text(f"#!{python}\nimport sys\nopen('arguments', 'w').write(chr(10).join(sys.argv))\n")
     worker.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(worker))  # which is in a folder of any name
     texts = {"queue": SHELL, "account": SHELL, "walltime": SHELL, "log_directory": f"logs {SHELL}"}
     with slurm_cluster({**executor(), **texts, "local_directory": f"$TMPDIR/{SHELL}"}) as cluster:
         script = cluster.job_script()
-    (here / "script.sh").write_text(script)
+    (folder / "script.sh").write_text(script)
     subprocess.run(["bash", "script.sh"], check=True)
-    arguments = (here / "arguments").read_text().splitlines()
+    arguments = (folder / "arguments").read_text().splitlines()
     assert arguments[arguments.index("--local-directory") + 1] == f"/local/{SHELL}/{SHELL}"
     directives = [shlex.split(line.removeprefix("#SBATCH ")) for line in script.splitlines() if "#SBATCH" in line]
     logs = [[option, f"logs {SHELL}/provsel-%J.{suffix}"] for option, suffix in (("-e", "err"), ("-o", "out"))]
     for directive in (["-p", SHELL], ["-A", SHELL], ["-t", SHELL], *logs):
         assert directive in directives
-    assert sorted(path.name for path in here.iterdir()) == ["arguments", f"logs {SHELL}", "script.sh", worker.name]
+    assert sorted(path.name for path in folder.iterdir()) == ["arguments", f"logs {SHELL}", "script.sh", worker.name]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r", "\x1b[2J", "\u2028"])
 @pytest.mark.parametrize(
     "name", ["queue", "account", "walltime", "interface", "local_directory", "log_directory", "job_extra_directives"]
 )
-def test_texts_that_end_a_line_of_a_job_script_are_refused(name, ending, here):
+def test_texts_that_end_a_line_of_a_job_script_are_refused(name, ending, folder):
     text = f"long{ending}touch owned"
     value = [text] if name == "job_extra_directives" else text
     with pytest.raises(ValueError, match=rf"executor\.{name}: expected text without line breaks.*got 'long.*; take"):
@@ -113,7 +114,7 @@ def test_texts_that_end_a_line_of_a_job_script_are_refused(name, ending, here):
         ("memory", "4GB\ntouch owned", r"expected a size such as 4GB, got '4GB\\ntouch owned'; correct it"),
     ],
 )
-def test_settings_of_another_kind_are_refused(name, value, message, here):
+def test_settings_of_another_kind_are_refused(name, value, message, folder):
     with pytest.raises(ValueError, match=rf"executor\.{name}: {message}"):
         slurm_cluster({**executor(), name: value})
 
@@ -130,12 +131,12 @@ def test_without_dask_jobqueue(monkeypatch):
         slurm_cluster(executor())
 
 
-def test_run_with_an_sbatch_that_starts_jobs_at_once(here, monkeypatch):
+def test_run_with_an_sbatch_that_starts_jobs_at_once(folder, monkeypatch):
     for name, text in (("sbatch", SBATCH), ("scancel", SCANCEL)):
-        (here / name).write_text(text.format(python=sys.executable, log=str(here / f"{name}.log")))
-        (here / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{here}:{os.environ['PATH']}")
+        (folder / name).write_text(text.format(python=sys.executable, log=str(folder / f"{name}.log")))
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     tasks = make_tasks([small_cell(UNIFORM)])
-    found = [record["key"] for result in execute(tasks, executor("executor.n_jobs=1")) for record in result.records]
-    assert sorted(found) == sorted(record["key"] for task in tasks for record in run_task(task).records)
-    assert (here / "scancel.log").read_text() == "cancelled\n"
+    keys = [record["key"] for result in execute(tasks, executor("executor.n_jobs=1")) for record in result.records]
+    assert sorted(keys) == sorted(record["key"] for task in tasks for record in run_task(task).records)
+    assert (folder / "scancel.log").read_text() == "cancelled\n"
