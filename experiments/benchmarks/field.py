@@ -13,7 +13,7 @@ by tracemalloc, in a run before. A case replaces its row in the CSV file, so tha
 1,000 to 8,000 columns of 100 rows, classes, fitted to the three largest.
 
 `--memory` measures the largest resident set of a process of its own, with interpreter and X, of ours on 20,000 x 500
-and 200 x 100,000, classes. A fit is stopped after `LONGEST` CPU seconds, whose block by block memory is known by then.
+and 200 x 100,000, classes. A fit is stopped after `LONGEST` CPU seconds; the peak is that of the part before.
 
 Packages that are no dependency of provsel are compared where they can be imported: pip install mrmr-selection
 skfeature-chappers skrebate pyHSICLasso boruta knockpy skmatter. Packages that take minutes are left out: see
