@@ -109,7 +109,8 @@ def _frequencies(selected: Selected) -> str:
     counts = frame.loc[selected.features, "folds"]
     always = [name for name in selected.features if counts[name] == n_folds]
     if len(selected.features) > NAMES_SHOWN:
-        return f"{len(always)} of these {len(selected.features)} are selected in all {n_folds} folds."
+        verb = "is" if len(always) == 1 else "are"
+        return f"{len(always)} of these {len(selected.features)} {verb} selected in all {n_folds} folds."
     fewer = [f"{_name(selected, name)} in {counts[name]}" for name in selected.features if counts[name] < n_folds]
     text = f"Of {n_folds} folds, selected: {', '.join(fewer)}."
     if always:
