@@ -92,6 +92,7 @@ def test_data_sets_of_the_project_are_tables_as_well(call, tmp_path, monkeypatch
     )
     assert status == 0
     assert "all 40 columns" in printed
+    assert "LibsvmSVM()" not in printed  # the model of the paper is not that of other methods
 
 
 @pytest.mark.parametrize(

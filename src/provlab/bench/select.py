@@ -32,7 +32,7 @@ from provlab.bench.select_methods import chosen_methods
 from provlab.bench.selected import Selected
 from provlab.bench.table_selector import TableSelector, numbers_or_table
 from provlab.core.protocols.scoring import check_scorers
-from provlab.data import Dataset, load_dataset
+from provlab.data import Dataset, load_dataset, warn_of_scales
 from provlab.project.messages import did_you_mean
 from provlab.run.executors import usable_cores
 from provlab.run.isolation import isolated_children
@@ -303,6 +303,7 @@ def _table(dataset: Dataset, preparation: Any) -> Any:
     """Return the columns of a data set: an array of numbers, sparse rows, or a DataFrame where there are texts."""
     if preparation is None:
         dataset.check_complete()
+        warn_of_scales(dataset)
     if sparse.issparse(dataset.X):
         return dataset.X
     return table_of(dataset)
@@ -320,7 +321,7 @@ def _built(kind: str, component: Any) -> Any:
             raise ValueError(f"select: {kind}: expected one of {', '.join(names)}, got {component!r:.80}{hint}")
         component = resolve_references(compose_config([f"{kind}={component}"]), [kind])[kind]
     if not isinstance(component, Mapping):
-        if component is None or hasattr(component, "fit"):
+        if component is None or (hasattr(component, "fit") and not isinstance(component, type)):
             return component
         raise ValueError(f"select: {kind}: expected a name or an unfitted estimator, got {component!r:.80}.")
     from provlab.project.components import build

@@ -88,7 +88,7 @@ def call_select(options: argparse.Namespace) -> int:
 
 
 def _config(options: argparse.Namespace) -> dict[str, Any]:
-    """Return data set, preparation and model of the command line; None is the model that suits the data."""
+    """Return data set, preparation and model of the command line; None is the model that suits the table."""
     from provlab.core.composition import compose_config, resolve_references
     from provlab.core.overrides import setting
 
@@ -118,8 +118,10 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
         stated["left_out"] = [*dataset.get("left_out", []), _column(options.time)]
     dataset |= {name: value for name, value in stated.items() if value is not None}
     parts = resolve_references({**config, "dataset": dataset}, ["dataset", "preparation", "model"])
-    if not any(setting(text).startswith("model") for text in settings):
-        parts["model"] = None
+    stated_groups = {setting(text).split(".")[0] for text in settings}
+    for group, default in (("model", None), ("preparation", "standardise")):
+        if group not in stated_groups:  # data sets of papers have the papers' settings, which suit no other method
+            parts[group] = default
     return parts
 
 
