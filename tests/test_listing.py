@@ -35,12 +35,16 @@ def test_every_config_has_one_line(capsys):
 
 
 def test_data_sets_have_licences():
-    lines = listing("datasets")
+    found = listing("datasets")
     for name in source_names():
-        assert lines[name].startswith(f"{read_source(name).title}: "), name
-        assert lines[name].endswith(f"Licence: {' '.join(read_source(name).licence.split())}"), name
-    assert lines["synthetic"].endswith("Generated.")
-    assert lines["digits"].endswith("Bundled with scikit-learn.")
+        assert found[name].startswith(f"{read_source(name).title}: "), name
+        assert found[name].endswith(f"Licence: {' '.join(read_source(name).licence.split())}"), name
+    assert found["file"] == (
+        "Your own file: CSV and other text, ARFF, Excel, Parquet, npz, npy, svmlight or MATLAB, with a target."
+    )
+    assert found["synthetic"].endswith("Generated.")
+    assert found["digits"].endswith("Bundled with scikit-learn.")
+    assert "72 samples with 7129" in found["allaml"]
 
 
 def test_selectors_and_models_say_chance_and_guarantee():
