@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import Ridge
 from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -192,6 +193,7 @@ def test_ten_folds_without_an_error_are_no_proof_of_none():
     selected = select(X, np.repeat([0, 1], 20), methods="f_test", n_jobs=1)
     assert selected.error.value == 0
     assert selected.error.high == pytest.approx(100 * (1 - 0.025 ** (1 / 40)))  # Clopper and Pearson
+    assert select(X, np.repeat([0, 1], 20), methods="f_test", n_splits=3, n_jobs=1).error == selected.error
 
 
 def test_a_method_that_is_worse_than_all_columns_is_said_to_be():
@@ -311,6 +313,7 @@ def test_the_script_selects_the_same():
             "select: model: expected one that predicts classes, such as libsvm or logistic, got Ridge",
         ),
         ({"model": "libsvn"}, r"select: model: expected one of .*got 'libsvn'; did you mean 'libsvm'\?"),
+        ({"model": Ridge}, "select: model: expected a name or an unfitted estimator, got <class"),
         ({"scoring": "r2"}, "expected scorers that read what LinearSVC predicts, got r2"),
         ({"time": ["1/2/2024"] * 60}, "expected numbers, or dates such as 2024-03-31, got '1/2/2024' in row 0"),
         ({"task": "numbers"}, "."),

@@ -321,7 +321,7 @@ def _built(kind: str, component: Any) -> Any:
             raise ValueError(f"select: {kind}: expected one of {', '.join(names)}, got {component!r:.80}{hint}")
         component = resolve_references(compose_config([f"{kind}={component}"]), [kind])[kind]
     if not isinstance(component, Mapping):
-        if component is None or hasattr(component, "fit"):
+        if component is None or (hasattr(component, "fit") and not isinstance(component, type)):
             return component
         raise ValueError(f"select: {kind}: expected a name or an unfitted estimator, got {component!r:.80}.")
     from provlab.project.components import build

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 from sklearn.pipeline import Pipeline
 
+from provlab.bench.run_table import limits
 from provlab.bench.select_code import code_of
 from provlab.bench.select_folds import Measure, Measured, Outcome, Problem
 from provlab.verdicts.claims.paired_tests import CorrectedT, holm
@@ -68,14 +69,16 @@ class FoldValues(NamedTuple):
         mean = float(values.mean())
         low, high = CorrectedT(values, ratio=self.ratio).interval(0.95)
         if measure.is_percent:
+            if np.ptp(values) == 0:  # of few folds that are all equal, t tells nothing
+                low, high = mean, mean
             n_wrong = mean / 100 * self.n_rows
             n_right = self.n_rows - n_wrong
             if n_wrong > 0:
                 low = min(low, 100 * float(beta.ppf(0.025, n_wrong, n_right + 1)))
             if n_right > 0:
                 high = max(high, 100 * float(beta.ppf(0.975, n_wrong + 1, n_right)))
-            low, high = max(low, 0.0), min(high, 100.0)
-        return Estimate(mean, low, high)
+        least, largest = limits(measure.name)
+        return Estimate(mean, max(low, least), min(high, largest))
 
     def difference(self, values: Floats, others: Floats) -> CorrectedT:
         """Return the test of the mean difference between two, fold by fold."""

@@ -42,5 +42,5 @@ def size_figure(curve: pd.DataFrame, label: str, method: str, lines: Mapping[str
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xlabel("number of columns")
         axes.set_ylabel(label)
-        axes.legend()
+        figure.legend(loc="outside upper center", ncols=3)
     return figure
