@@ -1,5 +1,5 @@
-"""Methods beside each other: runs of your own data, `compare`, `rank`, and the panel of the benchmark.
+"""Methods beside each other: `select`, `compare`, `rank`, runs of your own data, and the panel of the benchmark.
 
 In come arrays, cells or settings; trials are computed by `provlab.run` where the store lacks them. Out go tables:
-`Comparison`, `RunTable`, `Standing` and `OnData`, with their pages by `provlab.report`.
+`Selected`, `Comparison`, `RunTable`, `Standing` and `OnData`, with their pages by `provlab.report`.
 """

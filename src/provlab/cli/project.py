@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import logging
-import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +135,7 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_list(options: argparse.Namespace) -> int:
     """Print one line an item, never wrapped, so that the lines can be searched and counted."""
-    from provlab.project.terminal import print_json
+    from provlab.project.terminal import print_json, print_text
 
     titles = TITLES if options.kind is None else {options.kind: ""}
     listings = {kind: listing(kind) for kind in titles}
@@ -149,11 +147,7 @@ def call_list(options: argparse.Namespace) -> int:
         width = max(map(len, items), default=0)
         lines = [visible_line(f"{name:{width}}  {text}") for name, text in items.items()]
         blocks.append("\n".join([*filter(None, [titles[kind]]), *lines]))
-    try:
-        print("\n\n".join(blocks), flush=True)
-    except BrokenPipeError:  # of a reader that leaves early, such as head
-        # what is left must not be written once more at the exit of Python
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    print_text("\n\n".join(blocks))
     return 0
 
 

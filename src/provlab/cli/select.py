@@ -54,6 +54,7 @@ def call_select(options: argparse.Namespace) -> int:
     """Print the answer with its evidence, or the script that selects the same."""
     from provlab.bench.select import select_on, time_order
     from provlab.core.plan import load_from
+    from provlab.project.terminal import print_text
 
     config = _config(options)
     times = _times(options.time, config["dataset"])
@@ -76,12 +77,10 @@ def call_select(options: argparse.Namespace) -> int:
         tell=lambda text: print(text, file=sys.stderr, flush=True),
     )
     selected.source = _source(config["dataset"], dataset)
-    if options.code:
-        print(selected.code)
-    elif options.json:
+    if options.json:
         _print_json(selected)
     else:
-        print(selected)
+        print_text(selected.code if options.code else str(selected))
     if options.out:
         _write(selected, Path(options.out))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -62,6 +63,15 @@ def _cell(value: object) -> Text | str:
     if isinstance(value, Text):
         return value
     return "" if value is None else str(value)
+
+
+def print_text(text: str) -> None:
+    """Print a text, of which a reader that leaves early, such as head, takes a part."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # what is left must not be written once more at the exit of Python
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_json(value: Any) -> None:
