@@ -89,6 +89,7 @@ def fill(template: Path, folder: Path) -> str:
         likelihood=likelihoods(),
         summary=read_json(folder / "summary.json"),
         lines=lambda name: _lines(_file(folder, "**/*.csv", name, "lines")),
+        measured=lambda name: _lines(_file(current_project().root / "docs/measured", "*.csv", name, "measured")),
         first=first_in_words,
     )
 
