@@ -40,7 +40,8 @@ def test_data_sets_have_licences():
         assert found[name].startswith(f"{read_source(name).title}: "), name
         assert found[name].endswith(f"Licence: {' '.join(read_source(name).licence.split())}"), name
     assert found["file"] == (
-        "Your own file: CSV and other text, ARFF, Excel, Parquet, npz, npy, svmlight or MATLAB, with a target."
+        "Your own file: CSV and other text, ARFF, Excel, Parquet, Feather, Stata, JSON lines, npz, npy, svmlight or "
+        "MATLAB."
     )
     assert found["synthetic"].endswith("Generated.")
     assert found["digits"].endswith("Bundled with scikit-learn.")
