@@ -17,7 +17,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from provlab.bench.data_files import write_data
 from provlab.bench.select_folds import (
     Measure,
     Outcome,
@@ -127,6 +126,8 @@ def select(
     >>> select(X, y, methods="f_test,mrmr", n_splits=5).features
     ['petal length (cm)', 'petal width (cm)']
     """
+    from provlab.bench.data_files import write_data  # imports what the command line, which has a file, does without
+
     beside = {} if groups is None else {"groups": groups}
     with TemporaryDirectory() as folder:
         settings = write_data(X, y, None, beside, Path(folder), "table", subject="select")

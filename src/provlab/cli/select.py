@@ -148,7 +148,9 @@ def _times(name: str | None, config: dict[str, Any]) -> pd.Series | None:
     elif path.suffix == ".xlsx":
         frame = pd.read_excel(path)
     else:
-        frame = pd.read_csv(path, sep=config.get("sep"), engine="python", encoding=config.get("encoding"))
+        how = {"sep": config.get("sep"), "encoding": config.get("encoding"), "engine": "python"}
+        header = pd.read_csv(path, nrows=0, **how)
+        frame = pd.read_csv(path, usecols=[name], **how) if name in header else header
     columns = [str(column) for column in frame.columns]
     if name not in columns:
         hint = did_you_mean(name, columns) or f"; columns are {', '.join(columns):.200}."
