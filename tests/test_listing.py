@@ -3,7 +3,7 @@
 import pytest
 
 import provsel.selectors
-from provlab.bench.select_methods import FAMILY_OF
+from provlab.bench.selection.methods import FAMILY_OF
 from provlab.cli import main
 from provlab.cli.project import TITLES, listing
 from provlab.core.composition import compose_config

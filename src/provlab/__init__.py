@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the command line imports this package, and answers at once
     from provlab.bench.compare import compare
     from provlab.bench.rank import rank
-    from provlab.bench.select import select
+    from provlab.bench.selection.select import select
     from provlab.data import load_dataset
     from provlab.project.project import Project
     from provsel.certificates import Measure, MeasuredTrial
@@ -23,7 +23,7 @@ _HOMES = {
     "compare": "provlab.bench.compare",
     "load_dataset": "provlab.data",
     "rank": "provlab.bench.rank",
-    "select": "provlab.bench.select",
+    "select": "provlab.bench.selection.select",
 }
 
 FORMER_MODULES = {

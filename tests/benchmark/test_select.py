@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from provlab import select
-from provlab.bench.select_methods import ALL, DEFAULT, selector_named
-from provlab.bench.table_selector import TableSelector
+from provlab.bench.selection.methods import ALL, DEFAULT, selector_named
+from provlab.bench.selection.table_selector import TableSelector
 from provlab.run.preparation import TablePreparation
 from provsel.selectors import BaseSelector, FTestSelector, Selection
 

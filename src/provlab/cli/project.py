@@ -232,7 +232,7 @@ def _component(kind: str, name: str, config: dict[str, Any]) -> str:
 
 def _labels_and_source(name: str, selector: Any) -> str:
     """Return the family of a selector, whether it looks at labels, and the first work that it refers to."""
-    from provlab.bench.select_methods import FAMILY_OF
+    from provlab.bench.selection.methods import FAMILY_OF
 
     parts = [FAMILY_OF.get(name, "yours").capitalize()]
     parts.append("uses labels" if getattr(selector, "needs_labels", False) else "without labels")

@@ -15,7 +15,7 @@ from provlab.project.messages import did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-    from provlab.bench.selected import Selected
+    from provlab.bench.selection.selected import Selected
     from provlab.data import Dataset
 
 GROUPS = ("dataset", "preparation", "model")
@@ -52,7 +52,7 @@ def select_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_select(options: argparse.Namespace) -> int:
     """Print the answer with its evidence, or the script that selects the same."""
-    from provlab.bench.select import select_on, time_order
+    from provlab.bench.selection.select import select_on, time_order
     from provlab.core.plan import load_from
     from provlab.project.terminal import print_text
 

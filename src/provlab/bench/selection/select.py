@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from provlab.bench.select_folds import (
+from provlab.bench.selection.folds import (
     Measure,
     Outcome,
     Problem,
@@ -27,9 +27,9 @@ from provlab.bench.select_folds import (
     outer_splits,
     sizes_for,
 )
-from provlab.bench.select_methods import chosen_methods
-from provlab.bench.selected import Selected
-from provlab.bench.table_selector import TableSelector, numbers_or_table
+from provlab.bench.selection.methods import chosen_methods
+from provlab.bench.selection.selected import Selected
+from provlab.bench.selection.table_selector import TableSelector, numbers_or_table
 from provlab.core.protocols.scoring import check_scorers
 from provlab.data import Dataset, load_dataset, warn_of_scales
 from provlab.project.messages import did_you_mean

@@ -9,9 +9,9 @@ from sklearn.base import clone
 from provlab.project.estimators import public_name
 
 if TYPE_CHECKING:
-    from provlab.bench.selected import Selected
+    from provlab.bench.selection.selected import Selected
 
-OF_TABLES = "provlab.bench.table_selector.TableSelector"
+OF_TABLES = "provlab.bench.selection.table_selector.TableSelector"
 
 
 def code_of(selected: Selected) -> str:
@@ -28,7 +28,7 @@ def code_of(selected: Selected) -> str:
         source.append(f"X = X.drop(columns={copies!r})  # which are equal to others")
     if table_selector.texts_ or not _is_of_steps(preparation):
         imports |= {
-            "from provlab.bench.table_selector import TableSelector",
+            "from provlab.bench.selection.table_selector import TableSelector",
             "from sklearn.pipeline import make_pipeline",
         }
         steps = []

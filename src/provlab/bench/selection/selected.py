@@ -16,8 +16,8 @@ from scipy.stats import beta
 from sklearn.pipeline import Pipeline
 
 from provlab.bench.run_table import limits
-from provlab.bench.select_code import code_of
-from provlab.bench.select_folds import Measure, Measured, Outcome, Problem
+from provlab.bench.selection.folds import Measure, Measured, Outcome, Problem
+from provlab.bench.selection.plain_code import code_of
 from provlab.verdicts.claims.paired_tests import CorrectedT, holm
 from provsel.stability import stability
 
@@ -290,7 +290,7 @@ class Selected:
     @property
     def answer(self) -> list[str]:
         """One to four sentences: what to keep, with what error, and what these data cannot tell."""
-        from provlab.bench.select_text import answer
+        from provlab.bench.selection.answer import answer
 
         return answer(self)
 
@@ -301,7 +301,7 @@ class Selected:
 
     def __str__(self) -> str:
         """Return the answer, the tables and the notes as text."""
-        from provlab.bench.select_text import printed
+        from provlab.bench.selection.answer import printed
 
         return printed(self)
 
@@ -316,7 +316,7 @@ class Selected:
 
     def _repr_html_(self) -> str:
         """Return answer, figure and table, for a notebook."""
-        from provlab.bench.select_text import method_texts
+        from provlab.bench.selection.answer import method_texts
 
         sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.answer)
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)

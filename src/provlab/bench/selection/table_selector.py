@@ -45,7 +45,7 @@ class TableSelector(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import pandas as pd
-    >>> from provlab.bench.table_selector import TableSelector
+    >>> from provlab.bench.selection.table_selector import TableSelector
     >>> from provlab.run.preparation import TablePreparation
     >>> from provsel.selectors import FTestSelector
     >>> table = pd.DataFrame({"age": [20.0, 31.0, 40.0, 29.0], "town": ["Rome", "Oslo", "Rome", "Lima"]})

@@ -16,8 +16,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer, root_mean_squared_error
 from threadpoolctl import threadpool_limits
 
-from provlab.bench.select_methods import Method
-from provlab.bench.table_selector import first_columns, fitted_rows
+from provlab.bench.selection.methods import Method
+from provlab.bench.selection.table_selector import first_columns, fitted_rows
 from provlab.core.protocols import PROTOCOLS
 from provlab.core.protocols.base import Rows, check_rows, rarest_class
 from provlab.data import Dataset

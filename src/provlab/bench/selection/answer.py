@@ -14,7 +14,7 @@ from provlab.project.messages import visible_line
 from provlab.verdicts.claims.paired_tests import Side, holm
 
 if TYPE_CHECKING:
-    from provlab.bench.selected import Estimate, Selected
+    from provlab.bench.selection.selected import Estimate, Selected
 
 LEVEL = 0.05
 
