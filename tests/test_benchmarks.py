@@ -1,6 +1,7 @@
 """The benchmarks run under pytest-benchmark, and what `ratios.py` reads from a stored run."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -17,7 +18,8 @@ ratios = load_script(BENCHMARKS / "ratios.py")
 def run_benchmarks(*arguments):
     pytest.importorskip("pytest_benchmark")
     command = [sys.executable, "-m", "pytest", str(BENCHMARKS), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPO)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # no xdist worker
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPO, env=environ)
 
 
 def test_every_benchmark_is_found_and_times_contenders():

@@ -13,6 +13,7 @@ from importlib import metadata
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from sklearn.datasets import load_wine
 
 import provlab
 import provsel.certificates
@@ -250,30 +251,22 @@ LIGHTER = {"run": SMALLER, "rank": ["--against=RRQR", *SERIAL], "reproduce": SMA
 
 
 @pytest.fixture
-def penguins(tmp_path, monkeypatch):
+def tables(tmp_path, monkeypatch):
     """A folder outside of any project, with the files that the README and docs/start.md name, of 60 rows."""
     monkeypatch.delenv("PROVSEL_PROJECT")
-    header = ["island", "bill_length_mm", "bill_depth_mm", *"abcdefg", "species"]
-    lines = [header]
-    for place in range(60):
-        species, island, bill = [("Adelie", "Dream", 39), ("Gentoo", "Biscoe", 47), ("Chinstrap", "Dream", 49)][
-            place % 3
-        ]
-        others = [place * step % 17 for step in range(1, 8)]
-        lines.append([island, bill + place % 7 / 2, 18 - place % 5 / 4, *others, species])
-    text = "\n".join(",".join(map(str, line)) for line in lines)
-    (tmp_path / "penguins.csv").write_text(text)
-    (tmp_path / "my.csv").write_text(text.replace("species", "class"))
+    wines = load_wine(as_frame=True).frame[::3]
+    wines.to_csv(tmp_path / "wines.csv", index=False)
+    wines.rename(columns={"target": "class"}).to_csv(tmp_path / "my.csv", index=False)
     return tmp_path
 
 
 @pytest.mark.parametrize("extra", ["", "lab", "report"])
-def test_what_the_first_pages_say_works_with_an_extra_or_says_in_a_sentence_what_to_install(extra, penguins):
+def test_what_the_first_pages_say_works_with_an_extra_or_says_in_a_sentence_what_to_install(extra, tables):
     commands = commands_of(PAGES)
     assert {"run", "report", "rank", "new", "verify", "list"} <= {argv[0] for argv in commands}
     code = [*re.findall(r"```python\n(.*?)```", PAGES[1], re.DOTALL), "from provlab import rank"]
     entries = [*code, *(argv + LIGHTER.get(argv[0], []) for argv in commands)]
-    done = without(tuple(not_installed_with(extra)), f"ENTRIES = {json.dumps(entries)!r}\n{IN_EACH}", penguins)
+    done = without(tuple(not_installed_with(extra)), f"ENTRIES = {json.dumps(entries)!r}\n{IN_EACH}", tables)
     assert done.returncode == 0, done.stderr
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
     advice = re.escape(to_install("report" if extra else "lab"))

@@ -43,6 +43,11 @@ def _keeps(model: Mapping[str, Any], m: float) -> bool:
     return is_kept(model.get("store", "auto"), model["n_components"], int(m))
 
 
+def paper_megabytes(n: Any, m: Any) -> Any:
+    """Return the paper's line, 8 (n + m) l bytes with l = LOG_FACTOR ln n."""
+    return 8e-6 * (n + m) * LOG_FACTOR * np.log(n)
+
+
 def memory_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
     """Return the peak memory in MB, the test error in %, MB over the line, and the size of the file in MB."""
     peak = trials["peak_memory"].astype(float) / 1e6
@@ -179,11 +184,11 @@ def _draw_models(panel: Axes, points: pd.DataFrame, x: str, models: Sequence[str
 
 
 def _finish(panel: Axes, points: pd.DataFrame, x: str, fixed: str) -> None:
-    """Draw the paper's line, 8 (n + m) l bytes with l = LOG_FACTOR ln n, and the axes."""
+    """Draw the paper's line and the axes."""
     sizes = points.drop_duplicates([x])
     n, m = sizes["n"], sizes["m"]
-    line = 8e-6 * (n + m) * LOG_FACTOR * np.log(n)
-    panel.plot(sizes[x], line, ":", color="0.4", linewidth=1.2, label=f"8 (n + m) l, l = {LOG_FACTOR} ln n")
+    label = f"8 (n + m) l, l = {LOG_FACTOR} ln n"
+    panel.plot(sizes[x], paper_megabytes(n, m), ":", color="0.4", linewidth=1.2, label=label)
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xticks(sizes[x], [f"{number:,.0f}" for number in sizes[x]])

@@ -18,7 +18,7 @@ def render(rendering: Rendering) -> str:
     protocols = list(frame["protocol"].unique())
     is_printed = frame["protocol"] == protocols[0]  # beside which the one printed number stands
     is_count = frame["features"].notna()
-    errors = frame[~is_count].set_index(["row", "size", "protocol"])
+    errors = frame[~is_count].set_index(["row", "size", "protocol"]).sort_index()
     kept = frame[is_count & is_printed].set_index(["row", "size"])
     rows = []
     for row in frame["row"].unique():

@@ -19,13 +19,13 @@ from provlab.verdicts.readings.packed import read_packed
 from provlab.verdicts.readings.prints import printed_rows
 from provlab.verdicts.readings.schema import Part, paper_readings
 from provlab.verdicts.readings.study import (
-    asked as study_of,
-)
-from provlab.verdicts.readings.study import (
     columns_to_read,
     readings_changes,
     stored_outcome,
     write_outcome,
+)
+from provlab.verdicts.readings.study import (
+    multiverse_of as study_of,
 )
 from provsel.selectors import SVMRFESelector
 from small_runs import REPO

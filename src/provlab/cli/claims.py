@@ -299,7 +299,7 @@ def call_readings(options: argparse.Namespace) -> int:
     from provlab.run.runner import run_cells
     from provlab.verdicts.readings.study import (
         Outcome,
-        asked,
+        multiverse_of,
         pack_trials,
         read_store,
         stored_outcome,
@@ -311,7 +311,9 @@ def call_readings(options: argparse.Namespace) -> int:
     results = Path(options.results)
     folder = results / "readings" / paper
     store = TrialStore(results / "store")
-    universes = asked(paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole)
+    universes = multiverse_of(
+        paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole
+    )
     print(plan_text(universes), file=sys.stderr)
     packed = [folder, *(_packed_in(path, paper) for path in options.packed)]
     snapshot = read_store(universes, store, packed)

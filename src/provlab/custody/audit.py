@@ -114,10 +114,10 @@ def run_readings_audit(
 ) -> tuple[AuditRun, Path]:
     """Do the same with the packed trials of a folder of a paper's readings, of those that the readings ask for now."""
     from provlab.verdicts.readings.packed import read_packed, repeated  # claims and their statistics: slow to import
-    from provlab.verdicts.readings.study import asked
+    from provlab.verdicts.readings.study import multiverse_of
 
     path = Path(folder).resolve()
-    cells = {cell.id: cell for cell in asked(path.name).cells}
+    cells = {cell.id: cell for cell in multiverse_of(path.name).cells}
     trials = read_packed(path, cells.values())
     if not len(trials):
         raise ValueError(

@@ -313,7 +313,8 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
     """
     import pandas as pd
 
-    is_missing = pd.isna(np.asarray(y, dtype=object))
+    as_they_are = np.asarray(y, dtype=object)  # an array of texts has no numbers left
+    is_missing = pd.isna(as_they_are)
     if np.ma.isMaskedArray(y):
         is_missing |= np.ma.getmaskarray(y)
     missing = np.flatnonzero(is_missing)
@@ -324,7 +325,7 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
         )
     labels = np.asarray(y)
     if labels.dtype.kind in "OU":
-        by_kind = {isinstance(label, str): label for label in labels.astype(object).ravel().tolist()}
+        by_kind = {isinstance(label, str): label for label in as_they_are.ravel().tolist()}
         if len(by_kind) > 1:
             raise TableError(
                 f"{subject}: expected labels that are all texts or all numbers, got the text "

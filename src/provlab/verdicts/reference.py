@@ -141,15 +141,15 @@ class Reference:
         return [claim.id for file in files for claim in file.claims if claim.id not in excused]
 
 
-def changes_since(name: str, made: Provenance, artefact: Artefact | None = None) -> list[str]:
+def changes_since(name: str, provenance: Provenance, artefact: Artefact | None = None) -> list[str]:
     """Return what has changed in the code since an artefact was made, in words.
 
     Parameters
     ----------
     name : str
-    made : Provenance
+    provenance : Provenance
     artefact : Artefact, optional
-        As the settings of `made` have it, where that is at hand.
+        As the settings of `provenance` have it, where that is at hand.
 
     Raises
     ------
@@ -159,12 +159,12 @@ def changes_since(name: str, made: Provenance, artefact: Artefact | None = None)
     if name not in artefact_names():
         return ["no artefact of the project any more"]
     if artefact is None:
-        artefact = compose_artefact(name, made.settings)
-    return made.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))
+        artefact = compose_artefact(name, provenance.settings)
+    return provenance.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))
 
 
-def _changes(name: str, made: Provenance) -> list[str]:
+def _changes(name: str, provenance: Provenance) -> list[str]:
     try:
-        return changes_since(name, made)
+        return changes_since(name, provenance)
     except MissingDataError as error:
         return [f"not compared with the code: data missing, provsel fetch {error.dataset}"]

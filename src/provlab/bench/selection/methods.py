@@ -176,10 +176,10 @@ def _told(selector: Any, is_regression: bool, random_state: int) -> Any:
     """Return a copy that knows the task, and has a seed where it draws and has none."""
     from sklearn.base import clone
 
-    told = clone(selector)
-    parameters = told.get_params(deep=False)
+    prepared = clone(selector)
+    parameters = prepared.get_params(deep=False)
     if "task" in parameters:
-        told.set_params(task="regression" if is_regression else "classification")
+        prepared.set_params(task="regression" if is_regression else "classification")
     if parameters.get("random_state", 0) is None:
-        told.set_params(random_state=random_state)
-    return told
+        prepared.set_params(random_state=random_state)
+    return prepared

@@ -36,9 +36,9 @@ def code_of(selected: Selected) -> str:
             imports.add(_import(preparation))
             source.append(f"preparation = {preparation!r}")
             steps.append("preparation")
-        given = "".join(f", {name}={name}" for name in steps)
+        further = "".join(f", {name}={name}" for name in steps)
         body = [
-            f"selector = TableSelector({selector!r}, {count}{given})",
+            f"selector = TableSelector({selector!r}, {count}{further})",
             f"pipeline = make_pipeline({', '.join(['selector', *steps, repr(model)])}).fit(X, y)",
             "print(selector.fit(X, y).features_)",
         ]

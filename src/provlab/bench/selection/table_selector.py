@@ -184,15 +184,15 @@ def first_columns(
     is asked for more and more, until enough columns of the table are there. It may find fewer.
     """
     chosen = []
-    asked = 0
+    count = 0
     for size in sizes:
-        asked = max(asked, size)
+        count = max(count, size)
         while True:
-            kept = _kept(selector, view, asked)
+            kept = _kept(selector, view, count)
             columns = list(dict.fromkeys(sources[kept].tolist()))
-            if len(columns) >= size or kept.size < asked or asked == view.n_features:
+            if len(columns) >= size or kept.size < count or count == view.n_features:
                 break
-            asked += 1
+            count += 1
         chosen.append(np.array(columns[:size], dtype=np.int64))
     return chosen
 
@@ -200,8 +200,8 @@ def first_columns(
 def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
     """Return what a selector keeps when it is asked for `count` columns; on one view, its fits share their order."""
     if isinstance(selector, BaseSelector):
-        asked = copy.copy(selector)  # not fitted: it has parameters only, and `clone` takes as long as a fit
-        asked.n_features_to_select = count
-        return asked.fit_view(view).indices_
-    other = clone(selector).set_params(n_features_to_select=count).fit(view.X, view.y)
-    return np.flatnonzero(other.get_support())
+        sized = copy.copy(selector)  # not fitted: it has parameters only, and `clone` takes as long as a fit
+        sized.n_features_to_select = count
+        return sized.fit_view(view).indices_
+    fitted = clone(selector).set_params(n_features_to_select=count).fit(view.X, view.y)
+    return np.flatnonzero(fitted.get_support())

@@ -51,7 +51,7 @@ WHOLE = "--whole"
 """Stands among the settings where all data were read, although the readings name a part of them."""
 
 
-def asked(
+def multiverse_of(
     paper: str,
     overrides: Sequence[str] = (),
     *,
@@ -193,12 +193,14 @@ class Outcome:
         return options
 
 
-def readings_changes(artefact: str, made: Provenance) -> list[str]:
+def readings_changes(artefact: str, provenance: Provenance) -> list[str]:
     """Return what has changed since the readings of all claims about an artefact were computed, in words."""
-    overrides = [text for text in made.settings if text != WHOLE]
+    overrides = [text for text in provenance.settings if text != WHOLE]
     try:
-        now = asked(paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in made.settings)
-        return made.changes(_versions(now, artefact))
+        now = multiverse_of(
+            paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in provenance.settings
+        )
+        return provenance.changes(_versions(now, artefact))
     except ValueError:  # no such artefact, or no claims about it that readings touch
         return ["no longer tested"]
 
