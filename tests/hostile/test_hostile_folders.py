@@ -66,6 +66,7 @@ EXECUTORS = {
 COMMANDS_RUN = {
     "new": ["another-study"],
     "reproduce": ["comparison", *SMALL],
+    "select": ["data/example.csv", "species", "dataset.index_col=sample", "--methods", "f_test,mrmr", "--jobs", "2"],
     "run": UNIFORM,
     "audit": ["--fraction", "1", "--strict"],
     "status": SMALL,
