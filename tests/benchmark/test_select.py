@@ -184,7 +184,8 @@ def test_planted_features_are_named_and_noise_is_not():
     assert "guessing the most frequent class" in selected.answer[0]
     assert selected.error.low < selected.error.value < selected.error.high
     assert selected.frequency.loc["x0", "folds"] == 10
-    assert str(selected).startswith(selected.answer[0])
+    assert " ".join(str(selected).split()).startswith(selected.answer[0])
+    assert max(map(len, str(selected).partition("\n\n")[0].splitlines())) <= 80
     assert "named" not in selected.answer[0]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,9 @@ FREQUENT_SHOWN = 12
 """Features that only folds selected, and that are named."""
 
 INTERVAL = "95 % interval"
+
+WIDTH = 80
+"""Characters of a line of a sentence."""
 
 
 class Words:
@@ -266,14 +270,23 @@ def printed(selected: Selected) -> str:
         f"{label} is over {n_folds} folds, each method with its own number of columns, chosen inside. difference: to "
         f"{selected.best}; p by Holm over the methods. to all: difference to all columns."
     )
-    parts = ["\n".join(selected.answer), f"{aligned_text(method_texts(selected))}{caption}"]
+    parts = [_wrapped(selected.answer), f"{aligned_text(method_texts(selected))}{_wrapped([caption])}"]
     if len(selected.curve) > 1:
         parts.append(f"{selected.method} by the number of columns:\n{aligned_text(curve_texts(selected))}".rstrip())
     if len(selected.features) < selected.problem.n_columns:
         parts.append(_frequency_lines(selected))
     notes = [_whole(selected), f"The model is {selected.problem.model!r}.", *selected.notes]
-    parts.append("\n".join(visible_line(note) for note in notes))
+    parts.append(_wrapped(visible_line(note) for note in notes))
     return "\n\n".join(parts)
+
+
+def _wrapped(sentences: Iterable[str]) -> str:
+    """Return sentences as lines of a terminal; names of columns stay whole."""
+    text = "\n".join(
+        fill(sentence.replace(" %", "\u00a0%"), WIDTH, break_long_words=False, break_on_hyphens=False)
+        for sentence in sentences
+    )
+    return text.replace("\u00a0", " ")
 
 
 def _whole(selected: Selected) -> str:
