@@ -19,7 +19,7 @@ from provlab.core.tables import write_frame
 from provlab.verdicts.claims.schema import columns_read
 from provlab.verdicts.claims.stored import Evidence
 from provlab.verdicts.claims.verdicts import judge
-from provlab.verdicts.readings.study import asked
+from provlab.verdicts.readings.study import multiverse_of
 
 PAPER = "paul2016"
 OUTPUT = Path("results/reference/readings") / PAPER / "subsamples.csv"
@@ -82,7 +82,7 @@ def main():
     parser.add_argument("--samples", type=int, default=200)
     options = parser.parse_args()
     name = f"{PAPER}/{options.artefact}"
-    multiverse = asked(PAPER, artefacts=[name])
+    multiverse = multiverse_of(PAPER, artefacts=[name])
     store = StoreSnapshot(TrialStore(options.results / "store", read_only=True), columns_read(multiverse.claims))
     lines = subsampled(multiverse, name, store, options.samples)
     if OUTPUT.is_file():
