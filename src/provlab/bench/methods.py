@@ -10,7 +10,7 @@ from typing import Literal
 
 from provlab.bench import selectors
 from provlab.bench.selectors.ranked import installed_version, is_version
-from provlab.core.composition import compose_config, resolve_references
+from provlab.core.composition import part_config
 from provlab.project.components import build
 from provlab.project.documents import read_record
 from provsel.selectors import BaseSelector
@@ -57,8 +57,7 @@ class PanelMethod:
 
     def selector(self, size: int = 1) -> BaseSelector:
         """Return the selector, asked for `size` features, not fitted."""
-        config = resolve_references(compose_config(self.overrides(size)), ["selector"])["selector"]
-        selector: BaseSelector = build("selector", config)
+        selector: BaseSelector = build("selector", part_config("selector", self.overrides(size)))
         return selector
 
     def installed(self) -> PanelMethod | None:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from provlab.core.cell import Cell
-from provlab.core.composition import Composer, Parts, compose_config, read_config, resolve_references
+from provlab.core.composition import Composer, Parts, part_config, read_config, resolve_references
 from provlab.core.overrides import check_names, nearest_setting, setting
 from provlab.core.plan import KeyedData, cells_of, data_of, files_missing
 from provlab.data import MissingDataError
@@ -107,8 +107,7 @@ def counted_state(n_stored: int, n_planned: int) -> str:
 
 def artefact_part(name: str, part: str = "artefact") -> Parts:
     """Return what an artefact's file says of it: its title, rows, columns and data sets; or its protocol."""
-    stated: Parts = resolve_references(compose_config([f"+experiment={name}"]), [part])[part]
-    return stated
+    return part_config(part, [f"+experiment={name}"])
 
 
 def artefact_title(name: str) -> str:

@@ -245,6 +245,12 @@ def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict
     return {name: _resolve(parts[name], parts, name, 0, iter(range(MAX_CONFIG_VALUES))) for name in names}
 
 
+def part_config(part: str, overrides: Sequence[str]) -> dict[str, Any]:
+    """Return one part of what overrides compose, its references resolved; errors as `resolve_references`."""
+    config: dict[str, Any] = resolve_references(compose_config(overrides), [part])[part]
+    return config
+
+
 def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[int]) -> Any:
     """Return a value as `resolve_references` does; `left` has as many items as there may be further values."""
     if depth > MAX_DEPTH:

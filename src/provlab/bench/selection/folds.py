@@ -120,6 +120,11 @@ class Problem:
     random_state: int
 
     @property
+    def protocol(self) -> Any:
+        """Makes outer and inner folds."""
+        return PROTOCOLS["time_order" if self.by_time else "kfold"]
+
+    @property
     def n_columns(self) -> int:
         """Columns of the table."""
         return int(self.dataset.X.shape[1])
@@ -342,9 +347,8 @@ def check_classes(dataset: Dataset) -> None:
 def outer_splits(problem: Problem, n_splits: int, repeats: int) -> Iterator[tuple[Rows, Rows]]:
     """Yield training and test rows of each fold: classes in equal shares, groups whole, or in the order of time."""
     dataset = problem.dataset
-    protocol = PROTOCOLS["time_order" if problem.by_time else "kfold"]
     for repeat in range(repeats):
-        splits = protocol.splits(dataset, n_splits, problem.random_state + repeat)  # type: ignore[attr-defined]
+        splits = problem.protocol.splits(dataset, n_splits, problem.random_state + repeat)
         for fold, (train, test) in enumerate(splits):
             check_rows(dataset, train, test, fold)
             yield train, test
@@ -362,10 +366,9 @@ def inner_splits(problem: Problem, rows: Rows, wanted: int) -> list[tuple[Rows, 
     groups = None if dataset.groups is None else dataset.groups[rows]
     part = replace(dataset, y=dataset.y[rows], groups=groups)
     n_splits = n_folds(part, wanted, problem.by_time)
-    protocol = PROTOCOLS["time_order" if problem.by_time else "kfold"]
     folds = []
     if n_splits > 1:
-        for train, test in protocol.splits(part, n_splits, problem.random_state):  # type: ignore[attr-defined]
+        for train, test in problem.protocol.splits(part, n_splits, problem.random_state):
             has_all = part.is_regression or np.unique(part.y[train]).size == part.n_classes
             if has_all and test.size:
                 folds.append((rows[train], rows[test]))

@@ -130,7 +130,7 @@ def _candidates(methods: str | Iterable[str] | Mapping[str, Any] | None) -> Iter
 
 def selector_named(name: str) -> Any:
     """Return the unfitted selector of a file of conf/selector, with the settings that it has here."""
-    from provlab.core.composition import compose_config, resolve_references
+    from provlab.core.composition import part_config
     from provlab.project.components import build
     from provlab.project.project import conf_files
 
@@ -138,7 +138,7 @@ def selector_named(name: str) -> Any:
     if name not in names or name == "any":
         hint = did_you_mean(name, names) or "; provsel list selectors says what they are."
         raise ValueError(f"select: methods: expected names of selectors, all, or none, got {name!r:.80}{hint}")
-    config = resolve_references(compose_config([f"selector={name}"]), ["selector"])["selector"]
+    config = part_config("selector", [f"selector={name}"])
     config |= SETTINGS.get(name, {})
     if "n_features_to_select" not in config:
         raise ValueError(

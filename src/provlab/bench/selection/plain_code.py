@@ -11,8 +11,6 @@ from provlab.project.estimators import public_name
 if TYPE_CHECKING:
     from provlab.bench.selection.selected import Selected
 
-OF_TABLES = "provlab.bench.selection.table_selector.TableSelector"
-
 
 def code_of(selected: Selected) -> str:
     """Return a script that selects the same features on all rows, and trains the same model on them."""
@@ -21,16 +19,14 @@ def code_of(selected: Selected) -> str:
     count = table_selector.n_features_to_select
     selector = clone(table_selector.selector).set_params(n_features_to_select=count)
     preparation = table_selector.preparation
-    imports = {"import pandas as pd", _import(selector), _import(model)}
+    of_pipeline = "from sklearn.pipeline import make_pipeline"
+    imports = {"import pandas as pd", of_pipeline, _import(selector), _import(model)}
     source = list(selected.source) or ["# X and y are the table and its target", "X = pd.DataFrame(X)"]
     copies = [name for names in selected.copies.values() for name in names]
     if copies:
         source.append(f"X = X.drop(columns={copies!r})  # which are equal to others")
     if table_selector.texts_ or not _is_of_steps(preparation):
-        imports |= {
-            "from provlab.bench.selection.table_selector import TableSelector",
-            "from sklearn.pipeline import make_pipeline",
-        }
+        imports.add("from provlab.bench.selection.table_selector import TableSelector")
         steps = []
         if preparation is not None:
             imports.add(_import(preparation))
@@ -43,7 +39,6 @@ def code_of(selected: Selected) -> str:
             "print(selector.fit(X, y).features_)",
         ]
     else:
-        imports |= {"from sklearn.pipeline import make_pipeline"}
         steps = _steps(preparation, imports)
         body = [
             f"prepare = make_pipeline({', '.join(steps)})",

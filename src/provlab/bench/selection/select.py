@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -133,7 +134,7 @@ def select(
         settings = write_data(X, y, None, beside, Path(folder), "table", subject="select")
         try:
             dataset = load_dataset("file", **settings, task=task)
-        except ValueError as error:  # in the words of the caller, who has no file
+        except ValueError as error:  # the caller has no file: the message names arguments
             text = re.sub(r"^data set [\w.]+: ", "select: ", str(error)).replace("dataset.", "")
             raise ValueError(text) from error
     return select_on(
@@ -266,7 +267,7 @@ def _without_copies(dataset: Dataset) -> tuple[Dataset, dict[str, list[str]]]:
     copies: dict[str, list[str]] = {}
     for place, name in enumerate(names):
         texts = dataset.categories.get(name)
-        content = (_bytes_of(columns, place), None if texts is None else tuple(texts))
+        content = (_digest_of(columns, place), None if texts is None else tuple(texts))
         first = first_of.setdefault(content, str(name))
         if first == str(name):
             kept.append(place)
@@ -278,10 +279,8 @@ def _without_copies(dataset: Dataset) -> tuple[Dataset, dict[str, list[str]]]:
     return replace(dataset, X=dataset.X[:, kept], feature_names=names[kept], categories=categories), copies
 
 
-def _bytes_of(columns: Any, place: int) -> int | bytes:
-    """Return the bytes of a column, hashed where they are many."""
-    import hashlib
-
+def _digest_of(columns: Any, place: int) -> bytes:
+    """Return the digest of a column's values."""
     if sparse.issparse(columns):
         start, end = columns.indptr[place : place + 2]
         content = columns.indices[start:end].tobytes() + columns.data[start:end].tobytes()
@@ -313,14 +312,14 @@ def _table(dataset: Dataset, preparation: Any) -> Any:
 def _built(kind: str, component: Any) -> Any:
     """Return an estimator of a name in conf, of a config, or as it is."""
     if isinstance(component, str):
-        from provlab.core.composition import compose_config, resolve_references
+        from provlab.core.composition import part_config
         from provlab.project.project import conf_files
 
         names = [path.stem for path in conf_files(kind)]
         if component not in names:
             hint = did_you_mean(component, names) or f"; provsel list {kind}s says what they are."
             raise ValueError(f"select: {kind}: expected one of {', '.join(names)}, got {component!r:.80}{hint}")
-        component = resolve_references(compose_config([f"{kind}={component}"]), [kind])[kind]
+        component = part_config(kind, [f"{kind}={component}"])
     if not isinstance(component, Mapping):
         if component is None or (hasattr(component, "fit") and not isinstance(component, type)):
             return component
