@@ -40,7 +40,7 @@ from provlab import compare
 from provlab.cli import main
 from provlab.core.store import TrialStore
 from provlab.project.components import build
-from provlab.project.estimators import as_config, public_name
+from provlab.project.estimators import as_config, estimators_in_hand, public_name
 from provlab.run.preparation import TablePreparation
 from provlab.verdicts.claims.paired_tests import size_words
 from provsel.models import LiblinearSVM, LibsvmSVM
@@ -420,7 +420,11 @@ def test_functions_and_classes_are_given_for_the_call_only():
     assert config == {"_target_": f"{place}.SelectKBest", "score_func": function, "k": 12}
     assert public_name(np.linalg.norm) == "numpy.linalg.norm"
     quietly(X, y, {"chi2": SelectKBest(chi2, k=12)})
-    with pytest.raises(ValueError, match=r"project trusts \(none\), got 'sklearn\.feature_selection\.SelectKBest'"):
+    assert build("selector", config).score_func is chi2  # scikit-learn's may be named anywhere
+    with estimators_in_hand():
+        config = as_config(SelectKBest(scores))
+        assert build("selector", config).score_func is scores
+    with pytest.raises(ValueError, match=r"_function_: expected a function that this program passed.*test_compare\.sc"):
         build("selector", config)
     function = {"_target_": "provsel.selectors.UniformSelector", "n_features_to_select": {"_function_": "os.system"}}
     with pytest.raises(ValueError, match=r"_function_: expected a function that this program passed"):

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +26,18 @@ SMALLEST = {"shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample
 
 MAX_RATIO_OF_RANGES = 1000.0
 """Ratio of ranges of columns that is worth a warning."""
+
+
+class Classes(NamedTuple):
+    """Classes as y has them, sorted, and what they stand for: texts, or numbers and truth values where names are."""
+
+    codes: np.ndarray
+    labels: np.ndarray
+
+    def labels_of(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels of some rows, shape (n,)."""
+        labels: np.ndarray = self.labels[np.searchsorted(self.codes, y)]
+        return labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +128,19 @@ class Dataset:
     def n_classes(self) -> int:
         """Number of distinct labels, 0 of a regression."""
         return 0 if self.is_regression else np.unique(self.y).size
+
+    @cached_property
+    def classes(self) -> "Classes | None":
+        """The classes and what they stand for; None of a regression."""
+        if self.is_regression:
+            return None
+        codes = np.unique(self.y)
+        return Classes(codes, codes if self.class_names is None else _typed_names(self.class_names))
+
+    @property
+    def labels(self) -> np.ndarray:
+        """What y stands for, shape (n,): labels of classes, or the numbers of a regression."""
+        return self.y if self.classes is None else self.classes.labels_of(self.y)
 
     def make_read_only(self) -> None:
         """Let no array be written to: those who share the data set see the same values."""
@@ -244,6 +269,21 @@ def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> n
         rows.indices = rows.indices.astype(np.int32)
         rows.indptr = rows.indptr.astype(np.int32)
     return rows
+
+
+def _typed_names(class_names: np.ndarray) -> np.ndarray:
+    """Return names of classes as whole numbers or truth values, where they are these in increasing order."""
+    names = np.asarray(class_names, dtype=object)
+    if names.tolist() == ["False", "True"]:
+        return np.array([False, True])
+    try:
+        numbers = names.astype(np.float64)
+    except ValueError:
+        return names
+    if (np.diff(numbers) <= 0).any():
+        return names
+    is_whole = bool((numbers == np.floor(numbers)).all())
+    return numbers.astype(np.int64) if is_whole else numbers
 
 
 def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

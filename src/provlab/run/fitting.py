@@ -152,9 +152,8 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
             trained = reducers.fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
         X_test = reducers.reduced_rows(inner, fold.X_test)
         predicted = reducers.predict(trained, inner, X_test)
-    record = fitted.as_record(fold) | measured(
-        method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight
-    )
+    scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
+    record = fitted.as_record(fold) | scores
     record |= {"train_cpu": training.own.cpu, "train_wall": training.own.wall}
     record |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     record["coefficients"] = _coefficients(trained, inner, view.n_features)

@@ -31,8 +31,10 @@ from provlab.bench.selection.folds import (
 from provlab.bench.selection.methods import chosen_methods
 from provlab.bench.selection.selected import Selected
 from provlab.bench.selection.table_selector import TableSelector, numbers_or_table
-from provlab.core.protocols.scoring import check_scorers
+from provlab.core.protocols.scorers import stated_scorers
+from provlab.core.protocols.scoring import check_scorers, scorer_of
 from provlab.data import Dataset, load_dataset, warn_of_scales
+from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.messages import did_you_mean
 from provlab.run.executors import usable_cores
 from provlab.run.isolation import isolated_children
@@ -56,7 +58,7 @@ def select(
     *,
     n_features_to_select: int | None = None,
     methods: str | Iterable[str] | Mapping[str, Any] | None = None,
-    scoring: str | None = None,
+    scoring: Any = None,
     groups: Any = None,
     time: Any = None,
     task: str = "auto",
@@ -88,8 +90,10 @@ def select(
     methods : str, sequence of str or mapping, optional
         Names as of `selector=NAME`, also as "f_test,mrmr"; "all" for all fast ones, by default eight of different
         families. Or a mapping of names to unfitted selectors with `n_features_to_select`.
-    scoring : str, optional
-        A scorer of scikit-learn in place of the error in percent, or of the root mean squared error of numbers.
+    scoring : str, callable or mapping, optional
+        In place of the error in percent, or of the root mean squared error of numbers: a scorer of scikit-learn by
+        name, one of `make_scorer`, or a function of (model, X, y), where greater is better and X are the rows that the
+        model takes. A mapping gives it a name.
     groups : array-like of shape (n_samples,), optional
         Rows of one group, such as a patient, are never in training and test rows at once.
     time : array-like of shape (n_samples,), optional
@@ -158,7 +162,7 @@ def select_on(
     *,
     n_features_to_select: int | None = None,
     methods: str | Iterable[str] | Mapping[str, Any] | None = None,
-    scoring: str | None = None,
+    scoring: Any = None,
     time: NDArray[np.int64] | None = None,
     model: Any = None,
     preparation: Any = "standardise",
@@ -182,7 +186,7 @@ def select_on(
         Is told how long the work takes.
     """
     if labels is None:
-        labels = _labels_of(dataset)
+        labels = dataset.labels
     if time is not None:
         dataset, labels = _in_order(dataset, time), labels[time]
     check_classes(dataset)
@@ -191,8 +195,7 @@ def select_on(
     _check_count(n_features_to_select, dataset)
     preparation = _built("preparation", preparation)
     model = _model(model, dataset)
-    if scoring:
-        check_scorers([scoring], model)
+    measure = _measure(scoring, dataset, model)
     chosen, left_out = chosen_methods(
         methods, shape=dataset.X.shape, is_regression=dataset.is_regression, random_state=random_state
     )
@@ -205,7 +208,7 @@ def select_on(
         sizes=sizes_for(dataset.X.shape[1], n_features_to_select),
         is_fixed=n_features_to_select is not None,
         model=model,
-        measure=Measure(scoring or "", dataset.is_regression),
+        measure=measure,
         by_time=time is not None,
         random_state=random_state,
     )
@@ -240,21 +243,6 @@ def time_order(time: Any, n_rows: int) -> NDArray[np.int64]:
 def _in_order(dataset: Dataset, order: NDArray[np.int64]) -> Dataset:
     groups = None if dataset.groups is None else dataset.groups[order]
     return replace(dataset, X=dataset.X[order], y=dataset.y[order], groups=groups)
-
-
-def _labels_of(dataset: Dataset) -> NDArray[Any]:
-    """Return what a target stands for: names of classes, numbers where these are numbers."""
-    if dataset.is_regression or dataset.class_names is None:
-        return dataset.y
-    names = np.asarray(dataset.class_names)
-    try:
-        numbers = names.astype(np.float64)
-        if (numbers == np.floor(numbers)).all():
-            numbers = numbers.astype(np.int64)
-        names = numbers
-    except ValueError:
-        names = names.astype(object)
-    return names[np.unique(dataset.y, return_inverse=True)[1]]
 
 
 def _without_copies(dataset: Dataset) -> tuple[Dataset, dict[str, list[str]]]:
@@ -346,6 +334,20 @@ def _model(model: Any, dataset: Dataset) -> Any:
             f"target is where that is wrong."
         )
     return built
+
+
+def _measure(scoring: Any, dataset: Dataset, model: Any) -> Measure:
+    """Return what is measured, by a scorer of scikit-learn, of `make_scorer`, or of the caller's own."""
+    if scoring in (None, ""):
+        return Measure("", dataset.is_regression)
+    with estimators_in_hand():
+        scorers = stated_scorers(as_config(scoring))
+        check_scorers(scorers, model)
+        if len(scorers) != 1:
+            raise ValueError(f"select: scoring: expected one scorer, got {', '.join(scorers)}; the choice is by one.")
+        [(name, config)] = scorers.items()
+        classes = None if isinstance(config, str) else dataset.classes
+        return Measure(name, dataset.is_regression, scorer_of(config), classes)
 
 
 def _default_model(dataset: Dataset) -> Any:

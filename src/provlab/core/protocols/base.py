@@ -11,13 +11,15 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from provlab.core.protocols.importances import check_importances
+from provlab.core.protocols.scorers import Scorers, stated_scorers
 from provlab.project.components import build, component_class, component_json
 from provsel.certificates import NOT_MEASURED, Theorem
 
@@ -134,7 +136,7 @@ class Method:
     setting: str
     certify: bool
     measures: tuple[Mapping[str, Any], ...] = ()
-    scoring: tuple[str, ...] = ()
+    scoring: Scorers = field(default_factory=dict)
     limit: float | None = None
 
 
@@ -220,8 +222,12 @@ class AbstractProtocol(ABC):
             if protocol.get(name, value) != value:
                 says = "whose folds are those of the data" if value is None else f"which has {name} = {value}"
                 _warn_once(f"protocol.{name}={protocol[name]}", f"the split {self.name}, {says}")
-        scoring = protocol.get("scoring")
-        return {**protocol, **self.fixed, **({"scoring": [scoring]} if isinstance(scoring, str) else {})}
+        settings = {**protocol, **self.fixed}
+        if protocol.get("scoring"):
+            scorers = stated_scorers(protocol["scoring"])
+            is_plain = all(name == scorer for name, scorer in scorers.items())
+            settings["scoring"] = list(scorers) if is_plain else scorers
+        return settings
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
         """Refuse a cell that cannot be measured in this way.
@@ -244,6 +250,7 @@ class AbstractProtocol(ABC):
                 f"protocol.setting: expected unsupervised with {selector.__name__}, which selects no features, "
                 f"got {method.setting!r}."
             )
+        check_importances(component_json("selector", method.selector))
         for name in ("repeats", "draws"):
             if not isinstance(protocol[name], int) or protocol[name] < 1:
                 raise ValueError(f"protocol.{name}: expected a positive integer, got {protocol[name]!r}.")
