@@ -332,7 +332,7 @@ MAKE = "sklearn.metrics.make_scorer"
     ],
 )  # fmt: skip
 def test_scorers_that_nothing_can_use_are_refused_before_anything_runs(scoring, model, message):
-    with pytest.raises(ValueError, match=f"expected .*{message}"):
+    with pytest.raises(ValueError, match=message):
         small_cell(RRQR, model=model, setting="unsupervised", scoring=scoring)
 
 
@@ -366,8 +366,10 @@ def test_settings_of_a_config():
         cells_of(compose_config(["dataset=digits", "model=ridge"]))
     with pytest.raises(ValueError, match=r"scoring: expected none with the split all_rows, .* got accuracy; leave"):
         cells_of(compose_config([*base, "protocol=clustering", "model=kmeans", "protocol.scoring=accuracy"]))
-    for refused in ("sklearn.linear_model.SGDRegressor", "sklearn.linear_model.Ridge.fit"):
-        with pytest.raises(ValueError, match=r"expected a class of provsel\.models, .*sklearn.linear_model.Ridge"):
+    for refused in ("sklearn.feature_extraction.text.TfidfVectorizer", "sklearn.linear_model.Ridge.fit"):
+        with pytest.raises(
+            ValueError, match=r"expected a class of provsel\.models or scikit-learn.s public estimators"
+        ):
             cells_of(compose_config([*base, "model=any", f"model._target_={refused}"]))
 
 

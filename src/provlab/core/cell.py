@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from provlab.core.keys import first_content, seed_from, trial_key
-from provlab.core.protocols import COLUMNS, AbstractProtocol, Method, protocol_named
+from provlab.core.protocols import COLUMNS, AbstractProtocol, Method, protocol_of
 from provlab.core.protocols.scorers import scorer_identities, stated_scorers
 from provlab.data import is_place
 from provlab.project.components import (
@@ -35,7 +35,9 @@ ID_DIGITS = 20
 STREAMS = ("per_trial", "restarted")
 """Each trial has random numbers of its own, or one stream begins anew in every fold."""
 
-OPTIONAL: dict[str, Any] = {"measures": (), "stream": STREAMS[0], "preparation": None, "scoring": (), "limit": None}
+OPTIONAL: dict[str, Any] = {
+    "measures": (), "stream": STREAMS[0], "preparation": None, "scoring": (), "limit": None, "cv": None
+}  # fmt: skip
 """Settings that keys leave out at these values: they came later."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
@@ -61,7 +63,7 @@ class Cell:
     protocol : mapping
         split, the name of a class of `provlab.core.protocols`; n_splits, repeats, draws, setting, seed, certify; and
         where they are not the default measures, stream, one of `STREAMS`, preparation, a transformer, limit, the CPU
-        seconds of a selection, and scoring, names of scikit-learn's scorers, the first of which the cell is judged by.
+        seconds of a selection, cv, a splitter, and scoring, scorers, the first of which the cell is judged by.
     data : str
         Identity of the data set, see `identity_of`.
     """
@@ -104,7 +106,7 @@ class Cell:
     @property
     def measured(self) -> AbstractProtocol:
         """How trials are measured: the protocol's class."""
-        return protocol_named(self.protocol["split"])
+        return protocol_of(self.protocol)
 
     @cached_property
     def foreign(self) -> tuple[str, ...]:
@@ -145,7 +147,7 @@ class Cell:
         counts = ("repeats", "draws")
         measures = [component_identity("measure", config) for config in self.method.measures]
         stream, preparation = self.protocol.get("stream", STREAMS[0]), self.protocol.get("preparation")
-        limit = self.protocol.get("limit")
+        limit, cv = self.protocol.get("limit"), self.protocol.get("cv")
         parts = {
             "selector": component_identity("selector", self.selector),
             "model": component_identity("model", self.model) if self.measured.uses_model else None,
@@ -155,6 +157,7 @@ class Cell:
                 **({"scoring": scorer_identities(self.method.scoring)} if self.method.scoring else {}),
                 **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
                 **({} if limit is None else {"limit": limit}),
+                **({} if cv is None else {"cv": component_identity("splitter", cv)}),
                 **({} if preparation is None else {"preparation": component_identity("preparation", preparation)}),
             },
         }
@@ -270,7 +273,7 @@ def _check_own_columns(method: Method) -> None:
         if name in _COLUMNS and name != scorer:
             raise ValueError(
                 f"protocol.scoring: expected names that no column of records has, got {name!r}; give the scorer "
-                f"another name."
+                f"another name: {{my_{name}: SCORER}}."
             )
     columns = _COLUMNS | {*method.scoring}
     for config in method.measures:

@@ -68,6 +68,8 @@ class Dataset:
     sample_weight : ndarray of shape (n,), float64, or None
     folds : ndarray of shape (n,), int64, or None
         Number of the fold that tests each row, -1 for rows that are never tested.
+    splits : tuple of (ndarray, ndarray), each int64, or None
+        Numbers of the training and of the test rows of each fold.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -81,6 +83,7 @@ class Dataset:
     groups: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
     folds: np.ndarray | None = None
+    splits: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -112,6 +115,9 @@ class Dataset:
             digest.update(np.ascontiguousarray(self.official_train, dtype=np.uint8).data)
         for column, texts in self.categories.items():
             digest.update(f"|categories|{json.dumps([column, *texts])}|".encode())
+        for train, test in self.splits or ():
+            for part in (train, test):
+                digest.update(f"|split|{part.size}|".encode() + np.ascontiguousarray(part, dtype="<i8").data)
         return digest.hexdigest()
 
     @property
@@ -286,6 +292,25 @@ def _typed_names(class_names: np.ndarray) -> np.ndarray:
     return numbers.astype(np.int64) if is_whole else numbers
 
 
+def rows_from(rows: Any, n_rows: int) -> np.ndarray:
+    """Return numbers of rows from numbers or a mask.
+
+    Raises
+    ------
+    ValueError
+        For what is none of `n_rows` rows.
+    """
+    array = np.asarray(rows)
+    if array.dtype == bool and array.shape == (n_rows,):
+        array = np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(f"expected numbers of rows, got {rows!r:.80}")
+    outside = array[(array < 0) | (array >= n_rows)]
+    if outside.size:
+        raise ValueError(f"expected numbers of rows from 0 to {n_rows - 1}, got {outside[0]}")
+    return array.astype(np.int64)
+
+
 def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters of a data set as those of `prepared`, completed and checked, and those of its loader.
 
@@ -402,6 +427,11 @@ def _of_classes(
 
     `codes` are the numbers of the classes of all rows, and `classes` some of these.
     """
+    if dataset.splits is not None:
+        raise ValueError(
+            f"data set {dataset.name}: expected all rows beside dataset.splits, got {rows.size} of {dataset.n_rows}; "
+            f"leave out sample_rows, sample_classes and min_class_size."
+        )
     y = dataset.y[rows]
     if as_signs:
         y = np.where(codes[rows] == classes.max(), 1, -1)

@@ -58,6 +58,9 @@ METHODS = {
 LISTED = dict.fromkeys(("model", "selector", "preparation", "component"), "estimator")
 """What each kind is called on the list of scikit-learn's names, where that is another word."""
 
+PLACES = {"splitter": "protocol.cv", "scorer": "protocol.scoring"}
+"""Where a config has a kind that is no group of its own."""
+
 WITHOUT_BASE = ("splitter", "kernel", "scorer")
 """Kinds that scikit-learn has no public base class for."""
 
@@ -245,7 +248,7 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     if missing:
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected a value of {', '.join(missing)}, got none; it has no "
-            f"default, so add {', '.join(f'+{kind}.{name}=...' for name in missing)}."
+            f"default, so add {', '.join(f'+{PLACES.get(kind, kind)}.{name}=...' for name in missing)}."
         )
     return partial(cls.measure, **built) if kind == "measure" else cls(**built)
 

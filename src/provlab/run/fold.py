@@ -93,7 +93,7 @@ def make_fold(
     """Return one fold of a protocol, prepared by what has seen its training rows only."""
     train, test = protocol.rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
     if protocol.scores:
-        check_rows(dataset, train, test, fold)
+        check_rows(dataset, train, test, fold, every_class=protocol.every_class)
     return fold_of_rows(protocol, dataset, train, test, preparation, split_seed)
 
 

@@ -84,8 +84,10 @@ def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[st
     return str(classes[k]) if dataset.class_names is None else repr(str(dataset.class_names[k])), int(counts[k])
 
 
-def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int) -> None:
+def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_class: bool = True) -> None:
     """Refuse a fold without test rows, one with rows of a group on both sides, and training rows without a class.
+
+    Without `every_class` a class may be missing, as scikit-learn has it of splits that are stated.
 
     Raises
     ------
@@ -105,7 +107,7 @@ def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int) -> None:
                 f"training rows and test rows, such as group {both[0]}; use protocol=tenfold, which keeps groups "
                 f"whole, or leave out dataset.groups."
             )
-    if dataset.is_regression:
+    if dataset.is_regression or not every_class:
         return
     label, n_rows = rarest_class(dataset, train)
     if n_rows == 0:
@@ -200,6 +202,8 @@ class AbstractProtocol(ABC):
     uses_model, clusters, scores, limits, measures_memory : bool
         Whether a model is fitted, whether it clusters, whether its predictions of test rows are judged here, and
         whether `protocol.limit` ends a selection, and whether the memory of a selection is measured.
+    every_class : bool
+        Whether the training rows of a fold must have rows of each class.
     columns : tuple of Column
         What a trial measures beside the selection, see `provlab.run.measuring`.
     """
@@ -214,6 +218,7 @@ class AbstractProtocol(ABC):
     scores: ClassVar[bool] = False
     limits: ClassVar[bool] = False
     measures_memory: ClassVar[bool] = False
+    every_class: ClassVar[bool] = True
     columns: ClassVar[tuple[Column, ...]]
 
     def complete_settings(self, protocol: Mapping[str, Any]) -> dict[str, Any]:

@@ -58,7 +58,9 @@ def _name_of(config: Any) -> str:
     """Return the name of the column of a scorer that has none of its own: that of its function."""
     if isinstance(config, str):
         return config
-    function = config.get("score_func", "") if is_component(config) else config
+    function = config
+    if is_component(config):
+        function = config.get("score_func") or config["_target_"]
     if isinstance(function, Mapping):
         function = function.get(FUNCTION, "")
     return str(function).rpartition(".")[2]

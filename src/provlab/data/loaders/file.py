@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from provlab.data.dataset import Dataset, make_dataset
+from provlab.data.dataset import Dataset, make_dataset, rows_from
 from provlab.data.files import TableError
 from provlab.data.own_columns import column_beside, features_of, target_of
 from provlab.data.own_table import (
@@ -31,6 +31,7 @@ from provlab.data.own_table import (
     read_table,
 )
 from provlab.data.own_text import MISSING, PACKED, SPACES, SVMLIGHT, TEXTS, Reading, format_of, layout_of
+from provlab.project.documents import read_json
 from provlab.project.messages import listed
 from provlab.project.project import current_project
 
@@ -50,7 +51,7 @@ SPELLED = {"tab": "\t", "\\t": "\t", "space": SPACES}
 SETTINGS = tuple(setting.name for setting in fields(Reading) if setting.name != "vectors")
 BESIDE = ("groups", "sample_weight", "fold")
 ROLES = ("target", *BESIDE)
-LATER = ("index_col", *BESIDE, "task", *SETTINGS, "categorical", "target_path", "test_path")
+LATER = ("index_col", *BESIDE, "task", *SETTINGS, "categorical", "target_path", "test_path", "splits")
 CHOICES = {"task": ("auto", "classification", "regression")}
 
 
@@ -124,6 +125,7 @@ def load(
     categorical: Sequence[str | int] = (),
     target_path: str | None = None,
     test_path: str | None = None,
+    splits: str | None = None,
 ) -> Dataset:
     """Load a file of your own.
 
@@ -170,6 +172,9 @@ def load(
         columns; a single one need not be said. Settings of text hold for both files.
     test_path : str, optional
         A second file with the test rows, and the same columns: `official_train` marks the rows of `path`.
+    splits : str, optional
+        JSON file, relative to the folder of `path`, with the training and the test rows of each fold: a list of pairs
+        of lists of row numbers from 0.
 
     Returns
     -------
@@ -222,6 +227,7 @@ def load(
             groups=beside["groups"],
             sample_weight=beside["sample_weight"],
             folds=beside["fold"],
+            splits=None if splits is None else _splits(_beside(file, splits), y.size),
         )
 
 
@@ -268,8 +274,15 @@ def version(**settings: Any) -> int:
         return VERSION + once(is_read_anew, file, Reading(encoding=settings.get("encoding")))
 
 
-def files(*, path: str, target_path: str | None = None, test_path: str | None = None, **_: Any) -> list[Path]:
-    """Return the file of the user, below the folder of the project, and the second one where there is one."""
+def files(
+    *,
+    path: str,
+    target_path: str | None = None,
+    test_path: str | None = None,
+    splits: str | None = None,
+    **_: Any,
+) -> list[Path]:
+    """Return the file of the user, below the folder of the project, the second one where there is one, and splits."""
     if target_path is not None and test_path is not None:
         raise ValueError(
             f"dataset.test_path: expected no dataset.target_path beside it, got {target_path!r:.80}; write the target "
@@ -279,7 +292,37 @@ def files(*, path: str, target_path: str | None = None, test_path: str | None = 
     for parameter, second_path in (("target_path", target_path), ("test_path", test_path)):
         if second_path is not None:
             paths.append(_file(parameter, second_path))
+    if splits is not None:
+        paths.append(_beside(paths[0], splits))
     return paths
+
+
+def _beside(file: Path, splits: Any) -> Path:
+    """Return the file of splits, in the folder of the data."""
+    path = file.parent / str(splits)
+    if not isinstance(splits, str) or path.suffix != ".json" or not path.is_file():
+        raise ValueError(
+            f"dataset.splits: expected the name of a JSON file in the folder of {file.name}, got {splits!r:.200}; "
+            f"write it there, or correct the name."
+        )
+    return path
+
+
+def _splits(path: Path, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return training and test rows of each fold as a file states them."""
+    content = read_json(path)
+    form = "a list of pairs of lists of row numbers from 0, as [[[0, 1, 2], [3, 4]], ...]"
+    if not isinstance(content, list) or not content:
+        raise TableError(f"dataset.splits: expected {form}, got {content!r:.80} in {path.name}; write it so.")
+    folds = []
+    for place, fold in enumerate(content):
+        if not isinstance(fold, list) or len(fold) != 2:
+            raise TableError(f"dataset.splits: expected {form}, got {fold!r:.80} as fold {place}; write it so.")
+        try:
+            folds.append((rows_from(fold[0], n_rows), rows_from(fold[1], n_rows)))
+        except (ValueError, TypeError) as error:
+            raise TableError(f"dataset.splits: fold {place}: {error}; write {form}.") from error
+    return tuple(folds)
 
 
 def _file(parameter: str, path: Any) -> Path:
