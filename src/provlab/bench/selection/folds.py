@@ -14,6 +14,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import root_mean_squared_error
+from sklearn.model_selection import TimeSeriesSplit
 from threadpoolctl import threadpool_limits
 
 from provlab.bench.selection.methods import Method
@@ -112,6 +113,8 @@ class Problem:
     measure : Measure
     by_time : bool
         Whether rows stand in the order of time.
+    gap : int
+        Rows in the order of time that are left out between training and test rows of inner folds.
     random_state : int
         Seed of all folds.
     """
@@ -126,6 +129,7 @@ class Problem:
     measure: Measure
     by_time: bool
     random_state: int
+    gap: int = 0
 
     @property
     def protocol(self) -> Any:
@@ -376,7 +380,10 @@ def inner_splits(problem: Problem, rows: Rows, wanted: int) -> list[tuple[Rows, 
     n_splits = n_folds(part, wanted, problem.by_time)
     folds = []
     if n_splits > 1:
-        for train, test in problem.protocol.splits(part, n_splits, problem.random_state):
+        splits = problem.protocol.splits(part, n_splits, problem.random_state)
+        if problem.gap:
+            splits = TimeSeriesSplit(n_splits, gap=problem.gap).split(part.y)
+        for train, test in splits:
             has_all = part.is_regression or np.unique(part.y[train]).size == part.n_classes
             if has_all and test.size:
                 folds.append((rows[train], rows[test]))

@@ -6,6 +6,7 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
 from sklearn.pipeline import Pipeline
 
 from provlab.bench.selection.folds import (
@@ -31,6 +33,8 @@ from provlab.bench.selection.folds import (
 from provlab.bench.selection.methods import chosen_methods
 from provlab.bench.selection.selected import Selected
 from provlab.bench.selection.table_selector import TableSelector, numbers_or_table
+from provlab.bench.splits import Splits, folds_of_rows, splits_of
+from provlab.core.protocols.base import check_rows
 from provlab.core.protocols.scorers import stated_scorers
 from provlab.core.protocols.scoring import check_scorers, scorer_of
 from provlab.data import Dataset, load_dataset, warn_of_scales
@@ -59,6 +63,7 @@ def select(
     n_features_to_select: int | None = None,
     methods: str | Iterable[str] | Mapping[str, Any] | None = None,
     scoring: Any = None,
+    cv: Any = None,
     groups: Any = None,
     time: Any = None,
     task: str = "auto",
@@ -94,6 +99,9 @@ def select(
         In place of the error in percent, or of the root mean squared error of numbers: a scorer of scikit-learn by
         name, one of `make_scorer`, or a function of (model, X, y), where greater is better and X are the rows that the
         model takes. A mapping gives it a name.
+    cv : int, splitter or iterable of (training rows, test rows), optional
+        The outer folds, as scikit-learn takes them, in place of `n_splits` and `repeats`. Inner folds stay: classes in
+        equal shares and groups whole, or in the order of the rows, with its gap, for `TimeSeriesSplit`.
     groups : array-like of shape (n_samples,), optional
         Rows of one group, such as a patient, are never in training and test rows at once.
     time : array-like of shape (n_samples,), optional
@@ -146,6 +154,7 @@ def select(
         n_features_to_select=n_features_to_select,
         methods=methods,
         scoring=scoring,
+        cv=cv,
         time=None if time is None else time_order(time, dataset.n_rows),
         model=model,
         preparation=preparation,
@@ -163,6 +172,7 @@ def select_on(
     n_features_to_select: int | None = None,
     methods: str | Iterable[str] | Mapping[str, Any] | None = None,
     scoring: Any = None,
+    cv: Any = None,
     time: NDArray[np.int64] | None = None,
     model: Any = None,
     preparation: Any = "standardise",
@@ -178,6 +188,7 @@ def select_on(
     Parameters
     ----------
     dataset : Dataset
+    cv : see `select`
     time : ndarray of shape (n_samples,), optional
         The order of the rows, see `time_order`.
     labels : ndarray of shape (n_samples,), optional
@@ -189,6 +200,12 @@ def select_on(
         labels = dataset.labels
     if time is not None:
         dataset, labels = _in_order(dataset, time), labels[time]
+    splits, gap = _outer_of(cv, dataset, time, random_state)
+    if isinstance(cv, int):
+        n_splits = cv
+    if cv is not None and (n_splits, repeats) not in ((None, 1), (cv, 1)):
+        raise ValueError("select: cv: expected no n_splits and no repeats beside it, got one of them; leave it out.")
+    is_by_time = time is not None or gap is not None
     check_classes(dataset)
     dataset, copies = _without_copies(dataset)
     notes = [f"columns that are equal are one: {first} = {', '.join(names)}" for first, names in copies.items()]
@@ -209,10 +226,11 @@ def select_on(
         is_fixed=n_features_to_select is not None,
         model=model,
         measure=measure,
-        by_time=time is not None,
+        by_time=is_by_time,
         random_state=random_state,
+        gap=gap or 0,
     )
-    folds, n_inner, note = _folds(problem, n_splits, repeats)
+    folds, n_inner, note = _folds(problem, n_splits, repeats, splits)
     outcomes = _outcomes(problem, folds, n_inner, n_jobs, tell or (lambda text: None))
     pipeline = _pipeline(problem, outcomes[-1], preparation, labels)
     return Selected(problem, outcomes, pipeline, copies, [*notes, *left_out, *note])
@@ -367,11 +385,45 @@ def _default_model(dataset: Dataset) -> Any:
 # ---- the work
 
 
-def _folds(problem: Problem, n_splits: int | None, repeats: int) -> tuple[list[Any], int, list[str]]:
+def _outer_of(
+    cv: Any, dataset: Dataset, time: NDArray[np.int64] | None, random_state: int
+) -> tuple[Splits | None, int | None]:
+    """Return the outer folds that `cv` gives, and the gap of folds in time; None for both where it gives none."""
+    if cv is None or isinstance(cv, int):
+        return None, None
+    if getattr(cv, "random_state", 0) is None:
+        cv = copy(cv)
+        cv.random_state = random_state
+    stated = folds_of_rows(cv)
+    if stated is not None:
+        cv = PredefinedSplit(stated)
+    # rows are those that the caller has; they were put into the order of time
+    order = np.arange(dataset.n_rows) if time is None else np.argsort(time)
+    splits = splits_of("select", cv, dataset.X[order], dataset.labels[order], _rows(dataset.groups, order))
+    gap = cv.gap if isinstance(cv, TimeSeriesSplit) else None
+    if time is None:
+        return splits, gap
+    moved = []
+    for train, test in splits:
+        moved.append((np.sort(order[train]), np.sort(order[test])))
+    return tuple(moved), gap
+
+
+def _rows(values: NDArray[Any] | None, order: NDArray[np.int64]) -> NDArray[Any] | None:
+    return None if values is None else values[order]
+
+
+def _folds(
+    problem: Problem, n_splits: int | None, repeats: int, splits: Splits | None
+) -> tuple[list[Any], int, list[str]]:
     """Return the outer folds, the number of inner ones, and notes."""
     dataset = problem.dataset
     is_large = dataset.n_rows > MANY_ROWS
     n_inner = N_INNER_OF_MANY if is_large else N_INNER
+    if splits is not None:
+        for fold, (train, test) in enumerate(splits):
+            check_rows(dataset, train, test, fold, every_class=False)
+        return list(splits), n_inner, []
     wanted = n_splits or (N_OUTER_OF_MANY if is_large else N_OUTER)
     if problem.by_time:
         wanted, repeats = n_splits or N_OUTER_IN_TIME, 1
