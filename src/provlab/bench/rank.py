@@ -14,7 +14,7 @@ import pandas as pd
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
-from provlab.bench.methods import PanelMethod, panel_methods
+from provlab.bench.methods import PanelMethod, panel_methods, panel_names
 from provlab.bench.panel import (
     PanelCell,
     PanelDataset,
@@ -215,8 +215,8 @@ def method_of(choose: Sequence[str]) -> PanelMethod:
     parameters = signature(component_class("selector", compose_config(choose)["selector"])).parameters
     for size in SIZES:
         if size in parameters:
-            return PanelMethod("filter", (*choose, f"++selector.{size}=SIZE"), sizes="at most")
-    return PanelMethod("filter", tuple(choose), sizes="own")
+            return PanelMethod((*choose, f"++selector.{size}=SIZE"), sizes="at most")
+    return PanelMethod(tuple(choose), sizes="own")
 
 
 def _text(value: Any) -> str:
@@ -237,7 +237,7 @@ def standing(
     """Return how a method stands, after computing what the store lacks of its trials; see `rank`."""
     if panel not in PANELS:
         raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
-    peers = some("method", against, panel_methods())
+    peers = some("method", panel_names(against), panel_methods())
     if name in panel_methods():
         raise ValueError(
             f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another by --name, or "
@@ -358,8 +358,8 @@ def chosen_methods(names: Iterable[str] = ()) -> tuple[dict[str, PanelMethod], l
         A name that the panel does not have, or whose package is not installed.
     """
     methods = panel_methods()
-    names = list(names)
-    chosen = some("method", {ALL, *(names or _fast_methods())}, methods)
+    names = panel_names(names)
+    chosen = some("method", [ALL, *(names or _fast_methods())], methods)
     installed: dict[str, PanelMethod] = {}
     missing = []
     for name, method in chosen.items():

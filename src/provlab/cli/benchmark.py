@@ -48,7 +48,10 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
         "With a data set in the place of a selector, the fast methods of the benchmark are ranked on it:\n"
         "  provsel rank dataset=file dataset.path=my.csv dataset.target=y"
     )
-    panel, against = "ten data sets, or all (default: quick)", "only this method; may be repeated (default: all)"
+    panel, against = (
+        "ten data sets, or all (default: quick)",
+        "only this method, as selector=NAME or the benchmark call it; may be repeated",
+    )
     parser.add_argument("--panel", choices=["quick", "full"], default="quick", help=panel)
     parser.add_argument("--against", action="append", default=[], metavar="METHOD", help=against)
     parser.add_argument("--name", default="", help="name in tables and pages (default: from the settings)")
@@ -280,7 +283,7 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_panel(options: argparse.Namespace) -> int:
     """Compute what is missing, and return 1 where a trial could not be computed here."""
-    from provlab.bench.methods import panel_methods
+    from provlab.bench.methods import panel_methods, panel_names
     from provlab.bench.panel import names_of, panel_cells, panel_datasets, some
     from provlab.core.frames import planned_trials
     from provlab.core.store import TrialStore
@@ -289,7 +292,7 @@ def call_panel(options: argparse.Namespace) -> int:
     why = "all else is the same for everybody: choose by --dataset and --method"
     executor = only_executor("panel", options, "executor=serial", why)
     datasets = some("data set", options.dataset, panel_datasets())
-    methods = some("method", options.method, panel_methods())
+    methods = some("method", panel_names(options.method), panel_methods())
     cells = panel_cells(methods, datasets)
     store = TrialStore(Path(options.results) / "store")
     status = 0

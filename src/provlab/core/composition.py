@@ -24,6 +24,7 @@ from provlab.core.overrides import (
     check_references,
     parse_override,
 )
+from provlab.core.vocabulary import advice_on, file_named
 from provlab.project.documents import (
     MAX_CONFIG_VALUES,
     MAX_DEPTH,
@@ -32,7 +33,7 @@ from provlab.project.documents import (
     parse_yaml,
     read_text,
 )
-from provlab.project.messages import did_you_mean, unknown_setting
+from provlab.project.messages import unknown_setting
 from provlab.project.papers import artefact_file
 from provlab.project.project import conf_files, package_conf
 
@@ -74,11 +75,18 @@ class Composer:
             elif group == "experiment" and group in chosen:
                 raise ValueError(f"override {override.text!r:.80}: expected one artefact, got two; leave one out.")
             else:
-                chosen[group] = override.value
+                chosen[group] = _file_named(group, override.value)
         parts = self._of_files(**chosen)
         for override in changes:
             parts = _apply(parts, override, 0)
         return parts
+
+
+def _file_named(group: str, spelling: str) -> str:
+    """Return the member of a group that a spelling means."""
+    if group == "experiment":
+        return spelling
+    return file_named(group, spelling, [path.stem for path in conf_files(group)])
 
 
 def _merge_files(
@@ -121,7 +129,7 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
         raise ValueError(f"{group}: expected files that are not based on themselves, got {name}; fix its defaults.")
     files = {path.stem: path for path in conf_files(group)}
     if name not in files:
-        advice = did_you_mean(name, files) or "; provsel list says what they are."
+        advice = advice_on(group, name, files)
         raise ValueError(f"{group}: expected one of {', '.join(files)}, got {name!r:.80}{advice}")
     file, content = read_config(group, files[name]), Parts()
     bases = [base for base in file.get("defaults", []) if not isinstance(base, dict)]
