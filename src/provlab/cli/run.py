@@ -76,11 +76,13 @@ def _run(
     config: Mapping[str, Any], cells: Sequence[Cell], store: TrialStore, label: str, *, fail_fast: bool
 ) -> RunReport:
     """Run cells where a composed config says, and print how many trials there were."""
-    from provlab.core.composition import executor_settings
-    from provlab.run.runner import run_cells
+    from provlab.core.composition import OWN_FILE, executor_settings
+    from provlab.run.runner import run_cells, run_methods
 
     fail_fast = fail_fast or config["fail_fast"]
-    report = run_cells(cells, store, executor_settings(config), label=label, fail_fast=fail_fast)
+    is_own_file = all(cell.dataset["name"] == OWN_FILE for cell in cells)
+    run = run_methods if is_own_file and not fail_fast else run_cells
+    report = run(cells, store, executor_settings(config), label=label, fail_fast=fail_fast)
     print(report.summary(), file=sys.stderr, flush=True)
     return report
 

@@ -40,6 +40,9 @@ from provlab.project.project import conf_files, package_conf
 Parts = dict[str, Any]
 """A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""
 
+OWN_FILE = "file"
+"""Name of the loader of users' own files."""
+
 _MEMBER = re.compile(r"[\w-][\w.-]*")
 _WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
 
@@ -102,7 +105,17 @@ def _merge_files(
     beside = _beside("dataset", stated.get("dataset", first["dataset"]))
     members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
     parts: Parts = {group: member(group, name) for group, name in members.items()}
+    if parts["dataset"].get("name") == OWN_FILE:
+        parts["selector"] = _sized_for_any_table(parts["selector"])
     return reduce(_merge, map(_content, files), parts)
+
+
+def _sized_for_any_table(selector: Parts) -> Parts:
+    """Return a selector that keeps half of the columns where its file asks for a number that suits the papers' data."""
+    sized = dict(selector)
+    if isinstance(sized.get("n_features_to_select"), int):
+        sized["n_features_to_select"] = 0.5
+    return sized
 
 
 def _stated_members(file: Parts) -> dict[str, str]:
