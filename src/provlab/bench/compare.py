@@ -69,12 +69,13 @@ class Comparison(pd.DataFrame):
     def draw(self) -> Any:
         """Return a Matplotlib figure of the measure that is compared, with 95 % intervals of its mean."""
         from provlab.report.figures.curves import dots
+        from provlab.report.figures.style import ON_A_PAGE
 
         measured = pd.DataFrame(self).dropna(subset=self.headline.column)
         lines = measured[["low", "high"]].assign(
             row=measured.index.astype(str), dataset="", value=measured[self.headline.column]
         )
-        return dots(lines, xlabel=self.headline.label)
+        return dots(lines, xlabel=self.headline.label, width=ON_A_PAGE)
 
     def _repr_html_(self) -> str:
         """Return answer, figure and table, for a notebook."""

@@ -136,6 +136,7 @@ class Standing(NamedTuple):
         from provlab.bench.panel_pages import write_panel
 
         def write(site: Site) -> None:
+            _draw_differences(self.pairs, site.folder)
             write_panel(
                 site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
                 pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
@@ -361,6 +362,7 @@ class OnData(NamedTuple):
         """Write the page of a data set below a results folder, and return it."""
 
         def write(site: Site) -> None:
+            _draw_differences(self.board, site.folder)
             site.write(
                 "index.html", "benchmark_data.html", f"Selectors on {name}", "index", ranking=self,
                 command_line=command, name=name, all=ALL, hrefs={}, mine=(),
@@ -438,6 +440,17 @@ def _fold_errors(trials: pd.DataFrame, failed: Iterable[str]) -> FoldDifferences
     means = errors.groupby([trials["repeat"], trials["fold"], trials["method"]]).mean()
     values = means.unstack("method").drop(columns=list(failed), errors="ignore").dropna(axis="columns")
     return FoldDifferences(values, ratio=1 / (trials["fold"].nunique() - 1))
+
+
+def _draw_differences(frame: pd.DataFrame, folder: Path) -> None:
+    """Draw a dot for each line of a frame at its difference, with a bar from low to high."""
+    from provlab.report.figures.curves import dots
+    from provlab.report.figures.style import ON_A_PAGE
+
+    lines = frame[["difference", "low", "high"]].dropna().rename(columns={"difference": "value"})
+    lines = lines.assign(row=lines.index, dataset="")
+    figure = dots(lines, xlabel="difference in balanced error (points)", width=ON_A_PAGE)
+    figure.savefig(folder / "differences.svg")
 
 
 def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:

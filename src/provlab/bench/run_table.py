@@ -304,10 +304,11 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
     if not formats:
         return []
     from provlab.report.figures.curves import dots, draw_curves
-    from provlab.report.figures.style import only_formats, save_figure, style
+    from provlab.report.figures.style import ON_A_PAGE, TWO_COLUMNS, only_formats, save_figure, style
 
     paths: list[Path] = []
     headlines = {cell.headline.column: cell.headline for cell in run.cells}
+    width = ON_A_PAGE if frame["dataset"].nunique() == 1 else TWO_COLUMNS
     drawn = frame.rename(columns={"method": "row"}).reindex(columns=DRAWN).dropna(subset="value")
     with only_formats(*formats), style():
         for measure, lines in drawn.groupby("measure", sort=False):
@@ -315,12 +316,12 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
             stem = folder / ("figure" if len(headlines) == 1 else f"figure-{measure}")
             if lines.groupby(["row", "dataset"]).size().max() == 1:
                 sizes = lines["features"].map(lambda size: f", {size_text(size)}" if size else "")
-                paths += save_figure(dots(lines.assign(row=lines["row"] + sizes), xlabel=label), stem)
+                paths += save_figure(dots(lines.assign(row=lines["row"] + sizes), xlabel=label, width=width), stem)
             elif lines["row"].nunique() <= MAX_CURVES:
                 n_asked = pd.to_numeric(lines["features"], errors="coerce")
                 x = n_asked.where(
                     n_asked > 1, lines["selected"].round(1)
                 )  # of a share of the features, how many these are
                 lines = lines.assign(column=x.map("{:g}".format))
-                paths += draw_curves(lines, stem, "", ylabel=label, flat=ALL_FEATURES)
+                paths += draw_curves(lines, stem, "", ylabel=label, flat=ALL_FEATURES, width=width)
     return paths

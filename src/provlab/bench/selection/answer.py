@@ -178,14 +178,14 @@ def method_texts(selected: Selected) -> pd.DataFrame:
     for name in names:
         line = table.loc[name]
         lines[visible_line(str(name))] = {
-            "family": line["family"],
-            "columns": f"{line['features']:g}",
             measure.label: words.number(line[measure.name]),
             INTERVAL: words.interval(line["low"], line["high"]),
             "difference": words.signed(line["difference"]),
             "p": _or_empty(line["difference_p"], ".3f"),
             "to all": words.signed(line["to_all"]),
+            "columns": f"{line['features']:g}",
             "stability": _or_empty(line["stability"], ".2f"),
+            "family": line["family"],
             "seconds": _or_empty(line["seconds"], ".3f"),
         }
     return pd.DataFrame.from_dict(lines, orient="index")
