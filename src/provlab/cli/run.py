@@ -98,19 +98,22 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
 def _show(
     cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str, reasons: Mapping[str, str]
 ) -> str:
-    """Print the table of some cells, with why some failed, and write it with its figure; return what to do next."""
+    """Print what some cells tell, with their table, and write it with its figure; return what to do next."""
+    from provlab.bench.answer import wrapped
     from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.run_names import own_run
     from provlab.bench.run_table import RunTable
     from provlab.core.composition import results_folder
     from provlab.project.project import tool
-    from provlab.project.terminal import PlainConsole, table
+    from provlab.project.terminal import PlainConsole, print_text, table
 
     results = results_folder(config)
     run_table = RunTable(own_run(command, cells, reasons=reasons), store)
     lines = run_table.lines
     for line in lines:
         line.pop("failed", None)  # a reason takes many lines of a narrow column, and is said beside the table
+    if run_table.answer:
+        print_text(f"{wrapped(run_table.answer)}\n")
     PlainConsole().print(table(lines))
     folder = results / RUNS_FOLDER / run_table.run.name
     figures = run_table.write(folder)
