@@ -32,8 +32,8 @@ from provlab.bench.selection.methods import chosen_methods
 from provlab.bench.selection.selected import Selected
 from provlab.bench.selection.table_selector import TableSelector, numbers_or_table
 from provlab.core.protocols.scoring import check_scorers
+from provlab.core.vocabulary import advice_on, file_named
 from provlab.data import Dataset, load_dataset, warn_of_scales
-from provlab.project.messages import did_you_mean
 from provlab.run.executors import usable_cores
 from provlab.run.isolation import isolated_children
 from provlab.run.preparation import table_of
@@ -316,10 +316,11 @@ def _built(kind: str, component: Any) -> Any:
         from provlab.project.project import conf_files
 
         names = [path.stem for path in conf_files(kind)]
-        if component not in names:
-            hint = did_you_mean(component, names) or f"; provsel list {kind}s says what they are."
-            raise ValueError(f"select: {kind}: expected one of {', '.join(names)}, got {component!r:.80}{hint}")
-        component = part_config(kind, [f"{kind}={component}"])
+        name = file_named(kind, component, names)
+        if name not in names:
+            advice = advice_on(kind, component, names)
+            raise ValueError(f"select: {kind}: expected one of {', '.join(names)}, got {component!r:.80}{advice}")
+        component = part_config(kind, [f"{kind}={name}"])
     if not isinstance(component, Mapping):
         if component is None or (hasattr(component, "fit") and not isinstance(component, type)):
             return component
