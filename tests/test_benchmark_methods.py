@@ -65,7 +65,7 @@ def test_a_method_selects_as_many_as_asked_and_what_was_planted(name):
 
 def test_the_panel_has_methods_of_each_kind():
     assert len(METHODS) >= 35
-    assert {method.kind for method in METHODS.values()} == {"control", "embedded", "filter", "subset", "wrapper"}
+    assert {method.family for method in METHODS.values()} == {"control", "embedded", "filter", "subset", "wrapper"}
     assert {method.source for method in METHODS.values()} == {"provsel", "scikit-learn", "boruta", "fastcan", "skglm"}
     assert {*ADAPTERS} == {*selectors.__all__}
     assert all(method.selector().version for method in METHODS.values() if method.source != "provsel")

@@ -241,7 +241,7 @@ def test_the_table_of_methods_says_of_each_what_its_class_says(measured):
     by_method = dict(zip(panel_methods(), lines, strict=True))
     assert all(line[name] for line in lines for name in ("kind", "source", "sizes", "labels", "classes", "what"))
     assert [name for name, line in by_method.items() if not line["reference"]] == ["all features"]
-    assert [*by_method["JMI"].values()][:6] == ["filter", "provsel", "fixed", "yes", "any", ""]
+    assert [*by_method["JMI"].values()][:7] == ["jmi", "filter", "provsel", "fixed", "yes", "any", ""]
     assert by_method["JMI"]["reference"] == "Yang, Moody (1999); Brown, Pocock, Zhao, Luján (2012)."
     guarantees = {"strong RRQR": "subset", "BSS": "budget", "leverage": "budget", "leverage, largest": ""}
     assert {name: by_method[name]["guarantee"] for name in guarantees} == guarantees

@@ -3,10 +3,12 @@
 import pytest
 
 import provsel.selectors
-from provlab.bench.selection.methods import FAMILY_OF
+from provlab.bench.methods import panel_methods, panel_names
+from provlab.bench.panel import panel_protocol
 from provlab.cli import main
 from provlab.cli.project import TITLES, listing
-from provlab.core.composition import compose_config
+from provlab.core.composition import compose_config, part_config
+from provlab.core.vocabulary import SELECTORS, SPELLINGS, file_named
 from provlab.data import read_source, source_names
 from small_runs import REPO
 
@@ -54,15 +56,20 @@ def test_selectors_and_models_say_chance_and_guarantee():
     assert found["bss"].startswith("BSSSelector: Select features by single-set spectral sparsification")
     assert found["bss"].endswith("Guarantee: budget(rank, eps, delta).")
     assert found["at_size_lpsvm"].startswith("AtSize of LPSVMSelector: ")
-    assert " Subset, without labels. Source: Paul, Magdon-Ismail, Drineas (2016). Guarantee: " in found["bss"]
-    assert found["f_test"].endswith(" Filter, uses labels. Source: Fisher (1925).")
-    assert found.keys() == FAMILY_OF.keys()
+    assert " Subset, without labels, time n d min(n, d). Source: Paul, Magdon-Ismail, Dri" in found["bss"]
+    assert found["f_test"].endswith(" Filter, classes or numbers, time n d. Source: Fisher (1925).")
+    assert found["svm_weights"].endswith(
+        " Embedded, classes, time a linear SVM. Source: Guyon, Weston, Barnhill, Vapnik (2002)."
+    )
+    assert found.keys() == SELECTORS.keys()
     draws = {name for name, text in found.items() if " Draws." in text}
     assert {"uniform", "leverage", "online_leverage", "gaussian_compression", "sparse_embedding"} <= draws
     assert not {"bss", "full", "rrqr", "lpsvm", "rfe", "laplacian_score"} & draws
     classes = {name: compose_config([f"selector={name}"])["selector"]["_target_"].rsplit(".", 1)[-1] for name in found}
     guaranteed = {name for name, text in found.items() if "Guarantee: " in text}
-    assert guaranteed == {name for name, cls in classes.items() if hasattr(getattr(provsel.selectors, cls), "budget")}
+    assert guaranteed == {
+        name for name, cls in classes.items() if hasattr(getattr(provsel.selectors, cls, None), "budget")
+    }
     assert {name for name, text in listing("models").items() if " Draws." in text} == {"compressed_svm"}
 
 
@@ -70,3 +77,63 @@ def test_artefacts_have_the_title_of_their_config_and_a_command():
     for name, text in listing("artefacts").items():
         title = compose_config([f"+experiment={name}"])["artefact"]["title"]
         assert text == f"{title}: provsel reproduce {name.split('/')[1]}"
+
+
+# ---- one vocabulary
+
+
+@pytest.mark.parametrize(
+    ("group", "spelling", "name"),
+    [
+        *[
+            ("selector", spelling, "mrmr")
+            for spelling in ("MRMR", "mRMR", "mrmr-selection", "mrmr_classif", "MRMRSelector")
+        ],
+        *[("selector", spelling, "rfe") for spelling in ("RFE", "svm-rfe", "SVM RFE", "SVMRFESelector")],
+        *[("selector", spelling, "mutual_information") for spelling in ("mutual information", "mutual_info_classif")],
+        ("selector", "ReliefF", "relieff"),
+        ("selector", "F-test", "f_test"),
+        ("selector", "StabilitySelection", "stability_selection"),
+        ("selector", "lpsvm", "lpsvm"),  # the paper's; of a size that is asked for it has another name
+        ("selector", "rfe_half", "rfe_half"),
+        ("model", "forest", "extra_trees"),
+        ("model", "LogisticRegression", "logistic"),
+        ("preparation", "StandardScaler", "standardise"),
+    ],
+)
+def test_usual_spellings_mean_one_file_and_are_in_no_config(group, spelling, name):
+    assert compose_config([f"{group}='{spelling}'"]) == compose_config([f"{group}={name}"])
+
+
+def test_no_spelling_means_two_files():
+    for group, spellings in SPELLINGS.items():
+        names = [path.stem for path in (REPO / "conf" / group).glob("*.yaml")]
+        for name, others in spellings.items():
+            assert name in names
+            for other in others:
+                assert file_named(group, other, names) == name, other
+
+
+def test_what_means_nothing_is_said_with_what_was_probably_meant():
+    with pytest.raises(ValueError, match=r"selector: expected one of .*, got 'mrrmr'; did you mean 'mrmr'"):
+        compose_config(["selector=mrrmr"])
+    with pytest.raises(ValueError, match=r"model: expected one of .*, got 'qqq'; provsel list says what they are"):
+        compose_config(["model=qqq"])
+
+
+def test_each_method_of_the_benchmark_is_a_selector_and_each_judge_a_model():
+    """By one name, which its name in the benchmark means as well; both say which method is ranked against."""
+    for title, method in panel_methods().items():
+        name = method.selector_name
+        assert name in SELECTORS
+        assert part_config("selector", [f"selector={name}"])["_target_"].rsplit(".", 1)[0] in (
+            "provsel.selectors",
+            "provlab.bench.selectors",
+        )
+        assert title in panel_names([name])
+        assert panel_names([title]) == [title]
+        if title not in ("LPSVM", "L1-SVM"):  # which are other files as well
+            assert part_config("selector", [f"selector='{title}'"]) == part_config("selector", [f"selector={name}"])
+    for title, overrides in panel_protocol().models.items():
+        judge = part_config("model", [text for text in overrides if text.startswith("model")])
+        assert part_config("model", [f"model={title}"]) == judge

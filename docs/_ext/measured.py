@@ -333,12 +333,13 @@ def panel_lines() -> tuple[list[str], list[Path]]:
         _, _, reference = text.replace("References\n----------\n", "Source: ").partition("Source: ")
         promises = {} if getattr(selector, "strategy", "") == "top" else PROMISES
         row = [
-            name, method.kind, method.source, method.sizes, "yes" if selector.needs_labels else "no",
+            name, method.selector_name, method.family, method.source, method.sizes,
+            "yes" if selector.needs_labels else "no",
             "any" if method.multiclass else "two", ", ".join(kind for kind in promises if hasattr(of, promises[kind])),
             *(" ".join(part.split()) for part in (text.partition("\n\n")[0], reference)),
         ]  # fmt: skip
         rows.append([cell.replace("|", "\\|") for cell in row])
-    header = ["method", "kind", "source", "sizes", "labels", "classes", "guarantee", "what", "reference"]
+    header = ["method", "selector=", "kind", "source", "sizes", "labels", "classes", "guarantee", "what", "reference"]
     return table_lines(header, rows), [Path(provlab.bench.methods.__file__).with_name("methods.yaml")]
 
 

@@ -29,10 +29,11 @@ def _are_whole_by_type(y: Any) -> bool:
     return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"
 
 
-def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> None:
+def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS, *, is_said: bool = False) -> None:
     """Raise unless y, shape (n,), holds labels of classes; real numbers that are not all whole are none.
 
-    `subject` is the name of the class that asks, `advice` the next step that the message ends with.
+    `subject` is the name of the class that asks, `advice` the next step that the message ends with. Raises as well for
+    floats that are hardly classes, see `_check_float_classes`, unless the caller said that y has classes.
     """
     if _are_whole_by_type(y):
         return
@@ -40,6 +41,8 @@ def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> N
 
     kind = type_of_target(y)
     if kind in ("binary", "multiclass"):
+        if not is_said:
+            _check_float_classes(subject, np.asarray(y), advice)
         return
     if kind != "continuous":  # scikit-learn's words, for an array of objects that are no texts
         raise ValueError(
@@ -50,6 +53,18 @@ def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> N
     raise ValueError(
         f"{subject}: expected classes, got {np.unique(y).size} different real numbers, such as {fraction!r}; {advice}."
     )
+
+
+def _check_float_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> None:
+    """Raise for floats, shape (n,), that are hardly classes: a target of numbers which happen to be whole.
+
+    Integers may be codes of classes: of these `_warn_of_many_classes` warns.
+    """
+    if y.dtype.kind == "f" and hardly_classes(y):
+        raise ValueError(
+            f"{subject}: expected classes, got {np.unique(y).size} different floats in {y.size} rows, such as "
+            f"{y[0].item()!r}; {advice}, or where they are classes, write them as integers or texts."
+        )
 
 
 def _warn_of_many_classes(subject: str, y: NDArray[Any], advice: str) -> None:
@@ -66,9 +81,9 @@ def _warn_of_many_classes(subject: str, y: NDArray[Any], advice: str) -> None:
 def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Return the classes of y, sorted, and their numbers, int64, shape (n,); None and y as float64 to be regressed on.
 
-    `task` is "classification", "regression", or "auto": numbers that are not all whole are regressed on. Warns of whole
-    numbers that "auto" takes for very many classes, as from `fit` of `subject`. Raises for another task, for labels
-    that `task` cannot have, for one class, and for numbers that are all equal or have no finite squares.
+    `task` is "classification", "regression", or "auto": numbers that are not all whole are regressed on. Raises where
+    "auto" would take whole numbers for very many classes, for another task, for labels that `task` cannot have, for one
+    class, and for numbers that are all equal or have no finite squares.
 
     Examples
     --------
@@ -88,12 +103,17 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
         raise ValueError(f"{subject}: expected labels or numbers, got y=None; pass y to fit.")
     numeric = y.dtype.kind in "biuf" or all(isinstance(value, Real) for value in y)
     may_be_numbers = numeric and not _are_whole_by_type(y)
-    if task == "classification" or (task == "auto" and not (may_be_numbers and type_of_target(y) == "continuous")):
-        check_classes(subject, y, "take task='regression'")
+    if task == "auto" and may_be_numbers and type_of_target(y) == "continuous":
+        task = "regression"
+    if task == "auto" and hardly_classes(y):
+        raise ValueError(
+            f"{subject}: expected classes or numbers to be predicted, got {np.unique(y).size} different whole numbers "
+            f"in {y.size} rows, which may be either; say task='regression' or task='classification'."
+        )
+    if task != "regression":
+        check_classes(subject, y, "take task='regression'", is_said=True)
         classes, labels = np.unique(y, return_inverse=True)
         check_several(subject, classes)
-        if task == "auto":
-            _warn_of_many_classes(subject, y, "say which they are by task='regression' or task='classification'")
         return classes, labels.ravel()
     if not numeric:
         raise ValueError(f"{subject}: expected numbers with task='regression', got {y[0]!r:.80}; convert the target.")

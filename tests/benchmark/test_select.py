@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from provlab import select
-from provlab.bench.selection.methods import ALL, DEFAULT, selector_named
+from provlab.bench.selection.methods import ALL, DEFAULT, method_named
 from provlab.bench.selection.table_selector import TableSelector
 from provlab.run.preparation import TablePreparation
 from provsel.selectors import BaseSelector, FTestSelector, Selection
@@ -253,7 +253,7 @@ def test_the_pipeline_predicts_from_the_selected_columns_and_is_pickled():
 def test_dummies_are_asked_for_until_enough_columns_are_there(name):
     table, y = with_texts()
     for count in (1, 2, 3):
-        fitted = TableSelector(selector_named(name), count, preparation=TablePreparation(scale="standard"))
+        fitted = TableSelector(method_named(name).selector, count, preparation=TablePreparation(scale="standard"))
         assert len(set(fitted.fit(table, y).features_)) == count
 
 
@@ -261,7 +261,7 @@ def test_dummies_are_asked_for_until_enough_columns_are_there(name):
 def test_every_method_of_all_takes_classes_and_numbers(name):
     X, y = planted(40, 6, seed=9)
     for target in (y, X["x0"] + X["x1"] ** 2):
-        if target is not y and selector_named(name).classes_only:
+        if target is not y and method_named(name).selector.classes_only:
             with pytest.raises(ValueError, match=f"{name} is left out: it is for classes"):
                 select(X, target, methods=name, n_splits=3, n_jobs=1)
             continue

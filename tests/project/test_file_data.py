@@ -1,6 +1,7 @@
 """Files of the user's own as data sets."""
 
 import os
+import re
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from provlab.cli import main
 from provlab.core.composition import compose_config
 from provlab.core.keys import split_seed
 from provlab.core.plan import cells_of, load_from, make_tasks
@@ -200,3 +202,23 @@ def test_a_file_that_changed_is_read_again_by_the_same_process(project, ending, 
         [record, *_] = run_task(make_tasks(cells)[0]).records
         found.append(record["features"].tolist())
     assert found == [[0], [2], [0]]
+
+
+def test_sizes_follow_the_columns_of_a_table_and_what_must_fail_is_not_started(project, capsys):
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["a", "b"], 30)
+    values = rng.standard_normal((60, 5)) + (labels == "b")[:, None]
+    pd.DataFrame(values).add_prefix("c").assign(y=labels).to_csv(project / "own.csv", index=False)
+    command = ["run", "-m", "dataset=file", "dataset.path=own.csv", "dataset.target=y", "executor=serial"]
+    command += [f"results={project / 'results'}", "protocol.n_splits=3"]
+    assert main([*command, "selector=rfe,RRQR,mRMR,ReliefF"]) == 0
+    said = capsys.readouterr()
+    assert said.out.count(" 50 % ") == 4
+    assert "12 trials: 0 were stored, 12 computed" in said.err
+    assert main([*command, "selector=rfe,chi_squared", "selector.n_features_to_select=2,6"]) == 1
+    said = capsys.readouterr().err
+    assert re.search(
+        r"not run, 2 trials: .*expected at most 5, the columns of own, got 6; lower it, or say a share", said
+    )
+    assert re.search(r"12 trials: 0 were stored, 3 computed in .* 3 failed", said)  # of chi-squared one
+    assert compose_config(["selector=rrqr"])["selector"]["n_features_to_select"] == 300  # as keys of papers have it

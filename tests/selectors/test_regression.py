@@ -1,5 +1,6 @@
 """Targets of numbers: the lasso against scikit-learn's, which selectors take them as numbers, and what refuses them."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -7,23 +8,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Lasso, Ridge
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVR
 
+from provlab.project.components import registered
+from provsel.models import LibsvmSVM
 from provsel.selectors import (
     AlphaInvestingSelector,
     AlwaysKept,
     AtSize,
+    BorutaSelector,
     BSSSelector,
     CrossValidatedSize,
     L1SVMSelector,
     LassoSelector,
     OnSupportVectors,
+    StabilitySelector,
     SVMRFESelector,
+    WithEnclosingBallCenter,
 )
 from provsel.stability import StabilityReport
 from provsel.training_view import TrainingView
@@ -56,6 +62,35 @@ NUMBERS = {
     "diabetes": load_diabetes(return_X_y=True),
 }
 FORMS = [np.asarray, sparse.csr_array]
+
+QUICK = {
+    "n_features_to_select": 2, "selector": L1SVMSelector(tol=0.5), "always": [0], "model": LibsvmSVM(),
+    "n_estimators": 3, "n_pairs": 2, "max_iter": 200, "random_state": 0,
+}  # fmt: skip
+"""Arguments that make any estimator quick, where it takes them."""
+
+
+def by_labels(cls):
+    """Return an unfitted selector or model that is quick."""
+    parameters = inspect.signature(cls).parameters
+    arguments = {name: value for name, value in QUICK.items() if name in parameters}
+    if cls in (AlwaysKept, CrossValidatedSize):
+        arguments["selector"] = SVMRFESelector(1)
+    if cls is StabilitySelector:
+        arguments["selector"] = None
+    if cls is BorutaSelector:
+        arguments["max_iter"] = 3
+    return cls(**arguments)
+
+
+BY_LABELS = [
+    *(
+        cls
+        for cls in registered("selector").values()
+        if getattr(cls, "needs_labels", False) and cls is not WithEnclosingBallCenter
+    ),
+    *registered("model").values(),
+]
 
 
 class TestLasso:
@@ -130,29 +165,67 @@ class TestTargets:
         for y in (self.y, np.arange(40), np.arange(40).astype(str)):
             np.testing.assert_array_equal(BSSSelector(6, rank=3).fit(self.X, y).indices_, expected)
 
+    @pytest.mark.filterwarnings(
+        "ignore:.*(no feature of 5 was accepted|every weight is zero|kept the best):UserWarning"
+    )
+    @pytest.mark.parametrize("cls", BY_LABELS, ids=lambda cls: cls.__name__)
+    def test_whole_numbers_of_a_regression_are_never_classes_in_silence(self, cls):
+        """Such as prices: very many different ones for the rows. Said to be classes, or written as texts, they are."""
+        X, y = numbers(100, 5)
+        X, many = np.abs(X), np.round(5 * y)
+        estimator = by_labels(cls)
+        has_task = any(name.endswith("task") for name in estimator.get_params())
+        if cls is not LassoSelector and not has_task:
+            with pytest.raises(
+                ValueError, match=r"expected classes.*, got 100 different real|Unknown label type: continuous"
+            ):
+                clone(estimator).fit(X, y)
+        if is_classifier(estimator):  # as scikit-learn's
+            return
+        if "task" in estimator.get_params():
+            message = (
+                r"expected classes or numbers .*, got \d\d different whole numbers in 100 rows, which may be either"
+            )
+            for target in (many, many.astype(int)):
+                with pytest.raises(ValueError, match=message):
+                    clone(estimator).fit(X, target)
+            clone(estimator).set_params(task="regression").fit(X, many)
+        elif cls is LassoSelector:  # numbers whatever they are
+            clone(estimator).fit(X, many)
+        else:
+            message = (
+                r"expected classes.*, got \d\d different (floats|whole numbers) in 100 rows, (such as -?\d+.0|which)"
+            )
+            with pytest.raises(ValueError, match=message):
+                clone(estimator).fit(X, many)
+        clone(estimator).fit(X, np.where(many > 0, "a", "b"))
+        if "task" in estimator.get_params():
+            with pytest.raises(ValueError, match=r"expected numbers with task='regression', got .*'[ab]'"):
+                clone(estimator).set_params(task="regression").fit(X, np.where(many > 0, "a", "b"))
+
     @pytest.mark.filterwarnings("ignore:.*no feature of 5 was accepted:UserWarning")
     @pytest.mark.parametrize(
         "selector", [SVMRFESelector(2, step=0.9), AlphaInvestingSelector(), L1SVMSelector(tol=0.5)]
     )
-    def test_very_many_whole_numbers_are_asked_about(self, selector):
+    def test_few_whole_numbers_are_classes_and_many_where_that_is_said(self, selector):
         X, y = numbers(100, 5)
         many, few = np.round(5 * y), np.arange(100) % 20
-        asks = "task" in selector.get_params()
-        advice = "say which they are by task='regression' or" if asks else "for numbers, take SVMRFESelector, LassoSel"
-        message = r"expected classes, got \d\d different whole numbers in 100 rows, and took them for classes; "
-        with pytest.warns(UserWarning, match=message + advice) as warned:
-            selector.fit(X, many)
-        assert {each.filename for each in warned} == {__file__}
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message=".*took them for classes")
-            for task, target in (
-                ("regression", many),
-                ("classification", many),
-                ("auto", few),
-                ("auto", many.astype(str)),
-            ):
-                if asks or task == "auto":
-                    clone(selector).set_params(**({"task": task} if asks else {})).fit(X, target)
+            for task, target in (("classification", many), ("auto", few), ("auto", many.astype(str))):
+                if "task" in selector.get_params():
+                    clone(selector).set_params(task=task).fit(X, target)
+                elif task == "auto":
+                    clone(selector).fit(X, target)
+
+    def test_integers_without_a_task_to_say_are_classes_with_a_warning(self):
+        X, y = numbers(100, 5)
+        message = (
+            r"expected classes, got \d\d different whole numbers in 100 rows, and took them for classes; for numbers"
+        )
+        with pytest.warns(UserWarning, match=message) as warned:
+            L1SVMSelector(tol=0.5).fit(X, np.round(5 * y).astype(int))
+        assert {warning.filename for warning in warned} == {__file__}
 
 
 class TestAround:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,18 +12,20 @@ from numpy.typing import NDArray
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
+from provlab.bench.answer import wrapped
 from provlab.bench.data_files import write_data
 from provlab.bench.own_runs import RUNS_FOLDER, OwnRun
 from provlab.bench.run_names import own_run
 from provlab.bench.run_table import STABILITY, RunTable
 from provlab.bench.splits import folds_of_rows, splits_of, splitter_config, write_splits
 from provlab.core.composition import compose_config
-from provlab.core.frames import ERROR, FOLD_SIZES, Headline, fold_means, headline_of, planned_trials
+from provlab.core.frames import ERROR, Headline, headline_of
 from provlab.core.plan import cells_of
 from provlab.core.store import TrialStore
 from provlab.core.tables import aligned_text
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.messages import in_file_name, visible_line
+from provlab.report.notebook import notebook_html
 from provlab.run.runner import run_methods
 from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
 
@@ -46,44 +46,41 @@ class Comparison(pd.DataFrame):
         `provlab.core.selected.selected_features`.
     folds : tuple of int
         Repeats, and folds of each.
+    answer : list of str
+        The best method, what cannot be told apart from it, and what difference these folds would show.
     """
 
-    _metadata: ClassVar = ["headline", "features", "folds"]
+    _metadata: ClassVar = ["headline", "features", "folds", "answer"]
     headline: Headline = ERROR
     folds: tuple[int, int] = (1, 1)
     features: pd.DataFrame = pd.DataFrame()
+    answer: Sequence[str] = ()
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
         return pd.DataFrame  # a part of it is no comparison
 
     def __str__(self) -> str:
-        """Return the table as text: the measure, its interval, the difference to the first and its p come first."""
-        return aligned_text(_shown(self)) + _note(self)
+        """Return the answer, then the table as text: the measure, its interval, the difference to the first, its p."""
+        table = f"{aligned_text(_shown(self))}{wrapped(_notes(self))}"
+        return f"{wrapped(self.answer)}\n\n{table}" if self.answer else table
 
     __repr__ = __str__
 
     def draw(self) -> Any:
         """Return a Matplotlib figure of the measure that is compared, with 95 % intervals of its mean."""
         from provlab.report.figures.curves import dots
+        from provlab.report.figures.style import ON_A_PAGE
 
         measured = pd.DataFrame(self).dropna(subset=self.headline.column)
         lines = measured[["low", "high"]].assign(
             row=measured.index.astype(str), dataset="", value=measured[self.headline.column]
         )
-        return dots(lines, xlabel=self.headline.label)
+        return dots(lines, xlabel=self.headline.label, width=ON_A_PAGE)
 
     def _repr_html_(self) -> str:
-        """Return the table with its figure, for a notebook."""
-        table = f"{_shown(self).to_html()}<p>{escape(_note(self))}</p>"
-        try:
-            figure = self.draw()
-        except ModuleNotFoundError:  # of the extra "report"
-            return table
-        drawn = io.StringIO()
-        figure.savefig(drawn, format="svg")
-        svg = drawn.getvalue()
-        return table + svg[svg.index("<svg") :]
+        """Return answer, figure and table, for a notebook."""
+        return notebook_html(self.answer, self.draw, _shown(self), _notes(self))
 
     def draw_features(self) -> Any:
         """Return a Matplotlib figure: how often each method selects its most frequent features."""
@@ -118,7 +115,7 @@ def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
     return texts.tolist()
 
 
-def _note(comparison: Comparison) -> str:
+def _notes(comparison: Comparison) -> list[str]:
     """Return what stands below the table: what the difference is, further columns, and why methods failed."""
     printed = (comparison.headline.column, "low", "high", "difference", "p", "n_selected", "stability")
     further = [name for name in comparison.select_dtypes("number") if name not in printed]
@@ -131,7 +128,7 @@ def _note(comparison: Comparison) -> str:
     for name, reason in reasons.items():
         if reason:
             lines.append(visible_line(f"{name} failed: {reason}"))
-    return "\n".join(lines)
+    return lines
 
 
 def compare(
@@ -249,7 +246,7 @@ def compare(
     beside = {role: value for role, value in beside.items() if value is not None}
     splits = None
     if _is_of_rows(cv) and "fold" not in beside:
-        splits = splits_of("compare", cv, X, y, groups)
+        splits = splits_of("compare", cv, X, y, groups, SPLITS)
     data = write_data(X, y, feature_names, beside, results / "data", in_file_name(name)[:40] or "data")
     if splits is not None:
         data["splits"] = write_splits(splits, Path(data["path"]).parent)
@@ -329,7 +326,7 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     lines = table.frame.set_index("method").rename_axis(None)
     lines = lines.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
     measured = lines[headline.column].notna().tolist()
-    lines[DIFFERENCE] = _differences(run, headline, store, measured)
+    lines[DIFFERENCE] = _differences(table, headline, measured)
     n_asked = pd.to_numeric(lines["features"], errors="coerce")
     if (lines["n_selected"] < n_asked).any():
         lines["asked"] = n_asked
@@ -340,15 +337,15 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     comparison.headline = headline
     comparison.features = table.features.drop(columns=["features", "dataset"])
     comparison.folds = run.cells[0].repeats, run.cells[0].n_splits
+    comparison.answer = table.answer
     return comparison
 
 
-def _differences(run: OwnRun, headline: Headline, store: TrialStore, measured: Sequence[bool]) -> NDArray[np.float64]:
+def _differences(table: RunTable, headline: Headline, measured: Sequence[bool]) -> NDArray[np.float64]:
     """Return the difference of each method to the first, its interval and p; NaN where one of the two failed."""
-    trials = planned_trials(store, run.cells, [headline.column, *FOLD_SIZES])
-    folds = fold_means(trials, [headline.column, *FOLD_SIZES]).set_index("place")
+    folds = table.folds.set_index("place")
     of_first = folds.loc[[0], headline.column].to_numpy() if measured[0] else np.empty(0)
-    differences = np.full((len(run.cells), len(DIFFERENCE)), np.nan)
+    differences = np.full((len(measured), len(DIFFERENCE)), np.nan)
     for place, is_measured in enumerate(measured):
         if not (is_measured and measured[0]):
             continue

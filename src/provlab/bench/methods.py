@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Literal
 from provlab.bench import selectors
 from provlab.bench.selectors.ranked import installed_version, is_version
 from provlab.core.composition import part_config
+from provlab.core.vocabulary import family_of, file_named
 from provlab.project.components import build
 from provlab.project.documents import read_record
 from provsel.selectors import BaseSelector
@@ -22,7 +23,6 @@ class PanelMethod:
 
     Attributes
     ----------
-    kind : {"filter", "embedded", "wrapper", "subset", "control"}
     choose : tuple of str
         Overrides that choose the selector. SIZE in them stands for the number of features that is asked for. HALF
         stands for half of it, the rank of methods that approximate.
@@ -34,14 +34,26 @@ class PanelMethod:
         Whether labels may be of more than two classes.
     version : str
         Of the package, by default that of the panel.
+    name : str
+        File of conf/selector where `choose` does not state it.
     """
 
-    kind: Literal["filter", "embedded", "wrapper", "subset", "control"]
     choose: tuple[str, ...] = ()
     adapter: str = ""
     sizes: Literal["fixed", "at most", "own"] = "fixed"
     multiclass: bool = True
     version: str = ""
+    name: str = ""
+
+    @property
+    def selector_name(self) -> str:
+        """The method's name in the vocabulary of `selector=`."""
+        return self.name or _chosen_selector(self.choose)
+
+    @property
+    def family(self) -> str:
+        """What kind of method it is, see `provlab.core.vocabulary.Described`."""
+        return family_of(self.selector_name)
 
     def overrides(self, size: int) -> list[str]:
         """Return the overrides that choose the method, asked for `size` features."""
@@ -75,6 +87,14 @@ class PanelMethod:
         return str(getattr(selectors, self.adapter).package) if self.adapter else "provsel"
 
 
+def _chosen_selector(overrides: Iterable[str]) -> str:
+    """Return the name of the selector that overrides choose; "" where they state none."""
+    for text in overrides:
+        if text.startswith("selector="):
+            return text.removeprefix("selector=")
+    return ""
+
+
 @dataclass(frozen=True)
 class _Panel:
     versions: Mapping[str, str]
@@ -89,3 +109,21 @@ def _panel() -> _Panel:
 def panel_methods() -> Mapping[str, PanelMethod]:
     """Return the methods of the panel by name."""
     return _panel().methods
+
+
+def panel_names(names: Iterable[str]) -> list[str]:
+    """Return names of methods of the panel for those of `selector=` and other spellings.
+
+    A method may be in the panel twice, asked for a number of features and with a number of its own. What means none
+    stays as it is.
+    """
+    methods = panel_methods()
+    chosen: dict[str, None] = {}
+    for spelling in names:
+        meant = [spelling] if spelling in methods else []
+        if not meant:
+            selectors = {method.selector_name for method in methods.values()}
+            selector = file_named("selector", spelling, selectors)
+            meant = [name for name, method in methods.items() if method.selector_name == selector]
+        chosen |= dict.fromkeys(meant or [spelling])
+    return list(chosen)

@@ -159,7 +159,7 @@ def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, Panel
 def _sizes(method: PanelMethod, d: int) -> list[int]:
     if method.sizes != "own":
         return [size for size in panel_protocol().sizes if size < d]
-    return [ALL_FEATURES if method.kind == "control" else OWN_SIZE]
+    return [ALL_FEATURES if method.family == "control" else OWN_SIZE]
 
 
 def base_cell(dataset: PanelDataset, compose: Composer | None = None) -> Cell:

@@ -48,7 +48,7 @@ def measure_columns() -> list[tuple[str, str, str | int]]:
 def write_panel(
     site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "Feature selectors, ranked",
     pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "benchmark/index.html",
-    problems: Sequence[str] = (),
+    problems: Sequence[str] = (), answer: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Write the leaderboard of a panel with its figures and files, and a page for each method.
 
@@ -65,6 +65,8 @@ def write_panel(
         Where the leaderboard goes.
     problems : sequence of str
         Of the user's method, above all numbers.
+    answer : sequence of str
+        How the user's method stands, in sentences.
     """
     board = leaderboard(scores)
     errors = scores.of_slice()
@@ -95,7 +97,8 @@ def write_panel(
     is_own_site = index == "index.html"
     site.write(
         index, "benchmark.html", title, "benchmark", "" if is_own_site else title, board=board, compared=compared,
-        pairs=pairs, sets=sets, problems=problems, sizes=scores.sizes, domains=scores.domains, verdicts=VERDICTS,
+        pairs=pairs, sets=sets, problems=problems, sentences=answer, sizes=scores.sizes, domains=scores.domains,
+        verdicts=VERDICTS,
         ordered=[*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)],
         slices=slices, margin=MARGIN, by=_ranks_by(scores, board.index, slices),
         n_trials=int(scores.lines["trials"].sum()),

@@ -14,7 +14,8 @@ import pandas as pd
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
-from provlab.bench.methods import PanelMethod, panel_methods
+from provlab.bench.answer import Words, of_methods, of_standing, wrapped
+from provlab.bench.methods import PanelMethod, panel_methods, panel_names
 from provlab.bench.panel import (
     PanelCell,
     PanelDataset,
@@ -36,7 +37,8 @@ from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.messages import in_file_name, optional_figures, to_install, visible_line
 from provlab.project.terminal import PlainConsole
 from provlab.run.runner import run_cells
-from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
+from provlab.verdicts.claims.paired_tests import size_words
+from provlab.verdicts.fold_differences import FoldDifferences
 from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
 from provlab.verdicts.panel_pairs import pairs_of
 from provlab.verdicts.panel_ranking import leaderboard, sets_of
@@ -53,6 +55,8 @@ FAST = 1.0
 
 ALIKE = 3.0
 """Data sets of the panel are like another one whose number of columns differs by at most this factor."""
+
+BALANCED_ERROR = Words("balanced error", is_percent=True, decimals=1)
 
 YOURS = "yours"
 """Domain of a data set that is not of the panel."""
@@ -86,16 +90,25 @@ class Standing(NamedTuple):
         return bool(self.leaderboard.loc[self.name, "sets"] == 0)
 
     @property
+    def answer(self) -> list[str]:
+        """How it stands beside all features and beside the other methods, in sentences."""
+        if self.failed:
+            return []
+        n_domains = self.sets["domain"].nunique()
+        return of_standing(visible_line(self.name), self.pairs, BALANCED_ERROR, ALL, n_domains)
+
+    @property
     def problems(self) -> list[str]:
         """What is to be said of it where it failed, or selected fewer features than asked."""
         return problems_of(self.scores, [self.name])
 
     def __str__(self) -> str:
-        """Return the selector's mean rank in a sentence, and below it each method, beside which it stands."""
+        """Return how the selector stands in sentences, and below them each method, beside which it stands."""
         if self.failed:
             return "\n".join(self.problems)
         line = self.leaderboard.loc[self.name]
         lines = [
+            wrapped(self.answer),
             f"{visible_line(self.name)}: mean rank {line['rank']:.1f} of {len(self.leaderboard)}, 95 % interval "
             f"{line['low']:.1f} to {line['high']:.1f}, on {len(self.sets)} data sets.",
             aligned_text(self._texts()).rstrip("\n"),
@@ -123,9 +136,11 @@ class Standing(NamedTuple):
         from provlab.bench.panel_pages import write_panel
 
         def write(site: Site) -> None:
+            _draw_differences(self.pairs, site.folder)
             write_panel(
                 site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
                 pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
+                answer=self.answer,
             )  # fmt: skip
 
         return _pages(results, self.name, self.scores.lines, write)
@@ -215,8 +230,8 @@ def method_of(choose: Sequence[str]) -> PanelMethod:
     parameters = signature(component_class("selector", compose_config(choose)["selector"])).parameters
     for size in SIZES:
         if size in parameters:
-            return PanelMethod("filter", (*choose, f"++selector.{size}=SIZE"), sizes="at most")
-    return PanelMethod("filter", tuple(choose), sizes="own")
+            return PanelMethod((*choose, f"++selector.{size}=SIZE"), sizes="at most")
+    return PanelMethod(tuple(choose), sizes="own")
 
 
 def _text(value: Any) -> str:
@@ -237,7 +252,7 @@ def standing(
     """Return how a method stands, after computing what the store lacks of its trials; see `rank`."""
     if panel not in PANELS:
         raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
-    peers = some("method", against, panel_methods())
+    peers = some("method", panel_names(against), panel_methods())
     if name in panel_methods():
         raise ValueError(
             f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another by --name, or "
@@ -320,6 +335,8 @@ class OnData(NamedTuple):
     cells : list of PanelCell
     scores : Scores
         Of all.
+    folds : FoldDifferences
+        Balanced errors of the methods that did not fail.
     """
 
     board: pd.DataFrame
@@ -328,6 +345,13 @@ class OnData(NamedTuple):
     n_panel: int
     cells: list[PanelCell]
     scores: Scores
+    folds: FoldDifferences
+
+    @property
+    def answer(self) -> list[str]:
+        """The best method, what all features cost, and what these folds cannot tell apart."""
+        estimates = self.folds.means().clip(0, 100)
+        return of_methods(self.folds, estimates, BALANCED_ERROR, ALL)
 
     @property
     def problems(self) -> list[str]:
@@ -338,6 +362,7 @@ class OnData(NamedTuple):
         """Write the page of a data set below a results folder, and return it."""
 
         def write(site: Site) -> None:
+            _draw_differences(self.board, site.folder)
             site.write(
                 "index.html", "benchmark_data.html", f"Selectors on {name}", "index", ranking=self,
                 command_line=command, name=name, all=ALL, hrefs={}, mine=(),
@@ -358,8 +383,8 @@ def chosen_methods(names: Iterable[str] = ()) -> tuple[dict[str, PanelMethod], l
         A name that the panel does not have, or whose package is not installed.
     """
     methods = panel_methods()
-    names = list(names)
-    chosen = some("method", {ALL, *(names or _fast_methods())}, methods)
+    names = panel_names(names)
+    chosen = some("method", [ALL, *(names or _fast_methods())], methods)
     installed: dict[str, PanelMethod] = {}
     missing = []
     for name, method in chosen.items():
@@ -392,8 +417,10 @@ def on_data(
     trials = computed(cells, store, executor)
     scores = Scores.of(trials)
     ranking = leaderboard(scores)
-    board = ranking[["rank", "balanced_error", "stability", "seconds"]].join(_differences(trials))
-    board.loc[ranking["failed"] > 0, ["difference", "low", "high"]] = np.nan  # of easier folds
+    folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0])
+    differences = folds.to(folds.values[ALL].to_numpy())[["difference", "low", "high"]]
+    differences.loc[ALL, ["low", "high"]] = np.nan
+    board = ranking[["rank", "balanced_error", "stability", "seconds"]].join(differences)
     stored = read_panel()
     n_features = stored.groupby("dataset")["n_features"].first()
     d = int(scores.lines["n_features"].iloc[0])
@@ -403,23 +430,27 @@ def on_data(
     in_panel = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
     board["panel"] = in_panel.reindex(board.index)
     of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table("balanced_error", "method", "size")
-    return OnData(board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores)
+    return OnData(board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores, folds)
 
 
-def _differences(trials: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean difference to all features of each method, by the corrected resampled t over folds."""
-    errors = trials.assign(error=100 * (1 - trials["balanced_accuracy"])).set_index(["model", "repeat", "fold"])
-    of_all = errors.loc[errors["size"] == ALL_FEATURES, "error"].rename("of_all")
-    selected = errors[errors["size"] > 0].join(of_all)
-    selected["difference"] = selected["error"] - selected["of_all"]
-    folds = selected.groupby(["method", "repeat", "fold"])["difference"].mean()
-    ratio = 1 / (trials["fold"].nunique() - 1)
-    lines = {ALL: (0.0, np.nan, np.nan)}
-    for name, differences in folds.dropna().groupby("method"):
-        if len(differences) > 1:
-            test = CorrectedT(differences.to_numpy(), ratio=ratio)
-            lines[str(name)] = test.estimate, *test.interval(0.95)
-    return pd.DataFrame.from_dict(lines, orient="index", columns=["difference", "low", "high"])
+def _fold_errors(trials: pd.DataFrame, failed: Iterable[str]) -> FoldDifferences:
+    """Return the balanced error in percent on each fold, mean over sizes and models, of methods that did not fail."""
+    trials = trials[(trials["size"] > 0) | (trials["size"] == ALL_FEATURES)]
+    errors = 100 * (1 - trials["balanced_accuracy"])
+    means = errors.groupby([trials["repeat"], trials["fold"], trials["method"]]).mean()
+    values = means.unstack("method").drop(columns=list(failed), errors="ignore").dropna(axis="columns")
+    return FoldDifferences(values, ratio=1 / (trials["fold"].nunique() - 1))
+
+
+def _draw_differences(frame: pd.DataFrame, folder: Path) -> None:
+    """Draw a dot for each line of a frame at its difference, with a bar from low to high."""
+    from provlab.report.figures.curves import dots
+    from provlab.report.figures.style import ON_A_PAGE
+
+    lines = frame[["difference", "low", "high"]].dropna().rename(columns={"difference": "value"})
+    lines = lines.assign(row=lines.index, dataset="")
+    figure = dots(lines, xlabel="difference in balanced error (points)", width=ON_A_PAGE)
+    figure.savefig(folder / "differences.svg")
 
 
 def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:

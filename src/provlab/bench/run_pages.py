@@ -45,10 +45,10 @@ def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict
     figures = table.write(folder, ("svg",))
     page = {
         "run": run,
+        "answer": table.answer,
         "lines": lines[:MAX_LINES],
         "texts": TEXTS,
         "href": f"runs/{name}.html",
-        "heads": [title if title in TEXTS else (title, "number") for title in lines[0]],
         "figures": [f"runs/{name}/{path.name}" for path in sorted(figures)],
         "files": [(f"runs/{name}/{path.name}", "") for path in sorted(folder.iterdir())],
     }

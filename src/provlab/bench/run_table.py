@@ -7,18 +7,22 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from provlab.bench.answer import Words, of_datasets, of_methods
 from provlab.bench.own_runs import RUN_FILE, SECONDS, OwnRun, RunCell, measure_headline
 from provlab.bench.run_names import size_text
 from provlab.core.artefact import COMPLETE, counted_state
 from provlab.core.frames import (
+    ERROR,
     FOLD_SIZES,
     TIMES,
+    Headline,
     fold_means,
     mean_interval,
     planned_trials,
@@ -29,6 +33,7 @@ from provlab.core.selected import COLUMNS, SelectedFeatures, cells_features, lar
 from provlab.core.store import TrialReader
 from provlab.core.tables import markdown_table, write_frame, write_text
 from provlab.project.messages import optional_figures
+from provlab.verdicts.fold_differences import FoldDifferences
 
 FURTHER = ("error", "r2", "rmse", "mae", "nmi", "ari")
 """Columns of the records that stand beside the headline measure, where they have values."""
@@ -62,13 +67,29 @@ def limits(measure: str) -> tuple[float, float]:
     return -np.inf, 0.0 if measure.startswith("neg_") else np.inf
 
 
-def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[str, SelectedFeatures]) -> pd.DataFrame:
+def _measures(cells: Sequence[RunCell]) -> list[str]:
+    """Return the columns that are averaged over folds."""
+    measures = dict.fromkeys(name for cell in cells for name in cell.measures)
+    return list(dict.fromkeys([*measures, *FURTHER, "n_selected", SECONDS.column]))
+
+
+def run_trials(cells: Sequence[RunCell], store: TrialReader) -> pd.DataFrame:
+    """Return the stored trials of some cells with their measures as numbers, see `planned_trials`."""
+    names = _measures(cells)
+    trials = planned_trials(store, cells, [*names, *TIMES, *FOLD_SIZES])
+    trials[SECONDS.column] = selection_seconds(trials)
+    trials[names] = trials[names].apply(pd.to_numeric, errors="coerce")
+    return trials
+
+
+def run_frame(cells: Sequence[RunCell], trials: pd.DataFrame, selected: Mapping[str, SelectedFeatures]) -> pd.DataFrame:
     """Return a line for each cell of a run.
 
     Parameters
     ----------
     cells : sequence of RunCell
-    store : TrialReader
+    trials : DataFrame
+        See `run_trials`.
     selected : mapping
         What each cell selected, by its id, see `cells_features`.
 
@@ -82,11 +103,7 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
         time of a selection with what it shares; trials; reason, why a trial failed, where any did; state; and the mean
         of each further measure. There are no means of a cell with a failed trial: they would be of easier folds.
     """
-    measures = dict.fromkeys(name for cell in cells for name in cell.measures)
-    names = list(dict.fromkeys([*measures, *FURTHER, "n_selected", SECONDS.column]))
-    trials = planned_trials(store, cells, [*names, *TIMES, *FOLD_SIZES])
-    trials[SECONDS.column] = selection_seconds(trials)
-    trials[names] = trials[names].apply(pd.to_numeric, errors="coerce")
+    names = _measures(cells)
     folds = fold_means(trials, names)
     scales = standard_error_scale(trials, ["place"])
     n_trials = trials.groupby("place").size()
@@ -131,7 +148,65 @@ class RunTable:
     def __init__(self, run: OwnRun, store: TrialReader) -> None:
         self.run = run
         self.selected = dict(cells_features(store, largest_cells(run.cells)))
-        self.frame = run_frame(run.cells, store, self.selected)
+        self.trials = run_trials(run.cells, store)
+        self.frame = run_frame(run.cells, self.trials, self.selected)
+
+    @cached_property
+    def folds(self) -> pd.DataFrame:
+        """The headline measures on each fold, and the numbers of its rows, see `fold_means`."""
+        headlines = dict.fromkeys(cell.headline.column for cell in self.run.cells)
+        return fold_means(self.trials, [*headlines, *FOLD_SIZES])
+
+    @cached_property
+    def answer(self) -> list[str]:
+        """What the run tells of its methods, in sentences; none where it has one method, or no test of it."""
+        by_dataset: dict[str, list[int]] = {}
+        for place, cell in enumerate(self.run.cells):
+            by_dataset.setdefault(cell.label, []).append(place)
+        comparable = {}
+        for label, places in by_dataset.items():
+            folds = {self.run.cells[place].counts[:2] for place in places}
+            headlines = {self.run.cells[place].headline for place in places}
+            if len(folds) == len(headlines) == 1 and headlines != {SECONDS}:
+                comparable[label] = places
+        if not comparable:
+            return []
+        differences = {label: self._differences(places) for label, places in comparable.items()}
+        places = next(iter(comparable.values()))
+        words = words_of(self.run.cells[places[0]].headline)
+        if len(by_dataset) > 1:
+            return of_datasets(differences, words)
+        names = self._names(places)
+        estimates = self.frame.iloc[places].set_axis(names)
+        with_all = [name for name, place in zip(names, places, strict=True) if self._keeps_all(place)]
+        all_name = with_all[0] if len(with_all) == 1 else ""
+        return of_methods(differences[self.run.cells[0].label], estimates, words, all_name)
+
+    def _names(self, places: Sequence[int]) -> list[str]:
+        """Return methods with their numbers of features where one has several."""
+        cells = [self.run.cells[place] for place in places]
+        has_one_size = len({cell.method for cell in cells}) == len(cells)
+        names = []
+        for cell in cells:
+            with_size = f"{cell.method} with {size_text(cell.size)}"
+            names.append(cell.method if has_one_size or not cell.size else with_size)
+        return names
+
+    def _keeps_all(self, place: int) -> bool:
+        selected = self.selected.get(self.run.cells[place].id)
+        return selected is not None and selected.sizes[0] == selected.n_features > 0
+
+    def _differences(self, places: Sequence[int]) -> FoldDifferences:
+        """Return the headline measure of some cells on their folds, of those that have a value on all."""
+        headline = self.run.cells[places[0]].headline
+        columns = {}
+        for name, place in zip(self._names(places), places, strict=True):
+            if not np.isnan(self.frame["value"].iloc[place]):
+                of_cell = self.folds[self.folds["place"] == place].set_index(["repeat", "fold"])
+                columns[name] = headline.factor * of_cell[headline.column]
+        values = pd.DataFrame(columns).dropna(axis="columns")
+        ratio = float((self.folds["n_test"] / self.folds["n_train"]).mean())
+        return FoldDifferences(values, ratio, words_of(headline).sign)
 
     @property
     def features(self) -> pd.DataFrame:
@@ -209,6 +284,13 @@ class RunTable:
         return figures
 
 
+def words_of(headline: Headline) -> Words:
+    """Return how the numbers of a measure are written in sentences; all but the error are scores."""
+    if headline == ERROR:
+        return Words(headline.name, is_percent=True, decimals=1)
+    return Words(headline.name, is_percent=False, decimals=3, sign=-1.0)
+
+
 def _text(value: float, form: Callable[[float], str]) -> str:
     return "" if np.isnan(value) else form(value)
 
@@ -222,10 +304,11 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
     if not formats:
         return []
     from provlab.report.figures.curves import dots, draw_curves
-    from provlab.report.figures.style import only_formats, save_figure, style
+    from provlab.report.figures.style import ON_A_PAGE, TWO_COLUMNS, only_formats, save_figure, style
 
     paths: list[Path] = []
     headlines = {cell.headline.column: cell.headline for cell in run.cells}
+    width = ON_A_PAGE if frame["dataset"].nunique() == 1 else TWO_COLUMNS
     drawn = frame.rename(columns={"method": "row"}).reindex(columns=DRAWN).dropna(subset="value")
     with only_formats(*formats), style():
         for measure, lines in drawn.groupby("measure", sort=False):
@@ -233,12 +316,12 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
             stem = folder / ("figure" if len(headlines) == 1 else f"figure-{measure}")
             if lines.groupby(["row", "dataset"]).size().max() == 1:
                 sizes = lines["features"].map(lambda size: f", {size_text(size)}" if size else "")
-                paths += save_figure(dots(lines.assign(row=lines["row"] + sizes), xlabel=label), stem)
+                paths += save_figure(dots(lines.assign(row=lines["row"] + sizes), xlabel=label, width=width), stem)
             elif lines["row"].nunique() <= MAX_CURVES:
                 n_asked = pd.to_numeric(lines["features"], errors="coerce")
                 x = n_asked.where(
                     n_asked > 1, lines["selected"].round(1)
                 )  # of a share of the features, how many these are
                 lines = lines.assign(column=x.map("{:g}".format))
-                paths += draw_curves(lines, stem, "", ylabel=label, flat=ALL_FEATURES)
+                paths += draw_curves(lines, stem, "", ylabel=label, flat=ALL_FEATURES, width=width)
     return paths

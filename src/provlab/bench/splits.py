@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from provsel.files import replacing
 Splits = tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
 
 FORM = (
-    "one of kfold, leave_one_group_out, time_order, a number of folds, the fold of each row, a splitter of "
-    "scikit-learn's kind, or an iterable of (training rows, test rows)"
+    "a number of folds, the fold of each row, a splitter of scikit-learn's kind, or an iterable of (training rows, "
+    "test rows)"
 )
 
 
@@ -49,7 +50,7 @@ def folds_of_rows(cv: Any) -> NDArray[Any] | None:
     return np.asarray(cv) if len(cv) and is_flat else None
 
 
-def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any) -> Splits:
+def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any, names: Sequence[str] = ()) -> Splits:
     """Return training and test rows of each fold.
 
     Parameters
@@ -59,6 +60,8 @@ def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any) -> Splits:
     cv : splitter or iterable of pairs
         Rows are numbers from 0, or masks.
     X, y, groups : see `compare`
+    names : sequence of str
+        What else may be meant.
 
     Raises
     ------
@@ -70,7 +73,8 @@ def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any) -> Splits:
         cv = cv.split(X, np.ravel(np.asarray(y)), groups_for(cv, groups))
     folds = [] if isinstance(cv, str) or not hasattr(cv, "__iter__") else list(cv)
     if not folds or not all(_is_pair(fold) for fold in folds):
-        raise ValueError(f"{subject}: cv: expected {FORM}, got {cv!r:.80}; choose one.")
+        expected = ", ".join([*names, FORM])
+        raise ValueError(f"{subject}: cv: expected {expected}, got {cv!r:.80}; choose one.")
     splits = []
     for place, (train, test) in enumerate(folds):
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ from provlab.project.terminal import PlainConsole, print_json, table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from provlab.bench.rank import Standing
+    from provlab.bench.rank import OnData, Standing
     from provlab.core.store import TrialStore
 
 ENDS = 5
@@ -48,7 +48,10 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
         "With a data set in the place of a selector, the fast methods of the benchmark are ranked on it:\n"
         "  provsel rank dataset=file dataset.path=my.csv dataset.target=y"
     )
-    panel, against = "ten data sets, or all (default: quick)", "only this method; may be repeated (default: all)"
+    panel, against = (
+        "ten data sets, or all (default: quick)",
+        "only this method, as selector=NAME or the benchmark call it; may be repeated",
+    )
     parser.add_argument("--panel", choices=["quick", "full"], default="quick", help=panel)
     parser.add_argument("--against", action="append", default=[], metavar="METHOD", help=against)
     parser.add_argument("--name", default="", help="name in tables and pages (default: from the settings)")
@@ -69,7 +72,9 @@ def call_rank(options: argparse.Namespace) -> int:
     ranking = rank(options, groups, TrialStore(results / "store"), executor_settings(config), results)
     if options.json:
         frames = {name: frame.to_dict("records") for name, frame in ranking.frames.items()}
-        print_json({**frames, "page": None if ranking.page is None else str(ranking.page)})
+        print_json(
+            {"answer": list(ranking.answer), **frames, "page": None if ranking.page is None else str(ranking.page)}
+        )
         return ranking.status
     console = PlainConsole()
     for part in ranking.parts:
@@ -86,6 +91,7 @@ class Ranking(NamedTuple):
     frames: dict[str, pd.DataFrame]
     page: Path | None
     status: int = 0
+    answer: Sequence[str] = ()
 
 
 GROUP_OF = {
@@ -138,7 +144,8 @@ def _rank_selector(
     frames = {
         "leaderboard": result.leaderboard.reset_index(), "pairs": result.pairs.reset_index(), "sets": result.sets,
     }  # fmt: skip
-    return Ranking([*described(result)], frames, page, 1 if result.failed else 0)
+    parts: list[RenderableType] = [*_answer(result), *described(result)]
+    return Ranking(parts, frames, page, 1 if result.failed else 0, result.answer)
 
 
 def _name_of(overrides: list[str]) -> str:
@@ -150,6 +157,12 @@ def _name_of(overrides: list[str]) -> str:
     if "selector" in values and "selector._target_" not in values:
         return values["selector"]
     return str(compose_config(overrides)["selector"]["_target_"]).rpartition(".")[2]
+
+
+def _answer(result: Standing | OnData) -> list[RenderableType]:
+    from provlab.bench.answer import wrapped
+
+    return [Text(f"{wrapped(result.answer)}\n")] if result.answer else []
 
 
 def described(result: Standing) -> Iterator[RenderableType]:
@@ -166,8 +179,7 @@ def described(result: Standing) -> Iterator[RenderableType]:
         caption = (
             f"Loss to all features, and {name} beside each other method: points of balanced error, negative is better. "
             f"The verdicts hold together at 5 %. {len(result.sets)} data sets of {result.sets['domain'].nunique()} "
-            f"domains show a difference of {result.pairs['detectable'].median():.1f} points nine times in ten. "
-            f"Seconds of the others may be another machine's."
+            f"domains. Seconds of the others may be another machine's."
         )
     yield table(lines, f"{name} among {len(board) - 1} methods", caption)
     for problem in result.problems:
@@ -226,8 +238,8 @@ def _rank_on_data(
     page: Path | None = None
     with optional_figures():
         page = result.write(results, name, command)
-    parts: list[RenderableType] = [board, *map(Text, result.problems)]
-    return Ranking(parts, {"leaderboard": result.board.reset_index()}, page)
+    parts: list[RenderableType] = [*_answer(result), board, *map(Text, result.problems)]
+    return Ranking(parts, {"leaderboard": result.board.reset_index()}, page, answer=result.answer)
 
 
 def _check_rows(data: list[str]) -> None:
@@ -280,7 +292,7 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_panel(options: argparse.Namespace) -> int:
     """Compute what is missing, and return 1 where a trial could not be computed here."""
-    from provlab.bench.methods import panel_methods
+    from provlab.bench.methods import panel_methods, panel_names
     from provlab.bench.panel import names_of, panel_cells, panel_datasets, some
     from provlab.core.frames import planned_trials
     from provlab.core.store import TrialStore
@@ -289,7 +301,7 @@ def call_panel(options: argparse.Namespace) -> int:
     why = "all else is the same for everybody: choose by --dataset and --method"
     executor = only_executor("panel", options, "executor=serial", why)
     datasets = some("data set", options.dataset, panel_datasets())
-    methods = some("method", options.method, panel_methods())
+    methods = some("method", panel_names(options.method), panel_methods())
     cells = panel_cells(methods, datasets)
     store = TrialStore(Path(options.results) / "store")
     status = 0

@@ -59,14 +59,18 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_verify(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
+    from provlab.bench.statements import is_about_panel
     from provlab.verdicts.claims.dataset_ranks import ranked
     from provlab.verdicts.claims.verdicts import verdict_frame
-    from provlab.verdicts.readings.robustness import counted, stored_robustness
+    from provlab.verdicts.readings.robustness import counted, read_robustness, stored_robustness
 
     on_table = options.claims is not None or Path(options.results).is_file()
     robustness: dict[str, Robustness] = {}
     if on_table:
         verdicts, rankings = _judge_table(options)
+    elif is_about_panel(options.paper):
+        verdicts, rankings = _judge_panel(options)
+        robustness = read_robustness(Path(options.results) / options.paper)
     else:
         verdicts, rankings = _judge_store(options)
         robustness = stored_robustness(Path(options.results))
@@ -74,7 +78,8 @@ def call_verify(options: argparse.Namespace) -> int:
     if options.json:
         judged = verdict_frame(verdicts)
         judged["under_readings"] = [counted(verdict.claim.id, verdict.verdict, robustness) for verdict in verdicts]
-        print_json({"claims": judged.to_dict("records"), "rankings": ranked(rankings).to_dict("records")})
+        lines_of_rankings = ranked(rankings).to_dict("records") if len(rankings) else []
+        print_json({"claims": judged.to_dict("records"), "rankings": lines_of_rankings})
         return status
     console = PlainConsole()
     shown = verdicts if on_table or options.detail else _with_trials(verdicts)
@@ -147,6 +152,22 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 
         draw_rankings(rankings, results / "figures")
     return verdicts, rankings
+
+
+def _judge_panel(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
+    import pandas as pd
+
+    from provlab.bench.statements import judge_statements, write_statements
+
+    beside = [*options.overrides, *options.column]
+    if beside or options.figures or options.output:
+        raise ValueError(
+            f"verify: expected no settings, --column, --output or --figures with --paper {options.paper}, whose claims "
+            f"are judged on the stored benchmark, got {' '.join(beside) or '--output or --figures'}; leave it out."
+        )
+    verdicts = judge_statements(options.paper)
+    write_statements(verdicts, Path(options.results) / options.paper)
+    return verdicts, pd.DataFrame()
 
 
 def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
@@ -292,6 +313,7 @@ def readings_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_readings(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
+    from provlab.bench.statements import is_about_panel
     from provlab.core.composition import executor_settings
     from provlab.core.store import TrialStore
     from provlab.core.tables import write_text
@@ -309,6 +331,8 @@ def call_readings(options: argparse.Namespace) -> int:
 
     paper = options.paper
     results = Path(options.results)
+    if is_about_panel(paper):
+        return _readings_on_panel(options)
     folder = results / "readings" / paper
     store = TrialStore(results / "store")
     universes = multiverse_of(
@@ -347,6 +371,30 @@ def call_readings(options: argparse.Namespace) -> int:
         print(text)
     console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
     return 1 if failures else 0
+
+
+def _readings_on_panel(options: argparse.Namespace) -> int:
+    """Judge statements on the stored benchmark in all universes, and write results/PAPER; nothing is computed."""
+    from provlab.bench.statements import judge_readings, readings_of_statements, write_readings
+    from provlab.custody.letter import plan_text, robustness_table
+
+    beside = [*options.overrides, *options.artefact, *map(str, options.packed)]
+    if beside or options.letter or options.figures:
+        raise ValueError(
+            f"readings: expected only --claim and --plan for {options.paper}, whose claims are judged on the stored "
+            f"benchmark, got {' '.join(beside) or '--letter or --figures'}; leave it out."
+        )
+    multiverse, evidence = readings_of_statements(options.paper, options.claim)
+    print(plan_text(multiverse), file=sys.stderr)
+    if options.plan:
+        return 0
+    outcome = judge_readings(multiverse, evidence)
+    folder = Path(options.results) / options.paper
+    write_readings(outcome, folder)
+    console = PlainConsole()
+    console.print(robustness_table(outcome))
+    console.print(f"Every universe of every claim: {folder / 'universes.csv.gz'}")
+    return 0
 
 
 def _packed_in(results: Path, paper: str) -> Path:

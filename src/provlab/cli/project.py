@@ -231,14 +231,18 @@ def _component(kind: str, name: str, config: dict[str, Any]) -> str:
 
 
 def _labels_and_source(name: str, selector: Any) -> str:
-    """Return the family of a selector, whether it looks at labels, and the first work that it refers to."""
-    from provlab.bench.selection.methods import FAMILY_OF
+    """Return the family of a selector, which labels it needs, how its time grows, and the first work of its source."""
+    from provlab.core.vocabulary import SELECTORS, family_of
 
-    parts = [FAMILY_OF.get(name, "yours").capitalize()]
-    parts.append("uses labels" if getattr(selector, "needs_labels", False) else "without labels")
+    labels = "without labels"
+    if getattr(selector, "needs_labels", False):
+        labels = "classes" if selector.classes_only else "classes or numbers"
+    parts = [family_of(name).capitalize(), labels]
+    if name in SELECTORS:
+        parts.append(f"time {SELECTORS[name].cost}")
     text = f" {', '.join(parts)}."
-    references = (inspect.getdoc(type(selector)) or "").partition("References\n----------\n")[2]
-    source = re.match(r"[^;.]*?\(\d{4}\)", references)
+    documented = (inspect.getdoc(type(selector)) or "").replace("References\n----------\n", "Source: ")
+    source = re.match(r"[^;.]*?\(\d{4}\)", documented.partition("Source: ")[2])
     return f"{text} Source: {source[0]}." if source else text
 
 

@@ -76,11 +76,13 @@ def _run(
     config: Mapping[str, Any], cells: Sequence[Cell], store: TrialStore, label: str, *, fail_fast: bool
 ) -> RunReport:
     """Run cells where a composed config says, and print how many trials there were."""
-    from provlab.core.composition import executor_settings
-    from provlab.run.runner import run_cells
+    from provlab.core.composition import OWN_FILE, executor_settings
+    from provlab.run.runner import run_cells, run_methods
 
     fail_fast = fail_fast or config["fail_fast"]
-    report = run_cells(cells, store, executor_settings(config), label=label, fail_fast=fail_fast)
+    is_own_file = all(cell.dataset["name"] == OWN_FILE for cell in cells)
+    run = run_methods if is_own_file and not fail_fast else run_cells
+    report = run(cells, store, executor_settings(config), label=label, fail_fast=fail_fast)
     print(report.summary(), file=sys.stderr, flush=True)
     return report
 
@@ -96,19 +98,22 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
 def _show(
     cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str, reasons: Mapping[str, str]
 ) -> str:
-    """Print the table of some cells, with why some failed, and write it with its figure; return what to do next."""
+    """Print what some cells tell, with their table, and write it with its figure; return what to do next."""
+    from provlab.bench.answer import wrapped
     from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.run_names import own_run
     from provlab.bench.run_table import RunTable
     from provlab.core.composition import results_folder
     from provlab.project.project import tool
-    from provlab.project.terminal import PlainConsole, table
+    from provlab.project.terminal import PlainConsole, print_text, table
 
     results = results_folder(config)
     run_table = RunTable(own_run(command, cells, reasons=reasons), store)
     lines = run_table.lines
     for line in lines:
         line.pop("failed", None)  # a reason takes many lines of a narrow column, and is said beside the table
+    if run_table.answer:
+        print_text(f"{wrapped(run_table.answer)}\n")
     PlainConsole().print(table(lines))
     folder = results / RUNS_FOLDER / run_table.run.name
     figures = run_table.write(folder)

@@ -46,7 +46,7 @@ def select_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of all folds and draws (default: 0)")
     parser.add_argument("--jobs", type=int, metavar="J", help="worker processes (default: as the work needs)")
     parser.add_argument("--code", action="store_true", help="print the same selection as a script")
-    parser.add_argument("--out", metavar="FOLDER", help="write answer, tables, figure and script there")
+    parser.add_argument("--out", metavar="FOLDER", help="write answer, tables, figure, page and script there")
     add_json(parser)
 
 
@@ -213,9 +213,14 @@ def _write(selected: Selected, folder: Path) -> None:
     write_text(folder / "features.json", json.dumps(selected.features, indent=1) + "\n")
     for name in ("table", "curve", "frequency"):
         write_frame(getattr(selected, name).rename_axis("name").reset_index(), folder / f"{name}.csv")
+    written: Path = folder
     with optional_figures():
+        from provlab.bench.selection.page import write_page
+
         selected.draw().savefig(folder / "curve.svg")
-    print(f"written: {folder}", file=sys.stderr)
+        files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name != "index.html")
+        written = write_page(selected, folder, files)
+    print(f"written: {written}", file=sys.stderr)
 
 
 COMMANDS = {

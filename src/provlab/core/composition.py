@@ -24,6 +24,7 @@ from provlab.core.overrides import (
     check_references,
     parse_override,
 )
+from provlab.core.vocabulary import advice_on, file_named
 from provlab.project.documents import (
     MAX_CONFIG_VALUES,
     MAX_DEPTH,
@@ -32,12 +33,15 @@ from provlab.project.documents import (
     parse_yaml,
     read_text,
 )
-from provlab.project.messages import did_you_mean, unknown_setting
+from provlab.project.messages import unknown_setting
 from provlab.project.papers import artefact_file
 from provlab.project.project import conf_files, package_conf
 
 Parts = dict[str, Any]
 """A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""
+
+OWN_FILE = "file"
+"""Name of the loader of users' own files."""
 
 _MEMBER = re.compile(r"[\w-][\w.-]*")
 _WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
@@ -74,11 +78,18 @@ class Composer:
             elif group == "experiment" and group in chosen:
                 raise ValueError(f"override {override.text!r:.80}: expected one artefact, got two; leave one out.")
             else:
-                chosen[group] = override.value
+                chosen[group] = _file_named(group, override.value)
         parts = self._of_files(**chosen)
         for override in changes:
             parts = _apply(parts, override, 0)
         return parts
+
+
+def _file_named(group: str, spelling: str) -> str:
+    """Return the member of a group that a spelling means."""
+    if group == "experiment":
+        return spelling
+    return file_named(group, spelling, [path.stem for path in conf_files(group)])
 
 
 def _merge_files(
@@ -94,7 +105,17 @@ def _merge_files(
     beside = _beside("dataset", stated.get("dataset", first["dataset"]))
     members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
     parts: Parts = {group: member(group, name) for group, name in members.items()}
+    if parts["dataset"].get("name") == OWN_FILE:
+        parts["selector"] = _sized_for_any_table(parts["selector"])
     return reduce(_merge, map(_content, files), parts)
+
+
+def _sized_for_any_table(selector: Parts) -> Parts:
+    """Return a selector that keeps half of the columns where its file asks for a number that suits the papers' data."""
+    sized = dict(selector)
+    if isinstance(sized.get("n_features_to_select"), int):
+        sized["n_features_to_select"] = 0.5
+    return sized
 
 
 def _stated_members(file: Parts) -> dict[str, str]:
@@ -121,7 +142,7 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
         raise ValueError(f"{group}: expected files that are not based on themselves, got {name}; fix its defaults.")
     files = {path.stem: path for path in conf_files(group)}
     if name not in files:
-        advice = did_you_mean(name, files) or "; provsel list says what they are."
+        advice = advice_on(group, name, files)
         raise ValueError(f"{group}: expected one of {', '.join(files)}, got {name!r:.80}{advice}")
     file, content = read_config(group, files[name]), Parts()
     bases = [base for base in file.get("defaults", []) if not isinstance(base, dict)]

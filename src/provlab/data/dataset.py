@@ -16,7 +16,9 @@ from provsel.checks import check_integer
 
 _FINGERPRINT_FORMAT = b"provsel-dataset-1"
 
-SAMPLE: dict[str, Any] = {"sample_rows": None, "sample_classes": None, "sample_seed": 0, "min_class_size": None}
+SAMPLE: dict[str, Any] = {
+    "sample_rows": None, "sample_classes": None, "sample_seed": 0, "min_class_size": None, "distinct_rows": False,
+}  # fmt: skip
 """The parameters of `sampled`, and their defaults: all rows."""
 
 NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None, **SAMPLE}
@@ -320,8 +322,9 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
         For a bad value of the first.
     """
     preparation = {**NOTHING, **{key: value for key, value in params.items() if key in NOTHING}}
-    if not isinstance(preparation["unit_rows"], bool):
-        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {preparation['unit_rows']!r:.80}")
+    for key in ("unit_rows", "distinct_rows"):
+        if not isinstance(preparation[key], bool):
+            raise ValueError(f"data set {name!r}: {key} must be true or false, got {preparation[key]!r:.80}")
     for key, smallest in SMALLEST.items():
         if preparation[key] is not NOTHING[key]:
             check_integer(f"data set {name!r}", key, preparation[key], minimum=smallest)
@@ -359,9 +362,12 @@ def sampled(
     sample_classes: int | None,
     sample_seed: int,
     min_class_size: int | None,
+    distinct_rows: bool,
 ) -> Dataset:
     """Return some rows of a data set in their order, of each class the same share.
 
+    Of rows that agree in all columns and the target the first is taken where `distinct_rows`: others would be trained
+    on and tested as well.
     Classes with fewer than `min_class_size` rows are left out, with a warning. Of the classes only the `sample_classes`
     with the most rows are taken, of equally many the first. Where two are left they get the labels -1 and +1, more keep
     theirs. None is all. Sparse columns that have no entry in these rows are left out.
@@ -371,6 +377,8 @@ def sampled(
     ValueError
         When there are fewer rows or classes, and for classes of a regression.
     """
+    if distinct_rows:
+        dataset = _without_repeated_rows(dataset)
     if min_class_size is not None:
         dataset = _without_small_classes(dataset, min_class_size)
     if sample_rows is None and sample_classes is None:
@@ -420,6 +428,42 @@ def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
     return _of_classes(dataset, rows, codes, large, as_signs=large.size == 2)
 
 
+def _without_repeated_rows(dataset: Dataset) -> Dataset:
+    """Return the rows that no earlier one equals, in all columns and the target."""
+    first: dict[Any, int] = {}
+    X: Any = dataset.X
+    for row, label in enumerate(dataset.y.tolist()):
+        if sparse.issparse(X):
+            entries = slice(X.indptr[row], X.indptr[row + 1])
+            parts = [X.indices[entries], X.data[entries]]
+        else:
+            parts = [X[row]]
+        first.setdefault((label, *(part.tobytes() for part in parts)), row)
+    if len(first) == dataset.n_rows:
+        return dataset
+    return _rows_of(dataset, np.array([*first.values()]))
+
+
+def _rows_of(dataset: Dataset, rows: np.ndarray) -> Dataset:
+    """Return some rows of all that has a value in each row; sparse columns without an entry there are left out."""
+    if dataset.splits is not None:
+        raise ValueError(
+            f"data set {dataset.name}: expected all rows beside dataset.splits, got {rows.size} of {dataset.n_rows}; "
+            f"leave out what takes some of them, such as sample_rows and min_class_size."
+        )
+    X: Any = dataset.X[rows]
+    names = dataset.feature_names
+    if sparse.issparse(X):
+        used = np.unique(X.indices)
+        X, names = X[:, used], names[used]
+    changes: dict[str, Any] = {"X": X, "y": dataset.y[rows], "feature_names": names}
+    for name in ("official_train", "groups", "sample_weight", "folds"):
+        vector = getattr(dataset, name)
+        if vector is not None:
+            changes[name] = vector[rows]
+    return replace(dataset, **changes)
+
+
 def _of_classes(
     dataset: Dataset, rows: np.ndarray, codes: np.ndarray, classes: np.ndarray, *, as_signs: bool
 ) -> Dataset:
@@ -427,27 +471,12 @@ def _of_classes(
 
     `codes` are the numbers of the classes of all rows, and `classes` some of these.
     """
-    if dataset.splits is not None:
-        raise ValueError(
-            f"data set {dataset.name}: expected all rows beside dataset.splits, got {rows.size} of {dataset.n_rows}; "
-            f"leave out sample_rows, sample_classes and min_class_size."
-        )
-    y = dataset.y[rows]
+    sample = _rows_of(dataset, rows)
     if as_signs:
-        y = np.where(codes[rows] == classes.max(), 1, -1)
-    X: Any = dataset.X[rows]
-    names = dataset.feature_names
-    if sparse.issparse(X):
-        used = np.unique(X.indices)
-        X, names = X[:, used], names[used]
-    changes: dict[str, Any] = {"X": X, "y": y, "feature_names": names}
-    for name in ("official_train", "groups", "sample_weight", "folds"):
-        vector = getattr(dataset, name)
-        if vector is not None:
-            changes[name] = vector[rows]
+        sample = replace(sample, y=np.where(codes[rows] == classes.max(), 1, -1))
     if dataset.class_names is not None:
-        changes["class_names"] = dataset.class_names[np.sort(classes)]
-    return replace(dataset, **changes)
+        sample = replace(sample, class_names=dataset.class_names[np.sort(classes)])
+    return sample
 
 
 def warn_of_scales(dataset: Dataset) -> None:

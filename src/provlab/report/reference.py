@@ -67,4 +67,4 @@ def formatted_table(path: Path) -> Markup:
     if not end:
         title, table = "", text
     html = render_notes(table, title, source="reference")
-    return Markup(html.replace('"scroll"', '"scroll tall"').replace("<table>", '<table class="formatted">'))
+    return Markup(html.replace("<table>", '<table class="formatted">'))

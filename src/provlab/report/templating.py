@@ -62,21 +62,21 @@ class Site:
         The user's settings: states and verdicts are about these.
     written : str
         When the report was written, UTC.
-    n_trials : int
-        In the store.
+    n_trials : int or None
+        In the store; None of pages that are of no store.
     papers : tuple of str
     n_runs : int
         Of the project's own.
     has_benchmark : bool
     alone : bool
-        Whether there are no other pages than those of the benchmark.
+        Whether there are no other pages than those of one command, such as `provsel rank`.
     """
 
     results: Path
     folder: Path
     overrides: tuple[str, ...]
     written: str
-    n_trials: int
+    n_trials: int | None
     papers: tuple[str, ...]
     n_runs: int = 0
     has_benchmark: bool = False

@@ -20,10 +20,12 @@ from provlab.core.plan import MANY_ROWS, Task, files_missing, load_from, make_ta
 from provlab.core.protocols import AbstractFolds
 from provlab.core.store import TrialStore
 from provlab.data import MissingDataError, describe_roots
+from provlab.project.components import component_class, is_own
 from provlab.project.documents import canonical_json
 from provlab.project.terminal import PlainConsole
 from provlab.run.executors import execute
 from provlab.run.task import Results, data_of
+from provsel.selectors import BaseSelector
 
 PLAIN_EVERY = 15.0
 """Seconds between two lines of progress where there is no terminal."""
@@ -224,7 +226,11 @@ def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str,
     failed = first.reasons(cells)
     report = run_cells([cell for cell in cells if cell.id not in failed], store, executor, **options)
     report.n_planned = first.n_planned
+    report.n_found = first.n_found
+    report.n_run += first.n_run
     report.failures = first.failures + report.failures
+    report.warnings = first.warnings + report.warnings
+    report.seconds += first.seconds
     return report
 
 
@@ -307,8 +313,11 @@ def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[st
             about = (cell.data, *folds, has_preparation, canonical_json(dict(cell.model)))
             if about not in reasons:
                 reasons[about] = _reason_against(cell)
-            if reasons[about]:
-                refused[cell.id] = reasons[about]
+            reason = reasons[about]
+            if task.dataset["name"] == "file":
+                reason = reason or _reason_against_size(cell)
+            if reason:
+                refused[cell.id] = reason
     return refused
 
 
@@ -323,6 +332,23 @@ def _reason_against(cell: Cell) -> str:
     except ValueError as error:
         return str(error)
     return ""
+
+
+def _reason_against_size(cell: Cell) -> str:
+    """Return why a selector cannot select as many features of a user's own table; "" where it may."""
+    count = cell.selector.get("n_features_to_select")
+    preparation = cell.protocol.get("preparation")
+    if not isinstance(count, int) or not (preparation is None or is_own(preparation)):
+        return ""
+    dataset = load_from(cell.dataset)
+    n_columns = dataset.X.shape[1]
+    is_ours = issubclass(component_class("selector", cell.selector), BaseSelector)
+    if count <= n_columns or dataset.categories or not is_ours:  # categories become as many columns as they have texts
+        return ""
+    return (
+        f"selector.n_features_to_select: expected at most {n_columns}, the columns of {dataset.name}, got {count}; "
+        f"lower it, or say a share of them, such as 0.5."
+    )
 
 
 def failures_of(tasks: Iterable[Task], refused: Mapping[str, str]) -> list[tuple[str, str, str]]:

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_consistent_length
 
+from provsel.labels import check_classes
 from provsel.validation import DocumentedMixin, validated
 
 
@@ -143,6 +144,7 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
                     "KMeansClustering: expected n_clusters, or labels y to count the classes of, got neither; "
                     "pass y to fit, or set n_clusters."
                 )
+            check_classes("KMeansClustering", np.asarray(y), "set n_clusters")
             return np.unique(y).size
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= n_samples:
             raise ValueError(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from provsel.kernels.ties import rank_descending
-from provsel.labels import target_of
+from provsel.labels import check_classes, target_of
 from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
 from provsel.training_view import TrainingView
 from provsel.validation import checked_array
@@ -152,6 +152,8 @@ class RankedSelector(BaseSelector, ABC):
             X, y, weight = X[counted], None if y is None else y[counted], weight[counted]
         if not self.needs_labels:
             return RankedRows(X, np.empty(0), None, weight)
+        if self.classes_only and y is not None:
+            check_classes(name, y)
         classes, numbers = target_of(name, y, getattr(self, "task", "classification"))
         return RankedRows(X, numbers, classes, weight)
 

@@ -51,7 +51,7 @@ class AlphaInvestingSelector(BaseSelector):
         them accepts. Two classes are one pass either way.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and any other target as classes.
+        `type_of_target` does, and texts and whole numbers as classes; very many different whole ones are refused.
 
     Attributes
     ----------
@@ -78,8 +78,7 @@ class AlphaInvestingSelector(BaseSelector):
     Warns
     -----
     UserWarning
-        When nothing is accepted; and when `task="auto"` takes whole numbers for classes that are more than 20, with
-        fewer than 5 rows each.
+        When nothing is accepted.
 
     Examples
     --------

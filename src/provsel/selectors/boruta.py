@@ -54,7 +54,7 @@ class BorutaSelector(RankedSelector):
         BorutaPy does. False is the paper's correction for several features by Bonferroni's.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and any other target as classes.
+        `type_of_target` does, and texts and whole numbers as classes; very many different whole ones are refused.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -83,8 +83,7 @@ class BorutaSelector(RankedSelector):
     Warns
     -----
     UserWarning
-        When none is confirmed: the best one is kept. And when `task="auto"` takes whole numbers for classes that are
-        more than 20, with fewer than 5 rows each.
+        When none is confirmed: the best one is kept.
 
     Examples
     --------

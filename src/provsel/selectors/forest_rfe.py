@@ -34,7 +34,7 @@ class ForestRFESelector(RankedSelector):
         Trees of each forest. A node looks at sqrt(m) of m features for classes, at m / 3 for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and any other target as classes.
+        `type_of_target` does, and texts and whole numbers as classes; very many different whole ones are refused.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -53,11 +53,6 @@ class ForestRFESelector(RankedSelector):
     ------
     ValueError
         From `fit`: no column varies, a target that is not of the task, or a parameter out of range.
-
-    Warns
-    -----
-    UserWarning
-        When `task="auto"` takes whole numbers for classes that are more than 20, with fewer than 5 rows each.
 
     Examples
     --------

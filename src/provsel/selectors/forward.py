@@ -38,7 +38,7 @@ class ForwardSelector(RankedSelector):
         Penalty, as in scikit-learn's `Ridge`.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and any other target as classes.
+        `type_of_target` does, and texts and whole numbers as classes; very many different whole ones are refused.
 
     Attributes
     ----------
@@ -54,11 +54,6 @@ class ForwardSelector(RankedSelector):
     ------
     ValueError
         From `fit`: no column varies, a target that is not of the task, or a parameter out of range.
-
-    Warns
-    -----
-    UserWarning
-        When `task="auto"` takes whole numbers for classes that are more than 20, with fewer than 5 rows each.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class KnockoffSelector(RankedSelector):
         Level, below 1. At least 1 / fdr features are kept, or none.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and any other target as classes.
+        `type_of_target` does, and texts and whole numbers as classes; very many different whole ones are refused.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -90,8 +90,7 @@ class KnockoffSelector(RankedSelector):
     Warns
     -----
     UserWarning
-        When the filter keeps nothing: the best one is kept. And when `task="auto"` takes whole numbers for classes that
-        are more than 20, with fewer than 5 rows each.
+        When the filter keeps nothing: the best one is kept.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class PermutationImportanceSelector(RankedSelector):
         whose permutation changes no decision, as is common on few rows.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and any other target as classes.
+        `type_of_target` does, and texts and whole numbers as classes; very many different whole ones are refused.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -65,11 +65,6 @@ class PermutationImportanceSelector(RankedSelector):
     ValueError
         From `fit`: no column varies, fewer than two rows on either side, a target that is not of the task, or a
         parameter out of range.
-
-    Warns
-    -----
-    UserWarning
-        When `task="auto"` takes whole numbers for classes that are more than 20, with fewer than 5 rows each.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class StabilitySelector(RankedSelector):
         Base selector of provsel with `n_features_to_select`, which is set to q; None is least angle regression.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and any other target as classes.
+        `type_of_target` does, and texts and whole numbers as classes; very many different whole ones are refused.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -83,8 +83,7 @@ class StabilitySelector(RankedSelector):
     Warns
     -----
     UserWarning
-        When no feature reaches the threshold: the best one is kept, for which nothing is promised. And when
-        `task="auto"` takes whole numbers for classes that are more than 20, with fewer than 5 rows each.
+        When no feature reaches the threshold: the best one is kept, for which nothing is promised.
 
     Examples
     --------

@@ -3,94 +3,60 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from provlab.bench.answer import (
+    INTERVAL,
+    NAMES_SHOWN,
+    Words,
+    among_methods,
+    beside_reference,
+    is_or_are,
+    joined,
+    wrapped,
+)
 from provlab.core.tables import aligned_text
 from provlab.project.messages import visible_line
 from provlab.verdicts.claims.paired_tests import Side, holm
+from provlab.verdicts.fold_differences import LEVEL
 
 if TYPE_CHECKING:
-    from provlab.bench.selection.selected import Estimate, Selected
-
-LEVEL = 0.05
-
-NAMES_SHOWN = 8
-"""Names in a sentence; of more, how many there are."""
+    from provlab.bench.selection.selected import Selected
 
 FREQUENT_SHOWN = 12
 """Features that only folds selected, and that are named."""
 
-INTERVAL = "95 % interval"
 
-WIDTH = 80
-"""Characters of a line of a sentence."""
-
-
-class Words:
-    """Numbers and names of a selection as people read them."""
-
-    def __init__(self, selected: Selected) -> None:
-        self.measure = selected.measure
-        self.copies = selected.copies
-        n_columns = selected.problem.n_columns
-        self.all_columns = "the only column" if n_columns == 1 else f"all {n_columns:,} columns"
-        is_regression = selected.problem.dataset.is_regression
-        self.guessing = f"guessing the {'mean' if is_regression else 'most frequent class'}"
-        self.decimals = 3
-        if self.measure.is_percent:
-            self.decimals = 1
-        elif not self.measure.scoring:  # RMSE has the unit of the target: three digits of the guess
-            guess = float(selected.values.guess.mean())
-            self.decimals = max(0, 2 - math.floor(math.log10(guess))) if guess > 0 else 3
-
-    def number(self, value: float) -> str:
-        """Return a value of the measure, empty where there is none."""
-        return "" if np.isnan(value) else f"{value:,.{self.decimals}f}"
-
-    def signed(self, value: float) -> str:
-        """Return a difference."""
-        return "" if np.isnan(value) else f"{value:+,.{self.decimals}f}"
-
-    def value(self, value: float) -> str:
-        """Return a value with its unit."""
-        return f"{self.number(value)} %" if self.measure.is_percent else self.number(value)
-
-    def interval(self, low: float, high: float) -> str:
-        """Return both ends."""
-        return "" if np.isnan(low) else f"{self.number(low)} to {self.number(high)}"
-
-    def estimate(self, estimate: Estimate) -> str:
-        """Return the measure by its name, with its interval."""
-        value = self.value(estimate.value)
-        named = f"{value} error" if self.measure.is_percent else f"{self.measure.name} {value}"
-        return f"{named} ({INTERVAL} {self.interval(estimate.low, estimate.high)})"
-
-    def amount(self, difference: float) -> str:
-        """Return a difference with its unit."""
-        number = self.number(difference)
-        return f"{number} points" if self.measure.is_percent else f"{number} in {self.measure.name}"
-
-    def name(self, name: str) -> str:
-        """Return a feature with the columns that are equal to it."""
-        return visible_line(" = ".join([name, *self.copies.get(name, [])]))
-
-    def counted(self, counts: pd.Series) -> str:
-        """Return features with the numbers of folds."""
-        return ", ".join([f"{self.name(str(name))} in {count}" for name, count in counts.items()])
+def words_of(selected: Selected) -> Words:
+    """Return how numbers of a selection are written."""
+    measure = selected.measure
+    decimals = 3
+    if measure.is_percent:
+        decimals = 1
+    elif not measure.scoring:  # RMSE has the unit of the target: three digits of the guess
+        guess = float(selected.values.guess.mean())
+        decimals = max(0, 2 - math.floor(math.log10(guess))) if guess > 0 else 3
+    return Words(measure.name, measure.is_percent, decimals, measure.sign)
 
 
-def joined(names: Sequence[str]) -> str:
-    """Return names in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def all_columns(selected: Selected) -> str:
+    """Return what all columns are called."""
+    n_columns = selected.problem.n_columns
+    return "the only column" if n_columns == 1 else f"all {n_columns:,} columns"
 
 
-def _is_or_are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+def guessing(selected: Selected, words: Words) -> str:
+    """Return what a guess for all rows costs."""
+    kind = "mean" if selected.problem.dataset.is_regression else "most frequent class"
+    return f"guessing the {kind} {words.value(float(selected.values.guess.mean()))}"
+
+
+def feature_name(selected: Selected, name: str) -> str:
+    """Return a feature with the columns that are equal to it."""
+    return visible_line(" = ".join([name, *selected.copies.get(name, [])]))
 
 
 # ---- sentences
@@ -98,19 +64,23 @@ def _is_or_are(names: Sequence[str]) -> str:
 
 def answer(selected: Selected) -> list[str]:
     """Return two to four sentences."""
-    words = Words(selected)
+    words = words_of(selected)
     values = selected.values
     gain = values.difference(values.procedure, values.guess)
-    if max(selected.measure.sign * end for end in gain.interval(0.95)) < 0:
-        sentences = [_keep(selected, words), _beside_all(selected, words), _methods(selected, words)]
-        if len(selected.features) < selected.problem.n_columns:
-            sentences.append(_frequencies(selected, words))
-        return [sentence for sentence in sentences if sentence]
-    sentences = [_nothing(selected, words)]
-    detectable = gain.detectable(LEVEL / 2, _better_side(selected))
-    if math.isfinite(detectable):
-        sentences.append(f"A gain of {words.amount(detectable)} over guessing would be seen nine times in ten.")
-    return sentences
+    is_better = max(selected.measure.sign * end for end in gain.interval(0.95)) < 0
+    if not is_better:
+        sentences = [_nothing(selected, words)]
+        detectable = gain.detectable(LEVEL / 2, _better_side(selected))
+        if math.isfinite(detectable):
+            sentences.append(f"A gain of {words.amount(detectable)} over guessing would be seen nine times in ten.")
+        return sentences
+    sentences = [_keep(selected, words), _beside_all(selected, words)]
+    if selected.methods.values.shape[1] > 1:
+        to_all = selected.methods.to(values.of_all)
+        sentences.append(among_methods(selected.methods, words, to_all, "all columns"))
+    if len(selected.features) < selected.problem.n_columns:
+        sentences.append(_frequencies(selected))
+    return [sentence for sentence in sentences if sentence]
 
 
 def _better_side(selected: Selected) -> Side:
@@ -120,15 +90,15 @@ def _better_side(selected: Selected) -> Side:
 def _keep(selected: Selected, words: Words) -> str:
     """Return what to keep, and what it costs."""
     error = words.estimate(selected.error)
-    guess = f"{words.guessing} {words.value(float(selected.values.guess.mean()))}"
+    guess = guessing(selected, words)
     n_kept = len(selected.features)
     if n_kept == selected.problem.n_columns:
-        return f"Keep {words.all_columns}: {error}; {guess}. No smaller number is within one standard error."
+        return f"Keep {all_columns(selected)}: {error}; {guess}. No smaller number is within one standard error."
     names = f"{n_kept} of {selected.problem.n_columns:,} columns, named below"
     if n_kept <= NAMES_SHOWN:
-        names = joined([words.name(name) for name in selected.features])
+        names = joined([feature_name(selected, name) for name in selected.features])
     of_all = selected.values.estimate(selected.values.of_all, selected.measure)
-    beside = f"{words.all_columns} {words.value(of_all.value)} ({words.interval(of_all.low, of_all.high)})"
+    beside = f"{all_columns(selected)} {words.short(of_all)}"
     return f"Keep {names} (by {selected.method}): {error}; {beside}; {guess}."
 
 
@@ -139,86 +109,60 @@ def _beside_all(selected: Selected, words: Words) -> str:
         return ""
     test = values.difference(values.procedure, values.of_all)
     low, high = test.interval(0.95)
-    difference = f"difference {words.signed(test.estimate)}, {INTERVAL} {words.signed(low)} to {words.signed(high)}"
-    if low <= 0 <= high:
-        return f"These data cannot tell it apart from {words.all_columns} ({difference})."
-    verdict = "worse" if selected.measure.sign * test.estimate > 0 else "better"
-    return f"It is {verdict} than {words.all_columns} ({difference})."
+    verdict = ""
+    if not low <= 0 <= high:
+        verdict = "worse" if selected.measure.sign * test.estimate > 0 else "better"
+    return beside_reference("it", all_columns(selected), verdict, words.difference(test.estimate, low, high))
 
 
-def _methods(selected: Selected, words: Words) -> str:
-    """Return which methods cannot be told apart from the best, and which are worse or better than all columns."""
-    methods = selected.table.iloc[:-2]
-    compared = methods.dropna(subset="difference_p")
-    if compared.empty:
-        return ""
-    n_alike = int((compared["difference_p"] >= LEVEL).sum())
-    text = f"{selected.best} is better than each other method"
-    if n_alike:
-        text = f"{_alike(n_alike, len(compared))} told apart from the best ({selected.best})"
-    shown = methods[methods["to_all_p"] < LEVEL]
-    losses = selected.measure.sign * shown["to_all"]
-    for verdict, is_so in (("worse", losses > 0), ("better", losses < 0)):
-        names = shown.index[is_so].tolist()
-        if names:
-            text += f"; {joined(names)} {_is_or_are(names)} {verdict} than all columns"
-    detectable = selected.detectable()
-    if math.isfinite(detectable):
-        text += f". A difference of {words.amount(detectable)} would be seen nine times in ten"
-    return f"{text}."
-
-
-def _alike(n_alike: int, n_others: int) -> str:
-    if n_others == 1:
-        return "The other method cannot be"
-    if n_alike == n_others:
-        return f"None of the {n_others} other methods can be"
-    return f"{n_alike} of {n_others} other methods cannot be"
-
-
-def _frequencies(selected: Selected, words: Words) -> str:
+def _frequencies(selected: Selected) -> str:
     """Return how often the features of the final set, and others, were selected on the outer folds."""
     n_folds = len(selected.outer)
     counts = selected.frequency.loc[selected.features, "folds"]
     always = counts.index[counts == n_folds].tolist()
     if len(counts) > NAMES_SHOWN:
         n_kept = len(selected.features)
-        return f"{len(always)} of these {n_kept} {_is_or_are(always)} selected in all {n_folds} folds."
-    fewer = words.counted(counts[counts < n_folds])
+        return f"{len(always)} of these {n_kept} {is_or_are(always)} selected in all {n_folds} folds."
+    fewer = _counted(selected, counts[counts < n_folds])
     text = f"Of {n_folds} folds, selected: {fewer}."
     if always:
-        text = f"Selected in all {n_folds} folds: {joined([words.name(name) for name in always])}"
+        text = f"Selected in all {n_folds} folds: {joined([feature_name(selected, name) for name in always])}"
         text = f"{text}; {fewer}." if fewer else f"{text}."
     others = selected.frequency.loc[~selected.frequency["selected"], "folds"]
     frequent = others[2 * others >= n_folds].head(NAMES_SHOWN)
     if len(frequent):
-        text += f" Not on all rows, but often in folds: {words.counted(frequent)}."
+        text += f" Not on all rows, but often in folds: {_counted(selected, frequent)}."
     return text
+
+
+def _counted(selected: Selected, counts: pd.Series) -> str:
+    """Return features with the numbers of folds."""
+    return ", ".join([f"{feature_name(selected, str(name))} in {count or 'none'}" for name, count in counts.items()])
 
 
 def _nothing(selected: Selected, words: Words) -> str:
     """Return that nothing can be told apart from guessing, or that some methods alone can."""
     values = selected.values
     error = words.estimate(selected.error)
-    guess = f"{words.guessing} {words.value(float(values.guess.mean()))}"
-    better = _better_than_guessing(selected, words)
+    guess = guessing(selected, words)
+    better = _better_than_guessing(selected)
     if better:
         text = f"The selection is not shown to be better than guessing: {error}; {guess}."
-        return f"{text} Alone, {joined(better)} {_is_or_are(better)}: keep all columns, or name a method (--methods)."
-    of_all = f"{words.all_columns} {words.value(float(values.of_all.mean()))}"
+        return f"{text} Alone, {joined(better)} {is_or_are(better)}: keep all columns, or name a method (--methods)."
+    of_all = f"{all_columns(selected)} {words.value(float(values.of_all.mean()))}"
     return f"No method is shown to be better than guessing: {error}; {of_all}; {guess}."
 
 
-def _better_than_guessing(selected: Selected, words: Words) -> list[str]:
+def _better_than_guessing(selected: Selected) -> list[str]:
     """Return the methods, all columns among them, that are better than guessing, by Holm."""
     values = selected.values
-    named = {words.all_columns: values.of_all}
-    for place, method in enumerate(selected.problem.methods):
-        if not np.isnan(values.methods[:, place]).any():
-            named[method.name] = values.methods[:, place]
+    methods = selected.methods.values.copy()
+    methods.insert(0, all_columns(selected), values.of_all)
     side = _better_side(selected)
-    p_values = [values.difference(of_folds, values.guess).p_value(0.0, side) for of_folds in named.values()]
-    return [name for name, p in zip(named, holm(p_values), strict=True) if p < LEVEL / 2]
+    p_values = []
+    for name in methods:
+        p_values.append(values.difference(methods[name].to_numpy(), values.guess).p_value(0.0, side))
+    return [str(name) for name, p in zip(methods, holm(p_values), strict=True) if p < LEVEL / 2]
 
 
 # ---- tables
@@ -226,7 +170,7 @@ def _better_than_guessing(selected: Selected, words: Words) -> list[str]:
 
 def method_texts(selected: Selected) -> pd.DataFrame:
     """Return the table of methods as texts, the best first."""
-    words = Words(selected)
+    words = words_of(selected)
     table, measure = selected.table, selected.measure
     losses = measure.sign * table[measure.name].iloc[:-2]
     names = [*losses.sort_values(kind="stable").index, *table.index[-2:]]
@@ -234,14 +178,14 @@ def method_texts(selected: Selected) -> pd.DataFrame:
     for name in names:
         line = table.loc[name]
         lines[visible_line(str(name))] = {
-            "family": line["family"],
-            "columns": f"{line['features']:g}",
             measure.label: words.number(line[measure.name]),
             INTERVAL: words.interval(line["low"], line["high"]),
             "difference": words.signed(line["difference"]),
             "p": _or_empty(line["difference_p"], ".3f"),
             "to all": words.signed(line["to_all"]),
+            "columns": f"{line['features']:g}",
             "stability": _or_empty(line["stability"], ".2f"),
+            "family": line["family"],
             "seconds": _or_empty(line["seconds"], ".3f"),
         }
     return pd.DataFrame.from_dict(lines, orient="index")
@@ -253,7 +197,7 @@ def _or_empty(value: float, form: str) -> str:
 
 def curve_texts(selected: Selected) -> pd.DataFrame:
     """Return the measure against the number of columns as texts."""
-    words = Words(selected)
+    words = words_of(selected)
     lines = {}
     for size, line in selected.curve.iterrows():
         label = f"all {size:,}" if size == selected.problem.n_columns else f"{size:,}"
@@ -262,31 +206,40 @@ def curve_texts(selected: Selected) -> pd.DataFrame:
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
+def methods_caption(selected: Selected) -> str:
+    """Return what the numbers of the table of methods are."""
+    return (
+        f"{selected.measure.label} is over {len(selected.outer)} folds, each method with its own number of columns, "
+        f"chosen inside. difference: to {selected.best}; p for all pairs of methods together. to all: difference to "
+        f"all columns."
+    )
+
+
+def frequency_texts(selected: Selected) -> pd.DataFrame:
+    """Return in how many folds each column was selected, and whether it is in the final set, as texts."""
+    frame = selected.frequency
+    names = [feature_name(selected, str(name)) for name in frame.index]
+    n_folds = len(selected.outer)
+    texts = {"selected": frame["selected"].map({True: "on all rows", False: "in folds only"}).tolist()}
+    texts["folds"] = [f"{count} of {n_folds}" for count in frame["folds"]]
+    return pd.DataFrame(texts, index=names)
+
+
+def how_computed(selected: Selected) -> list[str]:
+    """Return what the features and the error are of, the model, and notes."""
+    notes = [_whole(selected), f"The model is {selected.problem.model!r}.", *selected.notes]
+    return [visible_line(note) for note in notes]
+
+
 def printed(selected: Selected) -> str:
     """Return the answer, then the tables, then the notes."""
-    n_folds = len(selected.outer)
-    label = selected.measure.label
-    caption = (
-        f"{label} is over {n_folds} folds, each method with its own number of columns, chosen inside. difference: to "
-        f"{selected.best}; p by Holm over the methods. to all: difference to all columns."
-    )
-    parts = [_wrapped(selected.answer), f"{aligned_text(method_texts(selected))}{_wrapped([caption])}"]
+    parts = [wrapped(selected.answer), f"{aligned_text(method_texts(selected))}{wrapped([methods_caption(selected)])}"]
     if len(selected.curve) > 1:
         parts.append(f"{selected.method} by the number of columns:\n{aligned_text(curve_texts(selected))}".rstrip())
     if len(selected.features) < selected.problem.n_columns:
         parts.append(_frequency_lines(selected))
-    notes = [_whole(selected), f"The model is {selected.problem.model!r}.", *selected.notes]
-    parts.append(_wrapped(visible_line(note) for note in notes))
+    parts.append(wrapped(how_computed(selected)))
     return "\n\n".join(parts)
-
-
-def _wrapped(sentences: Iterable[str]) -> str:
-    """Return sentences as lines of a terminal; names of columns stay whole."""
-    text = "\n".join(
-        fill(sentence.replace(" %", "\u00a0%"), WIDTH, break_long_words=False, break_on_hyphens=False)
-        for sentence in sentences
-    )
-    return text.replace("\u00a0", " ")
 
 
 def _whole(selected: Selected) -> str:
@@ -305,22 +258,21 @@ def _whole(selected: Selected) -> str:
 
 def _frequency_lines(selected: Selected) -> str:
     """Return all features of the final set, and some that were selected on the outer folds only, by their folds."""
-    words = Words(selected)
     frame = selected.frequency
     final = frame.loc[frame["selected"], "folds"]
     others = frame.loc[~frame["selected"], "folds"]
-    lines = [f"Selected on all rows, and in how many of {len(selected.outer)} folds:", *_by_count(final, words)]
+    lines = [f"Selected on all rows, and in how many of {len(selected.outer)} folds:", *_by_count(selected, final)]
     if len(others):
-        lines += ["Selected in folds only:", *_by_count(others.head(FREQUENT_SHOWN), words)]
+        lines += ["Selected in folds only:", *_by_count(selected, others.head(FREQUENT_SHOWN))]
     if len(others) > FREQUENT_SHOWN:
         lines.append(f"       and {len(others) - FREQUENT_SHOWN:,} more")
     return "\n".join(lines)
 
 
-def _by_count(counts: pd.Series, words: Words) -> list[str]:
+def _by_count(selected: Selected, counts: pd.Series) -> list[str]:
     """Return a line for each number of folds, with the features that were selected in so many."""
     lines = []
     for count, features in counts.groupby(counts, sort=False):
-        names = [words.name(str(name)) for name in features.index]
+        names = [feature_name(selected, str(name)) for name in features.index]
         lines.append(f"  {count:>3}  {', '.join(names)}")
     return lines

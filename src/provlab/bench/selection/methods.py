@@ -6,33 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from provlab.project.messages import did_you_mean
-
-FAMILIES = {
-    "filter": (
-        "f_test", "rank_test", "mutual_information", "chi_squared", "shrunken_centroids", "mrmr", "jmi", "relieff",
-        "multisurf", "hsic_lasso", "laplacian_score", "alpha_investing",
-    ),
-    "embedded": (
-        "l1_svm", "at_size_l1_svm", "lpsvm", "at_size_lpsvm", "lasso", "feature_selective", "at_size",
-        "stability_selection", "knockoff",
-    ),
-    "wrapper": (
-        "rfe", "rfe_half", "forward", "forest_rfe", "permutation_importance", "boruta", "cross_validated_size",
-        "always_kept",
-    ),
-    "subset": (
-        "adaptive_randomized_pivoting", "approximate_bss", "bss", "cur", "dual_set", "farthest_point", "leverage",
-        "online_leverage", "randomly_pivoted_qr", "ridge_leverage", "rrqr", "single_svd", "spectral_selection",
-        "strong_rrqr",
-    ),
-    "control": ("full", "uniform"),
-    "compression": ("gaussian_compression", "sparse_embedding"),
-}  # fmt: skip
-"""A filter looks at the data alone, an embedded method at a model that it trains, a wrapper trains models again and
-again. A subset of columns stands for the others, without labels. A compression mixes columns, and selects none."""
-
-FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names}
+from provlab.core.vocabulary import advice_on, family_of, file_named
 
 DEFAULT = (
     "f_test", "mutual_information", "mrmr", "relieff", "rfe", "stability_selection", "permutation_importance", "rrqr",
@@ -124,28 +98,36 @@ def _candidates(methods: str | Iterable[str] | Mapping[str, Any] | None) -> Iter
         names = [name.strip() for name in methods.split(",")]
     else:
         names = list(methods)
-    for name in dict.fromkeys(names):
-        yield Method(name, FAMILY_OF.get(name, "yours"), selector_named(name))
+    for name in names:
+        yield method_named(name)
 
 
-def selector_named(name: str) -> Any:
-    """Return the unfitted selector of a file of conf/selector, with the settings that it has here."""
+def method_named(spelling: str) -> Method:
+    """Return the method of a file of conf/selector, unfitted, with the settings that it has here.
+
+    Raises
+    ------
+    ValueError
+        For a name that means no file, and a selector that is not asked for a number of features.
+    """
     from provlab.core.composition import part_config
     from provlab.project.components import build
     from provlab.project.project import conf_files
 
-    names = [path.stem for path in conf_files("selector")]
-    if name not in names or name == "any":
-        hint = did_you_mean(name, names) or "; provsel list selectors says what they are."
-        raise ValueError(f"select: methods: expected names of selectors, all, or none, got {name!r:.80}{hint}")
-    config = part_config("selector", [f"selector={name}"])
-    config |= SETTINGS.get(name, {})
+    names = [path.stem for path in conf_files("selector") if path.stem != "any"]
+    name = file_named("selector", spelling, names)
+    if name not in names:
+        advice = advice_on("selector", spelling, names)
+        raise ValueError(f"select: methods: expected names of selectors, all, or none, got {spelling!r:.80}{advice}")
+    config = part_config("selector", [f"selector={name}"]) | SETTINGS.get(name, {})
     if "n_features_to_select" not in config:
         raise ValueError(
             f"select: methods: expected selectors that are asked for a number of features, got {name}, which is not; "
             f"choose at_size_lpsvm or at_size_l1_svm, or another one of provsel list selectors."
         )
-    return build("selector", {**config, "n_features_to_select": 1})
+    if "version" in config:
+        config["version"] = None  # the installed one: no key has it
+    return Method(name, family_of(name), build("selector", {**config, "n_features_to_select": 1}))
 
 
 def _check_selector(name: str, selector: Any) -> None:

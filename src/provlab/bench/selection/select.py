@@ -37,9 +37,9 @@ from provlab.bench.splits import Splits, folds_of_rows, splits_of
 from provlab.core.protocols.base import check_rows
 from provlab.core.protocols.scorers import stated_scorers
 from provlab.core.protocols.scoring import check_scorers, scorer_of
+from provlab.core.vocabulary import advice_on, file_named
 from provlab.data import Dataset, load_dataset, warn_of_scales
 from provlab.project.estimators import as_config, estimators_in_hand
-from provlab.project.messages import did_you_mean
 from provlab.run.executors import usable_cores
 from provlab.run.isolation import isolated_children
 from provlab.run.preparation import table_of
@@ -201,10 +201,10 @@ def select_on(
     if time is not None:
         dataset, labels = _in_order(dataset, time), labels[time]
     splits, gap = _outer_of(cv, dataset, time, random_state)
+    if cv is not None and (n_splits, repeats) != (None, 1):
+        raise ValueError("select: cv: expected no n_splits and no repeats beside it, got one of them; leave it out.")
     if isinstance(cv, int):
         n_splits = cv
-    if cv is not None and (n_splits, repeats) not in ((None, 1), (cv, 1)):
-        raise ValueError("select: cv: expected no n_splits and no repeats beside it, got one of them; leave it out.")
     is_by_time = time is not None or gap is not None
     check_classes(dataset)
     dataset, copies = _without_copies(dataset)
@@ -322,10 +322,11 @@ def _built(kind: str, component: Any) -> Any:
         from provlab.project.project import conf_files
 
         names = [path.stem for path in conf_files(kind)]
-        if component not in names:
-            hint = did_you_mean(component, names) or f"; provsel list {kind}s says what they are."
-            raise ValueError(f"select: {kind}: expected one of {', '.join(names)}, got {component!r:.80}{hint}")
-        component = part_config(kind, [f"{kind}={component}"])
+        name = file_named(kind, component, names)
+        if name not in names:
+            advice = advice_on(kind, component, names)
+            raise ValueError(f"select: {kind}: expected one of {', '.join(names)}, got {component!r:.80}{advice}")
+        component = part_config(kind, [f"{kind}={name}"])
     if not isinstance(component, Mapping):
         if component is None or (hasattr(component, "fit") and not isinstance(component, type)):
             return component

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,24 +13,18 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 from sklearn.pipeline import Pipeline
 
+from provlab.bench.answer import Estimate
 from provlab.bench.run_table import limits
 from provlab.bench.selection.folds import Measure, Measured, Outcome, Problem
 from provlab.bench.selection.plain_code import code_of
-from provlab.verdicts.claims.paired_tests import CorrectedT, holm
+from provlab.verdicts.claims.paired_tests import CorrectedT
+from provlab.verdicts.fold_differences import FoldDifferences
 from provsel.stability import stability
 
 Floats = NDArray[np.float64]
 
 ALL, GUESS = "all columns", "guessing"
 """Last lines of the table of methods."""
-
-
-class Estimate(NamedTuple):
-    """A mean over folds with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 class FoldValues(NamedTuple):
@@ -185,44 +177,22 @@ class Selected:
             lines[label] = {"family": "", "features": n_columns}
             lines[label] |= dict(zip((name, "low", "high"), estimate, strict=True))
         table = pd.DataFrame.from_dict(lines, orient="index")
-        best = self._best_place()
-        table = table.join(self._differences(values.methods[:, best], "difference", without=best))
-        return table.join(self._differences(values.of_all, "to_all"))
+        for name, differences in (("difference", self.methods.to_best()), ("to_all", self.methods.to(values.of_all))):
+            columns = {"difference": name, "low": f"{name}_low", "high": f"{name}_high", "p": f"{name}_p"}
+            table = table.join(differences.rename(columns=columns))
+        return table
 
-    def _best_place(self) -> int:
-        return int(np.nanargmin(self.measure.sign * self.values.methods.mean(axis=0)))
+    @cached_property
+    def methods(self) -> FoldDifferences:
+        """The methods that worked on all outer folds, each with its own number of columns."""
+        names = [method.name for method in self.problem.methods]
+        values = pd.DataFrame(self.values.methods, columns=names).dropna(axis="columns")
+        return FoldDifferences(values, self.values.ratio, self.measure.sign)
 
     @property
     def best(self) -> str:
         """The method of the best mean over the outer folds."""
-        return self.problem.methods[self._best_place()].name
-
-    def _differences(self, to: Floats, name: str, without: int = -1) -> pd.DataFrame:
-        """Return the difference of each method to something, with interval and p by Holm over the methods."""
-        lines = {}
-        for place, method in enumerate(self.problem.methods):
-            of_method = self.values.methods[:, place]
-            if place == without or np.isnan(of_method).any():
-                continue
-            test = self.values.difference(of_method, to)
-            low, high = test.interval(0.95)
-            lines[method.name] = {name: test.estimate, f"{name}_low": low, f"{name}_high": high, "p": test.p_value()}
-        columns = [name, f"{name}_low", f"{name}_high", "p"]
-        frame = pd.DataFrame.from_dict(lines, orient="index", columns=columns, dtype=float)
-        frame["p"] = holm(frame["p"].tolist())
-        return frame.rename(columns={"p": f"{name}_p"})
-
-    def detectable(self) -> float:
-        """Return the difference to the best method that such folds show nine times in ten: the median over methods."""
-        best = self._best_place()
-        distances = []
-        for place in range(len(self.problem.methods)):
-            of_method = self.values.methods[:, place]
-            if place != best and not np.isnan(of_method).any():
-                test = self.values.difference(of_method, self.values.methods[:, best])
-                distances.append(test.detectable(0.025, "greater"))
-        finite = [distance for distance in distances if math.isfinite(distance) and distance > 1e-9]
-        return float(np.median(finite)) if finite else math.nan
+        return self.methods.best
 
     def _columns(self, fold: Outcome, method: int) -> NDArray[np.int64]:
         """Return what a method selects in a fold at the size that was chosen inside."""
@@ -317,15 +287,6 @@ class Selected:
     def _repr_html_(self) -> str:
         """Return answer, figure and table, for a notebook."""
         from provlab.bench.selection.answer import method_texts
+        from provlab.report.notebook import notebook_html
 
-        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.answer)
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        table = method_texts(self).to_html()
-        try:
-            figure = self.draw()
-        except ModuleNotFoundError:  # of the extra "report"
-            return f"{sentences}{table}{notes}"
-        drawn = io.StringIO()
-        figure.savefig(drawn, format="svg")
-        svg = drawn.getvalue()
-        return f"{sentences}{svg[svg.index('<svg') :]}{table}{notes}"
+        return notebook_html(self.answer, self.draw, method_texts(self), self.notes)

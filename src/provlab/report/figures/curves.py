@@ -30,6 +30,7 @@ def draw_curves(
     xlabel: str = "number of selected features",
     log: str = "",
     from_zero: bool = False,
+    width: float = TWO_COLUMNS,
 ) -> list[Path]:
     """Draw a line a method with bars, in one panel a data set.
 
@@ -49,6 +50,8 @@ def draw_curves(
         Axes that are logarithmic.
     from_zero : bool, optional
         Let the y axis begin at 0, which a logarithmic one cannot.
+    width : float, optional
+        In inches.
 
     Returns
     -------
@@ -65,7 +68,7 @@ def draw_curves(
     n_lines = max(math.ceil(len(datasets) / PANELS), 1)
     n_columns = min(PANELS, max(len(datasets), 1))  # one empty panel where nothing is stored
     with style():
-        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.9 * n_lines), layout="constrained")
+        figure = Figure(figsize=(width, 0.8 + 1.9 * n_lines), layout="constrained")
         panels = figure.subplots(n_lines, n_columns, squeeze=False)
         for place, (panel, dataset) in enumerate(zip(panels.flat, datasets, strict=False)):
             points = frame[frame["dataset"] == dataset].dropna(subset=["value"])
@@ -132,7 +135,7 @@ def with_kept(frame: pd.DataFrame) -> pd.DataFrame:
     return lines.assign(x=x, left=x - spread, right=x + spread)
 
 
-def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
+def dots(frame: pd.DataFrame, *, xlabel: str, width: float = TWO_COLUMNS) -> Figure:
     """Return a figure with a line a method, a dot at its value and a bar to both ends of its interval.
 
     Parameters
@@ -140,6 +143,8 @@ def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
     frame : DataFrame
         `row`, `dataset`, `value`, `low` and `high`, NaN where there is no interval; a panel a data set.
     xlabel : str
+    width : float, optional
+        In inches.
     """
     methods = looks(frame["row"])
     datasets = list(frame["dataset"].unique())
@@ -147,7 +152,7 @@ def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
     n_columns = min(2, len(datasets))  # the names of methods take half of a panel
     n_lines = math.ceil(len(datasets) / n_columns)
     with style():
-        figure = Figure(figsize=(TWO_COLUMNS, 0.5 + n_lines * (0.35 + 0.22 * len(methods))), layout="constrained")
+        figure = Figure(figsize=(width, 0.5 + n_lines * (0.35 + 0.22 * len(methods))), layout="constrained")
         panels = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
         for panel, dataset in zip(panels.flat, datasets, strict=False):
             for line in frame[frame["dataset"] == dataset].itertuples():

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from provlab.report.figures.style import ONE_COLUMN, style
+from provlab.report.figures.style import ON_A_PAGE, style
 
 SHADES = ("0.35", "0.6")
 
@@ -28,7 +28,7 @@ def size_figure(curve: pd.DataFrame, label: str, method: str, lines: Mapping[str
     """
     values = curve.iloc[:, 0]
     with style():
-        figure = Figure(figsize=(ONE_COLUMN * 1.4, 2.4), layout="constrained")
+        figure = Figure(figsize=(ON_A_PAGE, 2.4), layout="constrained")
         axes = figure.subplots()
         for place, (name, line) in enumerate(lines.items()):
             shade = SHADES[place]

@@ -20,6 +20,9 @@ from provsel.files import replacing
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 """Widths in inches."""
 
+ON_A_PAGE = 4.8
+"""Width of one panel, whose letters can be read on a telephone."""
+
 TITLE_WIDTH = 110
 """Characters of a title in one line of two columns."""
 

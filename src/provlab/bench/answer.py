@@ -1,0 +1,287 @@
+"""The sentences that `select`, `run`, `compare` and `rank` begin with: nothing is said beyond what intervals carry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import fill
+from typing import NamedTuple
+
+import pandas as pd
+
+from provlab.project.messages import counted_noun, visible_line
+from provlab.verdicts.fold_differences import LEVEL, FoldDifferences
+
+NAMES_SHOWN = 8
+"""Names in a sentence; of more, how many there are."""
+
+MAX_DETECTABLE = 100.0
+"""Points of error: a larger difference there cannot be."""
+
+INTERVAL = "95 % interval"
+
+WIDTH = 80
+"""Characters of a line of a sentence."""
+
+
+class Estimate(NamedTuple):
+    """A mean over folds with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Words:
+    """Numbers of a measure as people read them.
+
+    Attributes
+    ----------
+    measure : str
+        Its name, such as "error" or "roc_auc".
+    is_percent : bool
+    decimals : int
+    sign : float
+        1 where less is better, -1 where more is.
+    """
+
+    measure: str
+    is_percent: bool
+    decimals: int
+    sign: float = 1.0
+
+    def number(self, value: float) -> str:
+        """Return a value of the measure, empty where there is none."""
+        return "" if math.isnan(value) else f"{value:,.{self.decimals}f}"
+
+    def signed(self, value: float) -> str:
+        """Return a difference; one that is rounded to 0 has no sign."""
+        if math.isnan(value):
+            return ""
+        return f"{round(value, self.decimals) + 0.0:+,.{self.decimals}f}"
+
+    def value(self, value: float) -> str:
+        """Return a value with its unit."""
+        return f"{self.number(value)} %" if self.is_percent else self.number(value)
+
+    def interval(self, low: float, high: float) -> str:
+        """Return both ends."""
+        return "" if math.isnan(low) else f"{self.number(low)} to {self.number(high)}"
+
+    def estimate(self, estimate: Estimate) -> str:
+        """Return the measure by its name, with its interval."""
+        value = self.value(estimate.value)
+        named = f"{value} {self.measure}" if self.is_percent else f"{self.measure} {value}"
+        return f"{named} ({INTERVAL} {self.interval(estimate.low, estimate.high)})"
+
+    def short(self, estimate: Estimate) -> str:
+        """Return a value with its interval, beside another one that says what they are."""
+        return f"{self.value(estimate.value)} ({self.interval(estimate.low, estimate.high)})"
+
+    def amount(self, difference: float) -> str:
+        """Return a difference with its unit."""
+        number = self.number(difference)
+        return f"{number} points" if self.is_percent else f"{number} in {self.measure}"
+
+    def difference(self, difference: float, low: float, high: float) -> str:
+        """Return a difference with its interval."""
+        return f"difference {self.signed(difference)}, {INTERVAL} {self.signed(low)} to {self.signed(high)}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return some names in a sentence, or how many there are of more than `NAMES_SHOWN`."""
+    if len(names) > NAMES_SHOWN:
+        return f"{len(names)} methods"
+    if len(names) == 1:
+        return names[0]
+    has_comma = any("," in name for name in names)
+    separator = "; " if has_comma else ", "
+    return f"{separator.join(names[:-1])} and {names[-1]}"
+
+
+def is_or_are(names: Sequence[str]) -> str:
+    """Return the verb of a sentence about some names."""
+    return "is" if len(names) == 1 else "are"
+
+
+def wrapped(sentences: Iterable[str]) -> str:
+    """Return sentences as lines of a terminal; names of columns stay whole."""
+    text = "\n".join(
+        fill(sentence.replace(" %", "\u00a0%"), WIDTH, break_long_words=False, break_on_hyphens=False)
+        for sentence in sentences
+    )
+    return text.replace("\u00a0", " ")
+
+
+# ---- sentences
+
+
+def beside_reference(subject: str, reference: str, verdict: str, difference: str) -> str:
+    """Return whether something is better or worse than a reference, or cannot be told apart from it."""
+    if verdict == "same":
+        return f"{subject} has the same error as {reference} within a point ({difference})."
+    if verdict in ("better", "worse"):
+        return f"{subject[0].upper()}{subject[1:]} is {verdict} than {reference} ({difference})."
+    return f"These data cannot tell {subject} apart from {reference} ({difference})."
+
+
+def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | None, of_all: str) -> str:
+    """Return which methods cannot be told apart from the best, which differ from all features, and what would be seen.
+
+    Parameters
+    ----------
+    folds : FoldDifferences
+        Of the methods that select.
+    words : Words
+    to_all : DataFrame or None
+        Their differences to all features, see `FoldDifferences.to`; None where these were not run.
+    of_all : str
+        What all features are called.
+    """
+    sentences = []
+    worse: list[str] = []
+    if folds.values.shape[1] > 1:
+        p_values = folds.to_best()["p"]
+        worse = [visible_line(str(name)) for name in p_values.index[p_values < LEVEL]]
+        sentences.append(_beside_best(visible_line(folds.best), len(p_values), len(worse)))
+    worse_than_all, better_than_all = [], []
+    if to_all is not None:
+        shown = to_all["p"] < LEVEL
+        is_worse = words.sign * to_all["difference"] > 0
+        worse_than_all = [visible_line(str(name)) for name in to_all.index[shown & is_worse]]
+        better_than_all = [visible_line(str(name)) for name in to_all.index[shown & ~is_worse]]
+    verdicts = {
+        "Worse than it": worse,
+        f"Worse than {of_all}": worse_than_all,
+        f"Better than {of_all}": better_than_all,
+    }
+    if worse == worse_than_all:
+        verdicts = {f"Worse than it, and than {of_all}": worse, f"Better than {of_all}": better_than_all}
+    for verdict, names in verdicts.items():
+        if names:
+            sentences.append(f"{verdict}: {joined(names)}.")
+    if to_all is not None and not worse_than_all and not better_than_all:
+        sentences.append(f"No method is shown to be better or worse than {of_all}.")
+    detectable = folds.detectable()
+    if math.isfinite(detectable):
+        amount = words.amount(detectable)
+        sentences.append(f"A difference of {amount} between two methods would be seen nine times in ten.")
+    return " ".join(sentences)
+
+
+def _beside_best(best: str, n_others: int, n_worse: int) -> str:
+    """Return how many methods cannot be told apart from the best one."""
+    n_alike = n_others - n_worse
+    if not n_alike:
+        return f"{best} is better than {'the other method' if n_others == 1 else f'each of {n_others} other methods'}."
+    if n_others == 1:
+        return f"The other method cannot be told apart from the best ({best})."
+    if not n_worse:
+        return f"None of the {n_others} other methods can be told apart from the best ({best})."
+    return f"{n_alike} of {n_others} other methods cannot be told apart from the best ({best})."
+
+
+def of_methods(
+    folds: FoldDifferences, estimates: pd.DataFrame, words: Words, all_name: str = "", of_all: str = "all features"
+) -> list[str]:
+    """Return the sentences of a table of methods: the best, what all features cost, and what cannot be told apart.
+
+    Parameters
+    ----------
+    folds : FoldDifferences
+        Of all methods that have numbers, all features among them where they were run.
+    estimates : DataFrame
+        Index: the methods. value, low and high.
+    words : Words
+    all_name : str, optional
+        The method that keeps all features.
+    of_all : str
+        What all features are called in a sentence.
+    """
+    has_all = all_name in folds.values
+    methods = folds
+    to_all = None
+    if has_all:
+        methods = FoldDifferences(folds.values.drop(columns=all_name), folds.ratio, folds.sign)
+        to_all = methods.to(folds.values[all_name].to_numpy())
+    n_methods = methods.values.shape[1]
+    if n_methods + has_all < 2 or not n_methods:
+        return []
+    best = Estimate(*estimates.loc[methods.best, ["value", "low", "high"]])
+    rank = "least" if words.sign > 0 else "largest"
+    text = f"{visible_line(methods.best)} has the {rank} {words.measure}: {words.value(best.value)}"
+    text += f" ({INTERVAL} {words.interval(best.low, best.high)})"
+    if n_methods == 1:
+        text = f"{visible_line(methods.best)}: {words.estimate(best)}"
+    if has_all:
+        text += f"; {of_all}: {words.short(Estimate(*estimates.loc[all_name, ['value', 'low', 'high']]))}"
+    if n_methods > 1:
+        return [f"{text}.", among_methods(methods, words, to_all, of_all)]
+    difference, low, high, p_value = to_all.iloc[0]
+    verdict = "worse" if words.sign * difference > 0 else "better"
+    verdict = verdict if p_value < LEVEL else ""
+    return [f"{text}.", beside_reference("it", of_all, verdict, words.difference(difference, low, high))]
+
+
+def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list[str]:
+    """Return on how many data sets each method is the best, or cannot be told apart from the best there."""
+    counts: dict[str, int] = {}
+    detectable = []
+    for folds in by_dataset.values():
+        if folds.values.shape[1] < 2:
+            continue
+        p_values = folds.to_best()["p"]
+        for name in [folds.best, *p_values.index[p_values >= LEVEL]]:
+            counts[name] = counts.get(name, 0) + 1
+        detectable.append(folds.detectable())
+    if not counts:
+        return []
+    most = sorted(counts.items(), key=lambda item: -item[1])
+    names = [f"{visible_line(name)} on {count}" for name, count in most[:NAMES_SHOWN]]
+    further = f", and {len(most) - NAMES_SHOWN} more on fewer" if len(most) > NAMES_SHOWN else ""
+    text = f"Best, or not told apart from the best, of {len(detectable)} data sets: {', '.join(names)}{further}."
+    seen = [distance for distance in detectable if math.isfinite(distance)]
+    if seen:
+        text += (
+            f" A difference of {words.amount(sorted(seen)[len(seen) // 2])} between two methods on one data set would "
+            f"be seen nine times in ten (median)."
+        )
+    return [text]
+
+
+def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_domains: int) -> list[str]:
+    """Return how a method stands beside all features, and beside each other method of a benchmark.
+
+    Parameters
+    ----------
+    name : str
+    pairs : DataFrame
+        See `provlab.verdicts.panel_pairs.pairs_of`, with a line for `all_name`.
+    words : Words
+    all_name : str
+    n_domains : int
+        Of the benchmark's data sets: each is one observation.
+    """
+    sentences = []
+    others = pairs.drop(index=all_name, errors="ignore")
+    if all_name in pairs.index:
+        beside_all = pairs.loc[all_name]
+        difference = words.difference(beside_all["difference"], beside_all["low"], beside_all["high"])
+        sentences.append(beside_reference(name, all_name, beside_all["verdict"], difference))
+    n_undecided = int((others["verdict"] == "inconclusive").sum())
+    texts = [f"{n_undecided} of {len(others)} other methods cannot be told apart from it."]
+    for verdict, text in (("better", "Worse than it"), ("worse", "Better than it"), ("same", "Within a point of it")):
+        names = [visible_line(str(other)) for other in others.index[others["verdict"] == verdict]]
+        if names:
+            texts.append(f"{text}: {joined(names)}.")
+    if len(others):
+        sentences.append(" ".join(texts))
+    detectable = float(pairs["detectable"].median())
+    if detectable < MAX_DETECTABLE:
+        amount = words.amount(detectable)
+        sentences.append(f"{n_domains} domains show a difference of {amount} nine times in ten (median).")
+    else:
+        sentences.append(f"{counted_noun(n_domains, 'domain')} cannot show a difference.")
+    return sentences

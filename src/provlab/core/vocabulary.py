@@ -1,0 +1,153 @@
+"""One vocabulary: each method by the name of its file in conf/selector, its family and cost, and other spellings.
+
+A spelling is resolved before anything is composed, so that no key has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from provlab.project.messages import did_you_mean
+
+
+class Described(NamedTuple):
+    """What a method is.
+
+    Attributes
+    ----------
+    family : str
+        A filter looks at the data alone, an embedded method at a model that it trains, a wrapper trains models again
+        and again. A subset of columns stands for the others, without labels. A compression mixes columns, and selects
+        none. A control is what the others have to beat.
+    cost : str
+        How time grows, with n rows, d columns and r that are selected; or the work that takes most of it.
+    spellings : tuple of str
+        Further ones; letters' case, spaces and punctuation make no difference.
+    """
+
+    family: str
+    cost: str
+    spellings: tuple[str, ...] = ()
+
+
+_SVD = "n d min(n, d)"
+
+SELECTORS: Mapping[str, Described] = {
+    "f_test": Described("filter", "n d", ("f_classif", "f_regression", "anova", "SelectKBest", "F")),
+    "rank_test": Described("filter", "n log n d", ("kruskal_wallis", "kruskal")),
+    "mutual_information": Described(
+        "filter",
+        "n log n d",
+        ("mutual_info_classif", "mutual_info_regression", "mutual_info", "mi"),
+    ),
+    "chi_squared": Described("filter", "n d", ("chi2", "chi_square", "chi-square")),
+    "shrunken_centroids": Described("filter", "n d", ("pam", "nearest_shrunken_centroids")),
+    "mrmr": Described("filter", "n d r", ("mrmr-selection", "mrmr_classif", "mrmr_regression")),
+    "jmi": Described("filter", "n d r", ("joint_mutual_information",)),
+    "relieff": Described("filter", "n^2 d", ("relief", "rrelieff")),
+    "multisurf": Described("filter", "n^2 d", ("multi_surf", "surf")),
+    "hsic_lasso": Described("filter", "n d", ("hsic", "pyhsiclasso")),
+    "laplacian_score": Described("filter", "n^2 d", ("laplacian", "lap_score")),
+    "alpha_investing": Described("filter", "n d r"),
+    "fastcan": Described("filter", "n d r", ("fast_can",)),
+    "l1_svm": Described("embedded", "linear SVMs", ("l1svc", "sparse_svm")),
+    "at_size_l1_svm": Described("embedded", "tens of linear SVMs", ("sized_l1_svm",)),
+    "l1_logistic": Described("embedded", "20 logistic regressions", ("l1_logistic_regression",)),
+    "lpsvm": Described("embedded", "linear programs", ("1-norm SVM",)),
+    "at_size_lpsvm": Described("embedded", "tens of linear programs", ("sized_lpsvm",)),
+    "lasso": Described("embedded", "n d", ("l1_regression",)),
+    "mcp": Described("embedded", "n d", ("minimax_concave_penalty", "skglm")),
+    "least_angles": Described("embedded", "n d r", ("lars", "lars_path", "least_angle_regression")),
+    "feature_selective": Described("embedded", "linear SVMs", ("fssvm_penalty",)),
+    "at_size": Described("embedded", "tens of linear SVMs", ("fs_svm", "sized_feature_selective")),
+    "svm_weights": Described("embedded", "a linear SVM", ("svm_coefficients", "linear_svm_weights")),
+    "extra_trees": Described("embedded", "a forest", ("tree_importance", "impurity_importance", "forest_importance")),
+    "stability_selection": Described("embedded", "100 paths of half the rows", ("stability selection, its number",)),
+    "knockoff": Described("embedded", "n d^2", ("knockoffs", "knockoff_filter", "model_x_knockoffs")),
+    "rfe": Described("wrapper", "tens of linear SVMs", ("svm_rfe", "recursive_feature_elimination")),
+    "rfe_half": Described("wrapper", "tens of linear SVMs"),
+    "forward": Described("wrapper", "n d r", ("forward_ridge", "sequential_forward", "SequentialFeatureSelector")),
+    "forest_rfe": Described("wrapper", "forests of fewer and fewer columns", ("rf_rfe", "random_forest_rfe")),
+    "permutation_importance": Described("wrapper", "a forest, and d permutations", ("mda", "permutation")),
+    "boruta": Described("wrapper", "100 forests", ("BorutaPy", "boruta, its number")),
+    "cross_validated_size": Described("wrapper", "5 folds of each size", ("rfecv",)),
+    "always_kept": Described("wrapper", "that of its selector"),
+    "adaptive_randomized_pivoting": Described("subset", _SVD, ("adaptive_pivoting", "arp")),
+    "approximate_bss": Described("subset", _SVD),
+    "bss": Described("subset", _SVD, ("spectral_sparsification",)),
+    "cur": Described("subset", _SVD, ("cur_decomposition", "pcov_cur")),
+    "dual_set": Described("subset", _SVD),
+    "farthest_point": Described("subset", "n d r", ("farthest_points", "farthest_columns", "fps")),
+    "leverage": Described("subset", _SVD, ("leverage_scores",)),
+    "leverage_top": Described("subset", _SVD, ("leverage, largest", "deterministic_leverage")),
+    "online_leverage": Described("subset", "n d r"),
+    "randomly_pivoted_qr": Described("subset", "n d r", ("random_pivots", "rpqr", "randomly_pivoted_cholesky")),
+    "ridge_leverage": Described("subset", _SVD, ("ridge_leverage_scores",)),
+    "rrqr": Described("subset", _SVD, ("pivoted_qr", "rank_revealing_qr", "qr")),
+    "single_svd": Described("subset", _SVD),
+    "spectral_selection": Described("subset", _SVD),
+    "strong_rrqr": Described("subset", _SVD, ("gu_eisenstat",)),
+    "full": Described("control", "nothing", ("all_features", "all", "FullData")),
+    "uniform": Described("control", "d", ("random",)),
+    "gaussian_compression": Described("compression", "n d r", ("GaussianRandomProjection", "random_projection")),
+    "sparse_embedding": Described("compression", "n d", ("count_sketch", "SparseRandomProjection")),
+}
+"""Each file of conf/selector but `any`."""
+
+SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "selector": {name: described.spellings for name, described in SELECTORS.items()},
+    "model": {
+        "libsvm": ("svm", "svc", "linear_svm"),
+        "liblinear": ("linear_svc",),
+        "logistic": ("logistic_regression",),
+        "extra_trees": ("forest", "extra_trees_classifier"),
+        "ridge": ("ridge_regression",),
+        "svr": ("linear_svr",),
+        "kmeans": ("k_means_clustering",),
+    },
+    "preparation": {
+        "standardise": ("standardize", "standard_scaler", "scale", "zscore"),
+        "range": ("min_max_scaler", "min_max"),
+        "robust": ("robust_scaler",),
+        "impute": ("simple_imputer", "imputer"),
+        "one_hot": ("one_hot_encoder",),
+    },
+}
+"""By group of conf/ and file, how else people write its name: the one table of these."""
+
+
+def family_of(name: str) -> str:
+    """Return the family of a selector; "yours" of one that is not of provsel."""
+    return SELECTORS[name].family if name in SELECTORS else "yours"
+
+
+def file_named(group: str, spelling: str, names: Collection[str]) -> str:
+    """Return the one of some names that a spelling means, or the spelling itself where it means none of them."""
+    if spelling in names:
+        return spelling
+    by_form = {_form(other): name for name, others in SPELLINGS.get(group, {}).items() for other in others}
+    by_form |= {_form(name): name for name in names}
+    form = _form(spelling)
+    name = by_form.get(form) or by_form.get(re.sub(r"(selector|selection)$", "", form))
+    return name if name in names else spelling
+
+
+def advice_on(group: str, spelling: str, names: Collection[str]) -> str:
+    """Return the end of a message about a name that means no file: the one that was probably meant, or what lists all.
+
+    Parameters
+    ----------
+    group : str
+    spelling : str
+    names : collection of str
+        Of all files of the group.
+    """
+    others = [other for name, spellings in SPELLINGS.get(group, {}).items() if name in names for other in spellings]
+    return did_you_mean(spelling, [*others, *names]) or "; provsel list says what they are."
+
+
+def _form(spelling: str) -> str:
+    """Return a spelling without case, spaces and punctuation."""
+    return re.sub(r"[\W_]+", "", spelling.lower())

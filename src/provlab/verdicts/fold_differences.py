@@ -1,0 +1,106 @@
+"""Methods on the same folds: which cannot be told apart from the best of them, and which differ from a reference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from provlab.verdicts.claims.paired_tests import CorrectedT, Side, holm
+
+Floats = NDArray[np.float64]
+
+LEVEL = 0.05
+"""Of all tests of a table together."""
+
+
+@dataclass(frozen=True)
+class FoldDifferences:
+    """The measure of several methods on the same folds, and the tests of its differences, fold by fold.
+
+    Attributes
+    ----------
+    values : DataFrame of shape (n_folds, n_methods)
+        Without the methods that failed on a fold.
+    ratio : float
+        Test rows per training row, see `CorrectedT`.
+    sign : float
+        1 of errors, -1 of scores: times this, less is better.
+    """
+
+    values: pd.DataFrame
+    ratio: float
+    sign: float = 1.0
+
+    @property
+    def best(self) -> str:
+        """The method of the best mean."""
+        return str((self.sign * self.values.mean()).idxmin())
+
+    def means(self) -> pd.DataFrame:
+        """Return a line for each method: value, its mean over folds, from low to high, the 95 % interval."""
+        lines = {}
+        for name, of_method in self.values.items():
+            test = CorrectedT(of_method.to_numpy(), ratio=self.ratio)
+            low, high = test.interval(0.95)
+            lines[name] = {"value": test.estimate, "low": low, "high": high}
+        return pd.DataFrame.from_dict(lines, orient="index")
+
+    def to_best(self) -> pd.DataFrame:
+        """Return the difference of each other method to the best one.
+
+        Which one is the best is read off the same folds: its smallest p-value is that of all pairs of k methods, of
+        which there are k / 2 times as many as of the others. Times k / 2, and then by Holm, so that of methods that
+        are alike one is called worse on at most 5 % of tables; by Holm alone on 10 % with 8 methods, and 19 % with 20.
+
+        Returns
+        -------
+        DataFrame
+            Index: the other methods. difference, from low to high, its own 95 % interval; p.
+        """
+        n_methods = self.values.shape[1]
+        others = self.values.drop(columns=self.best)
+        return self._differences(others, self.values[self.best].to_numpy(), n_methods / 2)
+
+    def to(self, reference: Floats) -> pd.DataFrame:
+        """Return the difference of each method to values on the same folds, as `to_best`; p by Holm."""
+        return self._differences(self.values, reference, 1.0)
+
+    def _differences(self, values: pd.DataFrame, reference: Floats, factor: float) -> pd.DataFrame:
+        lines = {}
+        for name, of_method in values.items():
+            test = self.test(of_method.to_numpy(), reference)
+            low, high = test.interval(0.95)
+            p_value = min(1.0, factor * test.p_value())
+            lines[name] = {"difference": test.estimate, "low": low, "high": high, "p": p_value}
+        columns = ["difference", "low", "high", "p"]
+        frame = pd.DataFrame.from_dict(lines, orient="index", columns=columns, dtype=float)
+        frame["p"] = holm(frame["p"].tolist())
+        return frame
+
+    def test(self, values: Floats, reference: Floats) -> CorrectedT:
+        """Return the test of the mean difference between two, fold by fold."""
+        return CorrectedT(values - reference, ratio=self.ratio)
+
+    @property
+    def worse(self) -> Side:
+        """The side of a difference to something better."""
+        return "greater" if self.sign > 0 else "less"
+
+    def detectable(self) -> float:
+        """Return the difference to the best method that is shown nine times in ten, beside all pairs of methods.
+
+        The median over methods; NaN where so few folds cannot show one.
+        """
+        n_methods = self.values.shape[1]
+        n_pairs = n_methods * (n_methods - 1) / 2
+        distances = []
+        for name, of_method in self.values.items():
+            if name != self.best:
+                test = self.test(of_method.to_numpy(), self.values[self.best].to_numpy())
+                distances.append(test.detectable(LEVEL / 2 / n_pairs, self.worse))
+        finite = [distance for distance in distances if math.isfinite(distance) and distance > 1e-9]
+        return float(np.median(finite)) if finite else math.nan
