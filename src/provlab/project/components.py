@@ -44,11 +44,13 @@ KEY_NAMES = {present: former for former, present in FORMER_MODULES.items()}
 
 SCIKIT_LEARN = (
     "sklearn.linear_model.Ridge",
+    "sklearn.linear_model.RidgeCV",
     "sklearn.linear_model.Lasso",
     "sklearn.linear_model.LogisticRegression",
     "sklearn.svm.LinearSVC",
     "sklearn.svm.LinearSVR",
     "sklearn.ensemble.ExtraTreesClassifier",
+    "sklearn.ensemble.ExtraTreesRegressor",
 )
 """Models that a config may name without trust: they take numbers and words only, and so call nothing and read no file.
 Each is of another kind than provsel's."""
