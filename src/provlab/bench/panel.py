@@ -64,6 +64,7 @@ class PanelProtocol:
     choose: tuple[str, ...]
     sizes: tuple[int, ...]
     models: Mapping[str, tuple[str, ...]]
+    models_of_numbers: Mapping[str, tuple[str, ...]]
     quick: tuple[str, ...]
 
 
@@ -112,12 +113,14 @@ def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[
         if name not in entries:
             raise ValueError(
                 f"panel: expected a {kind} of the panel ({', '.join(entries)}), got {name!r:.80}"
-                f"{did_you_mean(name, entries) or '; choose one of these'}."
+                f"{did_you_mean(name, entries) or '; choose one of these.'}"
             )
     return {name: entry for name, entry in entries.items() if name in names or not names}
 
 
-def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset]) -> list[PanelCell]:
+def panel_cells(
+    methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset], *, is_regression: bool = False
+) -> list[PanelCell]:
     """Return the cells of some methods on some data sets, data set by data set.
 
     A size has a cell where the data set has more columns, and a method where it takes as many classes.
@@ -126,6 +129,8 @@ def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, Panel
     ----------
     methods, datasets : mapping
         By name. Others than those of the panel are judged in the same way.
+    is_regression : bool, default=False
+        Whether the targets of the data sets are numbers.
 
     Raises
     ------
@@ -133,10 +138,11 @@ def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, Panel
         A data set that the stored table does not have is not here: names it, and the command that gets it.
     """
     protocol, compose = panel_protocol(), Composer()
+    models = protocol.models_of_numbers if is_regression else protocol.models
 
     @cache
     def cell_of(prepared: tuple[str, ...], model: str, method: str, size: int) -> Cell:
-        chosen = [*prepared, *protocol.models[model], *methods[method].overrides(max(size, 1))]
+        chosen = [*prepared, *models[model], *methods[method].overrides(max(size, 1))]
         [cell] = cells_of(compose([*protocol.choose, *chosen]))
         return cell
 
@@ -146,10 +152,10 @@ def panel_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, Panel
         base = base_cell(dataset, compose)
         d, n_classes = shape_of(base)
         for title, method in methods.items():
-            if n_classes > 2 and not method.multiclass:
+            if n_classes > 2 and not is_regression and not method.multiclass:
                 continue
             for size in _sizes(method, d):
-                for model in protocol.models:
+                for model in models:
                     # composed on other data, which makes no difference
                     cell = cell_of(prepared, model, title, size).on(base.dataset, base.data)
                     cells.append(PanelCell(title, name, dataset.domain, size, model, dataset.support, cell))
@@ -164,7 +170,8 @@ def _sizes(method: PanelMethod, d: int) -> list[int]:
 
 def base_cell(dataset: PanelDataset, compose: Composer | None = None) -> Cell:
     """Return a cell of the protocol on a data set, with its config and identity; nothing is loaded."""
-    [cell] = cells_of((compose or Composer())([*panel_protocol().choose, "selector=full", *dataset.choose]))
+    choose = [*panel_protocol().choose, "protocol.scoring=[]", "selector=full", *dataset.choose]  # a model is no matter
+    [cell] = cells_of((compose or Composer())(choose))
     return cell
 
 
@@ -202,9 +209,10 @@ def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
 
 def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     """Return the stored trials of some cells as a panel."""
-    read = [*READ, "select_cpu", "shared_cpu", "features", "n_features", *WHERE]
+    read = [*READ, "r2", "select_cpu", "shared_cpu", "features", "n_features", *WHERE]
     trials = planned_trials(store, [entry.cell for entry in cells], read).rename(columns=READ)
     trials["select_cpu"] += trials["shared_cpu"]
+    trials["balanced_accuracy"] = trials["balanced_accuracy"].fillna(trials["r2"])  # one of them is measured
     trials["cell"] = trials["cell"].str[:ID_DIGITS]
     trials = trials.join(names_of(cells), on="place")
     # both models have the same selection, but for what draws: that of one of them is told

@@ -30,7 +30,7 @@ from provsel.selectors import BaseSelector
 PLAIN_EVERY = 15.0
 """Seconds between two lines of progress where there is no terminal."""
 
-HERE = ("serial", "loky")
+HERE = ("auto", "serial", "loky")
 """Executors whose workers see the files that this process sees."""
 
 SHOWN = 5
