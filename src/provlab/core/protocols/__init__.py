@@ -8,6 +8,8 @@ from provlab.core.protocols.folds import (
     AbstractFolds,
     AbstractStatedFolds,
     BenchmarkFolds,
+    BenchmarkSample,
+    BenchmarkTimeOrder,
     Clustering,
     FixedFolds,
     InverseKFold,
@@ -21,7 +23,7 @@ from provlab.core.protocols.folds import (
 
 CLASSES: tuple[type[AbstractProtocol], ...] = (
     KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, OfficialSplit, StreamedTraining, Clustering,
-    SelectionOnly, BenchmarkFolds,
+    SelectionOnly, BenchmarkFolds, BenchmarkSample, BenchmarkTimeOrder,
 )  # fmt: skip
 
 PROTOCOLS: dict[str, AbstractProtocol] = {protocol.name: protocol() for protocol in CLASSES}
