@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ from provlab.run.preparation import prepared_rows, varying_columns
 
 N_FOLDS = 5
 N_TREES = 100
-MAX_COLUMNS_ALONE = 100
+MAX_COLUMNS_ALONE = 30
 """Columns that are tried alone: those with the largest F in the first fold. The best is chosen by the rows that it is
 tested on: its error is a little too low where columns are many."""
 
@@ -62,22 +63,23 @@ def write_cards(datasets: Mapping[str, PanelDataset], folder: Path) -> Iterator[
     """
     path = folder / CARDS
     stored = pd.read_csv(path, keep_default_na=False).to_dict("records") if path.is_file() else []
-    by_name = {card["dataset"]: card for card in stored}
-    cards: dict[str, Any] = {}
+    cards = {card["dataset"]: card for card in stored if card["dataset"] in datasets}
     for name, entry in datasets.items():
-        cell = base_cell(entry)
-        old = by_name.get(name)
-        if old is not None and (old["data"], old["choose"]) == (cell.data, " ".join(entry.choose)):
-            cards[name] = {**old, "domain": entry.domain, "source": entry.source}
+        state = base_cell(entry).data, " ".join(entry.choose)
+        if name in cards and (cards[name]["data"], cards[name]["choose"]) == state:
+            cards[name] |= {"domain": entry.domain, "source": entry.source}
             continue
-        try:
+        cards.pop(name, None)
+        with suppress(MissingDataError):
             cards[name] = card(name, entry)
-        except MissingDataError:
-            continue
-        rest = [by_name[other] for other in datasets if other in by_name and other not in cards]
-        write_frame(pd.DataFrame([*cards.values(), *rest]), path)
-        yield name
-    write_frame(pd.DataFrame([*cards.values()]), path)
+            _write(datasets, cards, path)
+            yield name
+    _write(datasets, cards, path)
+
+
+def _write(datasets: Mapping[str, PanelDataset], cards: Mapping[str, Any], path: Path) -> None:
+    """Write cards in the order of the data sets."""
+    write_frame(pd.DataFrame([cards[name] for name in datasets if name in cards]), path)
 
 
 def card(name: str, entry: PanelDataset) -> dict[str, Any]:
@@ -188,13 +190,10 @@ def _best_column(data: Dataset, folds: list[Rows]) -> tuple[str, float]:
     first = folds[0]
     score = f_regression if data.is_regression else f_classif
     strength = np.nan_to_num(score(first.train, first.y)[0], posinf=np.inf)
-    candidates = first.names[np.argsort(-strength, kind="stable")[:MAX_COLUMNS_ALONE]]
-    places = [{name: place for place, name in enumerate(rows.names)} for rows in folds]
     errors = {}
-    for name in candidates:
-        if all(name in by_name for by_name in places):  # else it is constant in the training rows of a fold
-            alone = [_of_column(rows, by_name[name]) for rows, by_name in zip(folds, places, strict=True)]
-            errors[name] = np.mean([_error(_tree(data), rows) for rows in alone])
+    for name in first.names[np.argsort(-strength, kind="stable")[:MAX_COLUMNS_ALONE]]:
+        if all(name in rows.names for rows in folds):  # else it is constant in the training rows of a fold
+            errors[name] = np.mean([_error(_tree(data), _of_column(rows, name)) for rows in folds])
     best = min(errors, key=lambda name: errors[name])
     return str(best), float(errors[best])
 
@@ -205,7 +204,11 @@ def _tree(data: Dataset) -> Any:
     return DecisionTreeClassifier(max_depth=4, min_samples_leaf=2, class_weight="balanced", random_state=0)
 
 
-def _of_column(rows: Rows, place: int) -> Rows:
-    columns = [part[:, [place]] for part in (rows.train, rows.test)]
-    train, test = (part.toarray() if sparse.issparse(part) else part for part in columns)
+def _of_column(rows: Rows, name: str) -> Rows:
+    [place] = np.flatnonzero(rows.names == name)
+    train = rows.train[:, [place]]
+    test = rows.test[:, [place]]
+    if sparse.issparse(train):
+        train = train.toarray()
+        test = test.toarray()
     return rows._replace(train=train, test=test)

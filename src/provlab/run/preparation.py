@@ -215,8 +215,8 @@ def prepared_rows(
         )
     try:
         # a frame has the names of its columns, and sparse rows have none
-        known = dataset.feature_names if sparse.issparse(table) else None
-        names = np.asarray(transformer.get_feature_names_out(known), dtype=object)
+        column_names = dataset.feature_names if sparse.issparse(table) else None
+        names = np.asarray(transformer.get_feature_names_out(column_names), dtype=object)
     except (AttributeError, ValueError):  # such as a function, which cannot name what it gives
         n_columns = X.shape[1]
         if n_columns == dataset.X.shape[1]:
