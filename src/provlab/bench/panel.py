@@ -288,7 +288,7 @@ def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd
     places = {name: place for place, name in enumerate(feature_names_of(dataset))}
     selections = []
     for features, names in zip(trials["features"], trials["feature_names"], strict=True):
-        if names is not None:
+        if names is not None and features is not None:  # None where all are selected
             features = np.array([places.setdefault(name, len(places)) for name in names])
         selections.append(features)
     return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
