@@ -16,7 +16,7 @@ from provlab.verdicts.panel_answers import (
     without_each_domain,
 )
 from provlab.verdicts.panel_families import families, overlaps
-from provlab.verdicts.panel_model import CHAINS, Sampler, bent, fit, in_points, sets_of_folds
+from provlab.verdicts.panel_model import CHAINS, Sampler, bent, fit, folds_of_panel, in_points, sets_of_folds
 
 SHARES = ["better", "within", "worse"]
 
@@ -51,6 +51,22 @@ def test_folds_of_a_set_are_not_independent():
     assert sets_of_folds(folds([0.0, 1.0], repeats=1, n_folds=10))["noise"].tolist() == [1 / 10 + 1 / 9] * 2
 
 
+def test_folds_are_those_of_the_panel():
+    trials = pd.DataFrame({
+        "method": ["all features", "a", "a", "b", "a"], "domain": "text", "dataset": "web", "size": [0, 20, 20, 20, 50],
+        "model": "linear", "repeat": 0, "fold": 0, "draw": [0, 0, 1, 0, 0], "failure": ["", "", "", "", ""],
+        "balanced_accuracy": [0.9, 0.8, 0.6, 0.95, 0.1],
+    })  # fmt: skip
+    settings = {"size": 20, "model": "linear"}
+    line = folds_of_panel(trials, "a", {"web": "one"}, **settings).iloc[0]
+    assert line["difference"] == pytest.approx(20)
+    assert line["source"] == "one"
+    beside = folds_of_panel(trials, "a", {"web": "one"}, reference="b", **settings)
+    assert beside["difference"].tolist() == pytest.approx([25])
+    failed = trials.assign(failure=["", "", "", "time", ""], balanced_accuracy=[0.9, 0.8, 0.6, np.nan, 0.1])
+    assert folds_of_panel(failed, "b", {"web": "one"}, **settings)["difference"].tolist() == pytest.approx([30])
+
+
 def test_effects_integrated_out_are_those_of_dense_algebra():
     """Two sets of one source, two sources of one domain, and a covariate, one set left out."""
     table = folds(drawn(7)).replace({"source": {"s004": "s000", "s005": "s001"}})
@@ -67,7 +83,7 @@ def test_effects_integrated_out_are_those_of_dense_algebra():
         now = sampler.collapsed(spreads)
         of_source = (sampler.domain_scales[0, sampler.tree.domain_of_source] * sampler.source_scales[0])[sources]
         design = np.stack([np.ones(7), covariate], axis=1)
-        covariance = design @ np.diag([20.0**2, 5.0**2]) @ design.T
+        covariance = design @ np.diag([20.0**2, 3.0**2]) @ design.T
         covariance += spreads[0, 0] ** 2 * sampler.domain_tails[0, domains] * (domains[:, None] == domains)
         covariance += spreads[0, 1] ** 2 * of_source * (sources[:, None] == sources)
         covariance += np.diag(spreads[0, 2] ** 2 * of_source + sampler.noise_factor * sampler.fold_variances[0])
@@ -163,6 +179,10 @@ def test_no_difference_in_any_fold_is_within_the_margin_and_finite():
     ("change", "message"),
     [
         (lambda table: table.drop(columns="source"), "got no source; add it"),
+        (
+            lambda table: table.assign(source=None),
+            "domain, source and data set of each fold, got .*'source': None.*name",
+        ),
         (lambda table: table.assign(difference=np.nan), "finite difference of each fold, got nan on s000; leave"),
         (lambda table: table[table["dataset"] == "s000"], "two or more data sets .*, got 1 with at least 5"),
         (lambda table: table[table["fold"] == 0], "two or more folds each, got 4 with at least 1; add"),
@@ -194,6 +214,10 @@ def test_the_detectable_difference_is_that_of_generalised_least_squares():
         expected = in_points(error * (t(n - 1).ppf(0.975) + t(n - 1).ppf(0.9)), 1.0)
         assert detectable(places, spreads, 2.0, domain=domain) == pytest.approx(expected)
     assert np.isnan(detectable(places[:1], spreads, 2.0))
+    each = [np.linalg.inv(covariance[np.ix_(domains == g, domains == g)]).sum() ** -1 for g in range(5)]
+    quantiles = t(np.unique(sources).size - 5).ppf([0.975, 0.9])
+    expected = in_points(np.sqrt(np.sum(each)) / 5 * quantiles.sum(), 1.0)
+    assert detectable(places, spreads, 2.0, domain=SAME_DOMAINS) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -131,8 +131,8 @@ def detectable(
 ) -> float:
     """Return the difference in points of which a panel excludes 0 nine times in ten, by the interval of its middle.
 
-    One comparison alone, without any adjustment for others. By Student's t with the number of independent effects less
-    one, of the best linear estimate. NaN for fewer than two domains, or sources of the domain.
+    One comparison alone, without any adjustment for others. By Student's t, of the best linear estimate. NaN where a
+    single domain, or a single source of a domain, tells no spread.
 
     Parameters
     ----------
@@ -143,23 +143,27 @@ def detectable(
     noise : float
         Variance of the mean over the folds of a set, as of `Fit.noise`.
     domain : str, optional
-        The difference in this domain; by default that of new domains.
+        The difference in this domain, or of `SAME_DOMAINS`, whose own effects then count as they are. By default that
+        of new domains.
     margin : float
         Of the fit.
     """
-    if domain is not None:
+    if domain not in (None, SAME_DOMAINS):
         places = places[places.get_level_values("domain") == domain]
     tree = source_tree(places)
+    n_sources, n_domains = tree.to_domains.shape
     domain_variance, source_variance, set_variance = np.square(spreads) * TAILS / (TAILS - 2)
     source_precision = tree.to_sources.sum(axis=0) / (set_variance + noise)
-    precision = 1 / (source_variance + 1 / source_precision)
+    precision = (1 / (source_variance + 1 / source_precision)) @ tree.to_domains
     if domain is None:
-        precision = 1 / (domain_variance + 1 / (precision @ tree.to_domains))
-    n_effects = len(precision)
-    if n_effects < 2:
+        variance = 1 / (1 / (domain_variance + 1 / precision)).sum()
+        df = n_domains - 1
+    else:
+        variance = (1 / precision).sum() / n_domains**2
+        df = n_sources - n_domains
+    if df < 1:
         return float("nan")
-    quantiles = stdtrit(n_effects - 1, [0.975, 0.9])
-    return float(in_points(quantiles.sum() / np.sqrt(precision.sum()), margin))
+    return float(in_points(stdtrit(df, [0.975, 0.9]).sum() * np.sqrt(variance), margin))
 
 
 def _new_domain(model: Fit, at: Floats, rng: np.random.Generator) -> pd.Series:

@@ -19,13 +19,16 @@ trade spreads for scales.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from provlab.verdicts.panel_frame import ALL_FEATURES
+from provlab.verdicts.panel_scores import ALL
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +48,7 @@ CHAINS = 32
 WARM_UP, SWEEPS = 150, 250
 """Of each chain; the first ones are thrown away."""
 
-PRIOR_MEAN, PRIOR_SLOPE, PRIOR_SPREAD, PRIOR_NOISE = 20.0, 5.0, 5.0, 10.0
+PRIOR_MEAN, PRIOR_SLOPE, PRIOR_SPREAD, PRIOR_NOISE = 20.0, 3.0, 3.0, 10.0
 """Scales of the priors, in margins: the sd of the overall mean and of the slope of a standardised covariate, both
 normal; of the spreads, half Student's t with 4 degrees of freedom; of the folds, whose variance is exponential."""
 
@@ -133,6 +136,38 @@ def in_points(values: Floats, margin: float) -> Floats:
     return np.asarray(bend * np.sinh(values / bend))
 
 
+def folds_of_panel(
+    panel: pd.DataFrame, method: str, sources: Mapping[str, str], *, size: int, model: str, reference: str = ALL
+) -> pd.DataFrame:
+    """Return the differences of a method to a reference, fold by fold, as `sets_of_folds` takes them.
+
+    A trial that failed has the largest error of any method in its fold. Draws are averaged.
+
+    Parameters
+    ----------
+    panel : DataFrame
+        See `provlab.verdicts.panel_frame`.
+    method : str
+    sources : mapping
+        Of each data set: tables of one source have the same name.
+    size : int
+    model : str
+    reference : str
+        `ALL` has no size; another method is compared at the same one.
+    """
+    fold = ["domain", "dataset", "repeat", "fold"]
+    trials = panel[(panel["model"] == model) & panel["size"].isin([size, ALL_FEATURES])]
+    trials = trials.assign(error=100 * (1 - trials["balanced_accuracy"].astype(float)))
+    largest = trials.groupby(fold)["error"].transform("max")
+    trials["error"] = trials["error"].where(trials["failure"] == "", largest)
+    at_size = trials[trials["size"] == size]
+    own = at_size[at_size["method"] == method].groupby(fold)["error"].mean()
+    compared = trials[trials["size"] == ALL_FEATURES] if reference == ALL else at_size
+    beside = compared[compared["method"] == reference].groupby(fold)["error"].mean()
+    folds = (own - beside).dropna().rename("difference").reset_index()
+    return folds.assign(source=folds["dataset"].map(sources))
+
+
 def sets_of_folds(folds: pd.DataFrame, covariates: Sequence[str] = ()) -> pd.DataFrame:
     """Return what the folds of each set come to.
 
@@ -160,6 +195,12 @@ def sets_of_folds(folds: pd.DataFrame, covariates: Sequence[str] = ()) -> pd.Dat
     missing = [name for name in needed if name not in folds.columns]
     if missing:
         raise ValueError(f"panel model: expected the columns {', '.join(needed)}, got no {missing[0]}; add it.")
+    nameless = folds[folds[PLACE].isna().any(axis=1)]
+    if len(nameless):
+        raise ValueError(
+            f"panel model: expected domain, source and data set of each fold, got {nameless[PLACE].iloc[0].to_dict()}; "
+            f"name them."
+        )
     for name in ("difference", *covariates):
         wrong = folds[~np.isfinite(folds[name].astype(float))]
         if len(wrong):
