@@ -69,7 +69,7 @@ def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any, names: Sequenc
         For what is no such thing.
     """
     n_rows = np.shape(X)[0]
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    if hasattr(cv, "split") and not isinstance(cv, str | type):
         cv = cv.split(X, np.ravel(np.asarray(y)), groups_for(cv, groups))
     folds = [] if isinstance(cv, str) or not hasattr(cv, "__iter__") else list(cv)
     if not folds or not all(_is_pair(fold) for fold in folds):

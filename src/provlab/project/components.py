@@ -218,7 +218,7 @@ def _spelled_as_scikit_learn(kind: str, target: str, arguments: Mapping[str, Any
             spelled["score_func"] = {FUNCTION: function_target(f"{kind}.score_func", score_func, module)}
     if target == "sklearn.feature_selection.SelectKBest" and "n_features_to_select" in spelled:
         count = spelled.pop("n_features_to_select")
-        if spelled.get("k") is None:
+        if count is not None:
             spelled["k"] = count
     return spelled
 

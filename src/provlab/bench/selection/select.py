@@ -357,7 +357,7 @@ def _model(model: Any, dataset: Dataset) -> Any:
 
 def _measure(scoring: Any, dataset: Dataset, model: Any) -> Measure:
     """Return what is measured, by a scorer of scikit-learn, of `make_scorer`, or of the caller's own."""
-    if scoring in (None, ""):
+    if not scoring:
         return Measure("", dataset.is_regression)
     with estimators_in_hand():
         scorers = stated_scorers(as_config(scoring))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -294,23 +295,31 @@ class SplitterFolds(AbstractStatedFolds):
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
         """Yield training and test rows of each fold; what a class of others raises is one error."""
         splitter = self.splitter(dataset, n_splits, split_seed)
-        try:
+        with _faults_of(splitter, dataset):
             for train, test in splitter.split(dataset.X, dataset.labels, groups_for(splitter, dataset.groups)):
                 yield rows_from(train, dataset.n_rows), rows_from(test, dataset.n_rows)
-        except Exception as error:
-            text = f"{type(error).__name__}: {error}".rstrip(".")
-            raise ValueError(
-                f"data set {dataset.name}: expected splits of {type(splitter).__name__}, got {text}; change its "
-                f"arguments, protocol.cv."
-            ) from error
 
     def count_folds(self, dataset: Dataset) -> int:
         """Return the number of folds; where the splitter does not say it, they are counted."""
         splitter = self.splitter(dataset, 0, 0)
         if hasattr(splitter, "get_n_splits"):
-            groups = groups_for(splitter, dataset.groups)
-            return int(splitter.get_n_splits(dataset.X, dataset.labels, groups))
+            with _faults_of(splitter, dataset):
+                groups = groups_for(splitter, dataset.groups)
+                return int(splitter.get_n_splits(dataset.X, dataset.labels, groups))
         return sum(1 for _ in self.splits(dataset, 0, 0))
+
+
+@contextmanager
+def _faults_of(splitter: Any, dataset: Dataset) -> Iterator[None]:
+    """Raise whatever a splitter raises, which may be another's, as a ValueError that says where."""
+    try:
+        yield
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}".rstrip(".")
+        raise ValueError(
+            f"data set {dataset.name}: expected splits of {type(splitter).__name__}, got {text}; change its "
+            f"arguments, protocol.cv."
+        ) from error
 
 
 def groups_for(splitter: Any, groups: Any) -> Any:
