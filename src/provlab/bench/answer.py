@@ -139,7 +139,7 @@ def beside_reference(subject: str, reference: str, verdict: str, difference: str
     if verdict == "same":
         return f"{subject} has the same error as {reference} within a point ({difference})."
     if verdict in ("better", "worse"):
-        return f"{subject[0].upper()}{subject[1:]} is {verdict} than {reference} ({difference})."
+        return f"{'It' if subject == 'it' else subject} is {verdict} than {reference} ({difference})."
     return f"These data cannot tell {subject} apart from {reference} ({difference})."
 
 
