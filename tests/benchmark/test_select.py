@@ -201,7 +201,7 @@ def test_a_method_that_is_worse_than_all_columns_is_said_to_be():
     X, y = planted(300, 12, seed=6)
     selected = select(X, y, methods={"last": Recorder(1), "f_test": FTestSelector(1)}, n_features_to_select=2, n_jobs=1)
     assert selected.features == ["x0", "x1"] or selected.features == ["x1", "x0"]
-    assert any("; last is worse than all columns" in sentence for sentence in selected.answer)
+    assert any("Worse than it, and than all columns: last." in sentence for sentence in selected.answer)
     assert selected.table.loc["last", "to_all_low"] > 0
     assert selected.best == "f_test"
 

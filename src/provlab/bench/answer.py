@@ -139,7 +139,7 @@ def beside_reference(subject: str, reference: str, verdict: str, difference: str
     if verdict == "same":
         return f"{subject} has the same error as {reference} within a point ({difference})."
     if verdict in ("better", "worse"):
-        return f"{subject[0].upper()}{subject[1:]} is {verdict} than {reference} ({difference})."
+        return f"{'It' if subject == 'it' else subject} is {verdict} than {reference} ({difference})."
     return f"These data cannot tell {subject} apart from {reference} ({difference})."
 
 
@@ -182,8 +182,9 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
         sentences.append(f"No method is shown to be better or worse than {of_all}.")
     detectable = folds.detectable()
     if math.isfinite(detectable):
+        median = " (median of the methods)" if folds.values.shape[1] > 2 else ""
         amount = words.amount(detectable)
-        sentences.append(f"A difference of {amount} between two methods would be seen nine times in ten.")
+        sentences.append(f"A difference of {amount} to the best would be seen nine times in ten{median}.")
     return " ".join(sentences)
 
 
@@ -261,8 +262,8 @@ def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list
     seen = [distance for distance in detectable if math.isfinite(distance)]
     if seen:
         text += (
-            f" A difference of {words.amount(sorted(seen)[len(seen) // 2])} between two methods on one data set would "
-            f"be seen nine times in ten (median)."
+            f" A difference of {words.amount(sorted(seen)[len(seen) // 2])} to the best of a data set would be "
+            f"seen nine times in ten (median)."
         )
     return [text]
 
