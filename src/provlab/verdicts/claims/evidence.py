@@ -163,6 +163,8 @@ class AbstractEvidence(ABC):
         Conditions on lines of a table, see `provlab.verdicts.claims.rules.Lines`.
     memory : dict
         What was computed, by data set and question.
+    plans : bool
+        Whether findings say how many observations would decide.
     read_together : tuple of str
         Quantities that are read at once with any other one, as most tests ask for them.
     """
@@ -177,6 +179,7 @@ class AbstractEvidence(ABC):
         self.only: tuple[str, ...] = ()
         self.without: tuple[str, ...] = ()
         self.memory: dict[tuple[Any, ...], Any] = {}
+        self.plans = True
         self._folds: list[Folds] = []
 
     @abstractmethod

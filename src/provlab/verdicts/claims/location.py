@@ -96,7 +96,7 @@ class AbstractLocation(AbstractRule, ABC):
             return Finding(column, INCONCLUSIVE, note=str(reason))
         unit = {"error": evidence.unit, "n_selected": "features"}.get(self.measured, self.measured)
         family = self.family_p_values(column, evidence, peers)
-        finding = decide(column, test, self.criteria, family, alpha=self.alpha, unit=unit)
+        finding = decide(column, test, self.criteria, family, alpha=self.alpha, unit=unit, plans=evidence.plans)
         sample = evidence.sample(compared, self.sampling, self.measured)
         n = len(evidence.sample(self.places([column]), self.sampling, self.measured))
         notes = [finding.note] if finding.note else []

@@ -225,6 +225,7 @@ def decide(
     *,
     alpha: float,
     unit: str = POINTS,
+    plans: bool = True,
 ) -> Finding:
     """Return the verdict of a list of criteria, with the interval that belongs to it.
 
@@ -242,6 +243,8 @@ def decide(
     alpha : float
     unit : str
         Of the test's location.
+    plans : bool
+        Whether to say how many observations would decide; thousands of universes are judged without.
     """
     families = [*others] or [()] * len(criteria)
     adjusted = []
@@ -262,7 +265,7 @@ def decide(
     name = f"TOST ({test.name})" if is_equivalence else test.name
     n_needed = math.nan
     detectable = math.nan
-    if not met:
+    if plans and not met:
         n_needed = needed(test, criteria, levels)
         detectable = test.detectable(levels[0] / criteria[0].tails, criteria[0].bounds[0].alternative)
     smallest_margin = math.nan

@@ -121,7 +121,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
             for criterion in self.criteria:
                 peers_of = [tests[other] for other in tests if other != name and not criterion.all_columns]
                 others.append([criterion.p_value(peer) for peer in peers_of])
-            finding = decide(name, test, self.criteria, others, alpha=self.alpha, unit=self.unit)
+            finding = decide(name, test, self.criteria, others, alpha=self.alpha, unit=self.unit, plans=evidence.plans)
             margins = tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds}))
             findings.append(replace(finding, margins=margins, sample=tuple(samples[name].items())))
         return findings

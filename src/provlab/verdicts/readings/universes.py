@@ -343,6 +343,8 @@ def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.Dat
     Universes that come to the same question count once, as their first. Columns and order as of `judge_universes`.
     """
     lines = []
+    evidence = evidence.on("")
+    evidence.plans = False
     for claim in multiverse.claims:
         questions = set()
         for universe in multiverse.universes(claim):
