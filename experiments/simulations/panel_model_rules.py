@@ -1,18 +1,18 @@
 """python experiments/simulations/panel_model_rules.py PART [--csv FILE]: how far the model of a new data set holds.
 
-calibration (4 minutes): parameters are drawn from the priors, and data from the parameters. Then the rank of each
+calibration (2 CPU minutes): parameters are drawn from the priors, and data from the parameters. Then the rank of each
 parameter among its draws after the data is uniform if model and sampler are right (Talts et al., 2018): p is that of a
 chi-squared test in ten bins. simulated: panels with the domains, sources, sets and folds of the stored one, and with
 the spreads that it has for some methods. Folds have their noise in points, not on the bent scale of the model. Shares
 of differences of new data sets in intervals of 50, 80 and 95 %; the mean probabilities of better and worse by more than
 one point, and how often that was so.
 
-left-out (5 minutes): each source of the stored panel is predicted from the others, for each method, 20 and 200
+left-out (1 minute): each source of the stored panel is predicted from the others, for each method, 20 and 200
 features, and the linear model: shares of measured differences in the intervals, and probabilities as above. All sets of
 a source together count as one. About 42 sources tell this, of 10 domains, and methods err alike: a standard error of a
 share of 80 % is at least 6 points.
 
-power (4 minutes): the difference of which a panel excludes 0 nine times in ten; quartiles over methods, by the spreads
+power (2 minutes): the difference of which a panel excludes 0 nine times in ten; quartiles over methods, by the spreads
 that the stored panel has for each. planned: 140 sets of 12 domains. shown: how often that was so in simulated panels.
 """
 
@@ -230,7 +230,7 @@ def panel_like(rng, sets, parameters):
 
 
 def left_out(_):
-    fewer_draws(chains=8, warm_up=80, sweeps=120)
+    fewer_draws(chains=4, warm_up=80, sweeps=60)
     parts = []
     for size, method, folds in stored_folds():
         sets = sets_of_folds(folds)
@@ -277,6 +277,7 @@ def left_out_rows(scores):
 
 
 def power(samples):
+    fewer_draws(chains=16, warm_up=120, sweeps=150)
     lines = []
     places = {}
     for size, _, folds in stored_folds():
@@ -312,7 +313,6 @@ def planned_places():
 
 def shown(samples):
     """Yield how often the interval of a new domain excludes 0 at the difference that should be shown."""
-    fewer_draws(chains=16, warm_up=120, sweeps=150)
     for (size, method), model in like_models().items():
         parameters = medians(model)
         difference = detectable(model.sets.index, parameters["spreads"], np.median(model.noise))
@@ -335,7 +335,7 @@ PARTS = {"calibration": calibration, "left-out": left_out, "power": power}
 
 
 def main():
-    parser = arguments(__doc__, 40)
+    parser = arguments(__doc__, 30)
     parser.add_argument("part", choices=[*PARTS])
     options = parser.parse_args()
     fields = FIELDS[options.part]
