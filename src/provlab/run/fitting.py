@@ -181,8 +181,9 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
     is_whole = reducers.leaves_nothing_out(inner, view)
-    if not is_whole and _depends_on_features_only(method, model, inner):
-        features = np.sort(reducers.kept_features(inner)).tobytes().hex()
+    kept = reducers.kept_features(inner)
+    if kept is not None and not is_whole and _depends_on_features_only(method, model, inner):
+        features = np.sort(kept).tobytes().hex()
         name = f"tested {described(model)} {method.scoring} {features}"
         tested: Tested = rows.shared(name, lambda: _trained_and_tested(method, model, fitted, fold))
         return _record(fitted, fold, tested)
