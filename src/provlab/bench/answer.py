@@ -234,7 +234,7 @@ def of_methods(
         text = f"{visible_line(methods.best)}: {words.estimate(best)}"
     if has_all:
         text += f"; {of_all}: {words.short(Estimate(*estimates.loc[all_name, ['value', 'low', 'high']]))}"
-    if n_methods > 1:
+    if n_methods > 1 or to_all is None:
         return [f"{text}.", among_methods(methods, words, to_all, of_all)]
     difference, low, high, p_value = to_all.iloc[0]
     verdict = "worse" if words.sign * difference > 0 else "better"
