@@ -85,6 +85,21 @@ def test_ctrl_c_while_workers_start(delay, tmp_path):
     assert alive == []
 
 
+@pytest.mark.parametrize(("start", "n_here"), [(1e9, 3), (-1e9, 2)], ids=["work of seconds", "long work"])
+def test_workers_start_where_they_end_sooner(start, n_here, tmp_path, monkeypatch):
+    """The first task imports and loads, and the second one says how long the others take."""
+    monkeypatch.setattr(executors, "WORKERS_START", start)
+    here = []
+    run = executors.run_and_record
+    monkeypatch.setattr(executors, "run_and_record", lambda task: here.append(task) or run(task))
+    tasks = make_tasks([small_cell(UNIFORM, repeats=2)])[:4] if start < 0 else make_tasks([small_cell(UNIFORM)])
+    results = list(execute(tasks, {"name": "auto", "n_jobs": 2}))
+    assert len(here) == n_here
+    assert len(results) == len(tasks)
+    keys = {record["key"] for result in results for record in result.records}
+    assert keys == {trial.key for task in tasks for trial in task.trials}
+
+
 @pytest.mark.parametrize("n_results", [1, None], ids=["closed early", "to the end"])
 def test_no_thread_of_a_pool_outlives_it(n_results):
     """One that Python's end stops while it removes a semaphore leaves a warning after the last line."""

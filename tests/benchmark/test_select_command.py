@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from pages_reader import Page, broken_links
 
 from provlab import select
 from small_runs import run_python
@@ -79,8 +80,14 @@ def test_a_folder_gets_answer_tables_figure_and_script(call, table, tmp_path):
     folder = tmp_path / "found"
     assert (folder / "answer.txt").read_text() == printed
     assert sorted(path.name for path in folder.iterdir()) == [
-        "answer.txt", "curve.csv", "curve.svg", "features.json", "frequency.csv", "select.py", "table.csv",
+        "answer.txt", "assets", "curve.csv", "curve.svg", "features.json", "frequency.csv", "index.html", "select.py",
+        "table.csv",
     ]  # fmt: skip
+    page = Page(folder / "index.html")
+    assert page.problems == []
+    assert not broken_links(folder, {folder / "index.html": page})
+    html = page.path.read_text(encoding="utf-8")
+    assert html.index("Keep petal (by f_test)") < html.index("<img") < html.index("<table")
     assert pd.read_csv(folder / "table.csv")["name"].tolist()[-2:] == ["all columns", "guessing"]
     assert "number of columns" in (folder / "curve.svg").read_text()
 

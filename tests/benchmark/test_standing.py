@@ -76,7 +76,10 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
     ends = stats.ttest_1samp(means, 0).confidence_interval(0.95)
     assert [line["low"], line["high"]] == pytest.approx([*ends])
     assert [line["p_better"], line["verdict"]] == [1, "inconclusive"]  # two domains tell nothing
-    first, header, *lines, note = str(standing_of_mine).splitlines()
+    answer, _, board = str(standing_of_mine).partition("mine: mean rank")
+    assert answer.split() == " ".join(standing_of_mine.answer).split()
+    assert answer.startswith("These data cannot tell mine apart from all features (difference ")
+    first, header, *lines, note = f"mine: mean rank{board}".splitlines()
     assert re.match(r"mine: mean rank [\d.]+ of 4, 95 % interval [\d.]+ to [\d.]+, on 2 data sets\.$", first)
     assert header.split() == ["rank", "loss", "difference", "verdict"]
     assert [line.split("  ")[0] for line in lines] == [*standing_of_mine.leaderboard.index]
@@ -100,6 +103,7 @@ def test_the_command_line_shows_where_a_selector_stands(small, results, capsys):
     assert main(["rank", "selector=rrqr", f"results={results}", "--name", "mine"]) == 0
     said = capsys.readouterr()
     assert "mine among 3 methods" in said.out
+    assert said.out.startswith("These data cannot tell mine apart from all features")
     assert "strongest: " in said.out
     assert main(["rank", "selector=rrqr", f"results={results}", "--name", "mine", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN is no JSON
@@ -180,6 +184,8 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     assert main(command) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "3 methods on own" in said
+    assert said.startswith("F-test has the least balanced error: ")
+    assert said.index("; all features: ") < said.index("3 methods on own")
     assert "In the benchmark: mean rank on" in said
     assert "panel" not in said, "the page calls it the benchmark"
     assert main([*command, "--json"]) == 0
@@ -226,6 +232,7 @@ def test_methods_are_ranked_on_a_target_of_numbers(small, results, tmp_path, cap
     page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
     assert not page.problems
     assert "Unexplained variance (%)" in page.text
+    assert "Unexplained variance beside all features" in page.text
     assert "alanced error" not in page.text
     assert main([*command, "--against", "chi2"]) == 2
     assert "rank: chi-squared: expected a target of classes, got one of numbers" in capsys.readouterr().err

@@ -24,6 +24,7 @@ from provlab.verdicts.claims.paired_tests import (
     observations_needed,
     size_words,
 )
+from provlab.verdicts.fold_differences import LEVEL, FoldDifferences
 from small_runs import REPO
 
 ALTERNATIVES = ("two-sided", "less", "greater")
@@ -263,3 +264,42 @@ def test_what_is_ranked():
     ties = rank_methods(pd.DataFrame(np.ones((5, 3)), columns=list("abc")))
     assert {*ties["friedman_p"]} == {1.0}
     assert {*ties["rank"]} == {2.0}
+
+
+def alike(n_methods, seed, n_folds=10):
+    """Folds of methods without a difference, correlated as the corrected t-test takes them to be."""
+    rng = np.random.default_rng([seed, n_methods])
+    ratio = 1 / (n_folds - 1)
+    correlation = ratio / (1 + ratio)
+    own = np.sqrt(1 - correlation) * rng.standard_normal((n_folds, n_methods))
+    values = pd.DataFrame(np.sqrt(correlation) * rng.standard_normal(n_methods) + own)
+    return FoldDifferences(values.rename(columns=str), ratio)
+
+
+def test_of_methods_that_are_alike_few_are_called_worse_than_the_best():
+    """Holm over the others alone, as if the best had not been chosen on the same folds, errs twice as often or more."""
+    tables = [alike(12, seed) for seed in range(150)]
+    wrong = np.mean([folds.to_best()["p"].min() < LEVEL for folds in tables])
+    by_holm = np.mean(
+        [folds.to(folds.values[folds.best].to_numpy())["p"].drop(folds.best).min() < LEVEL for folds in tables]
+    )
+    assert wrong <= 0.07
+    assert by_holm > max(0.07, 1.5 * wrong)
+
+
+def test_differences_to_the_best_are_those_by_hand():
+    folds = alike(3, seed=1)
+    scores = FoldDifferences(-folds.values, folds.ratio, sign=-1.0)
+    others = folds.values.drop(columns=folds.best)
+    tests = {name: CorrectedT((others[name] - folds.values[folds.best]).to_numpy(), ratio=1 / 9) for name in others}
+    expected = holm([1.5 * test.p_value() for test in tests.values()])
+    table = folds.to_best()
+    assert table["p"].tolist() == expected
+    assert table["difference"].tolist() == [test.estimate for test in tests.values()]
+    assert scores.best == folds.best
+    assert scores.to_best()["p"].tolist() == pytest.approx(expected)
+    assert scores.detectable() == pytest.approx(folds.detectable())
+    level = LEVEL / 2 / 3
+    assert folds.detectable() == pytest.approx(
+        np.median([test.detectable(level, "greater") for test in tests.values()])
+    )

@@ -175,3 +175,21 @@ def test_trials_that_differ_in_their_model_share_a_selection_without_chance(monk
     for ours, theirs in zip(together, alone, strict=True):
         np.testing.assert_equal({**ours, **dict.fromkeys(times)}, {**theirs, **dict.fromkeys(times)})
         assert ours["select_cpu"] + ours["shared_cpu"] > 0
+
+
+def test_selections_of_the_same_features_are_tested_once():
+    """The trials have the cost of one test, and the scores that they have alone."""
+    selectors = [
+        {"_target_": f"provsel.selectors.{name}", "n_features_to_select": 20}
+        for name in ("RRQRSelector", "StrongRRQRSelector")
+    ]
+    cells = [small_cell(selector, setting="unsupervised") for selector in selectors]
+    together = run_task(make_tasks(cells)[0]).records
+    alone = [record for cell in cells for record in run_task(make_tasks([cell])[0]).records]
+    features = [sorted(record["features"]) for record in together]
+    assert features[0] == features[1]
+    assert together[0]["train_cpu"] == together[1]["train_cpu"]
+    assert alone[0]["train_cpu"] != alone[1]["train_cpu"]
+    for ours, theirs in zip(together, alone, strict=True):
+        for name in ("key", "error", "coefficients", "objective"):
+            assert ours[name] == theirs[name]

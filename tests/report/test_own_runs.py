@@ -15,10 +15,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from made_paper import made_paper
+from provlab.bench.answer import limits
 from provlab.bench.own_runs import read_runs
 from provlab.bench.run_names import own_run
 from provlab.bench.run_pages import features_lines
-from provlab.bench.run_table import MAX_CURVES, draw_run, limits
+from provlab.bench.run_table import MAX_CURVES, draw_run
 from provlab.cli import main
 from provlab.core.store import TrialStore
 from provlab.project.messages import to_install
@@ -91,6 +92,8 @@ def test_the_same_sweep_changes_nothing_and_another_one_has_its_own_folder(sweep
     shown, said = capsys.readouterr()
     assert files_of(sweep_project) == before
     assert len(re.findall(r"│ (RRQR|LeverageScore) +│ (5|10|20) ", shown)) == 6
+    assert re.match(r"(RRQR|LeverageScore) with 20 features has the least error: \d", shown)
+    assert "told apart from the best (" in " ".join(shown.split())
     figure = r"table and figure: (results/runs/\S+/figure\.png); pages that name the features: provsel report"
     [path] = re.findall(figure, said.splitlines()[-1])
     assert (sweep_project / path).is_file()
@@ -186,6 +189,8 @@ def test_a_project_without_papers_has_a_comparison_and_no_empty_parts(swept, swe
         assert written.problems == []
         assert all(f"{value:.2f}" in written.text for value in table["value"])
         assert any(link.endswith(f"{swept.name}/figure.svg") for link in written.links)
+        html = written.path.read_text(encoding="utf-8")
+        assert html.index("has the least error") < html.index("<img") < html.index("<table")
     for link in own.links:
         if not link.startswith("#"):
             assert (own.path.parent / link).is_file(), link

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -23,6 +24,12 @@ INTERVAL = "95 % interval"
 
 WIDTH = 80
 """Characters of a line of a sentence."""
+
+
+UP_TO_ONE = re.compile(
+    "r2|(balanced_)?accuracy|top_k_|roc_auc|average_precision|f1|precision|recall|jaccard|explained|d2_"
+)
+"""How measures begin whose best value is 1; scikit-learn's that begin with neg_ are 0 at best."""
 
 
 class Estimate(NamedTuple):
@@ -90,6 +97,15 @@ class Words:
         return f"difference {self.signed(difference)}, {INTERVAL} {self.signed(low)} to {self.signed(high)}"
 
 
+def limits(measure: str) -> tuple[float, float]:
+    """Return the least and the largest value of a measure as it is shown: no interval goes beyond."""
+    if measure == "error":
+        return 0.0, 100.0
+    if UP_TO_ONE.match(measure):
+        return -math.inf, 1.0
+    return -math.inf, 0.0 if measure.startswith("neg_") else math.inf
+
+
 def joined(names: Sequence[str]) -> str:
     """Return some names in a sentence, or how many there are of more than `NAMES_SHOWN`."""
     if len(names) > NAMES_SHOWN:
@@ -123,7 +139,7 @@ def beside_reference(subject: str, reference: str, verdict: str, difference: str
     if verdict == "same":
         return f"{subject} has the same error as {reference} within a point ({difference})."
     if verdict in ("better", "worse"):
-        return f"{subject[0].upper()}{subject[1:]} is {verdict} than {reference} ({difference})."
+        return f"{'It' if subject == 'it' else subject} is {verdict} than {reference} ({difference})."
     return f"These data cannot tell {subject} apart from {reference} ({difference})."
 
 
@@ -166,8 +182,9 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
         sentences.append(f"No method is shown to be better or worse than {of_all}.")
     detectable = folds.detectable()
     if math.isfinite(detectable):
+        median = " (median of the methods)" if folds.values.shape[1] > 2 else ""
         amount = words.amount(detectable)
-        sentences.append(f"A difference of {amount} between two methods would be seen nine times in ten.")
+        sentences.append(f"A difference of {amount} to the best would be seen nine times in ten{median}.")
     return " ".join(sentences)
 
 
@@ -207,7 +224,7 @@ def of_methods(
         methods = FoldDifferences(folds.values.drop(columns=all_name), folds.ratio, folds.sign)
         to_all = methods.to(folds.values[all_name].to_numpy())
     n_methods = methods.values.shape[1]
-    if n_methods + has_all < 2 or not n_methods:
+    if n_methods + has_all < 2 or not n_methods or len(folds.values) < 2:
         return []
     best = Estimate(*estimates.loc[methods.best, ["value", "low", "high"]])
     rank = "least" if words.sign > 0 else "largest"
@@ -217,7 +234,7 @@ def of_methods(
         text = f"{visible_line(methods.best)}: {words.estimate(best)}"
     if has_all:
         text += f"; {of_all}: {words.short(Estimate(*estimates.loc[all_name, ['value', 'low', 'high']]))}"
-    if n_methods > 1:
+    if n_methods > 1 or to_all is None:
         return [f"{text}.", among_methods(methods, words, to_all, of_all)]
     difference, low, high, p_value = to_all.iloc[0]
     verdict = "worse" if words.sign * difference > 0 else "better"
@@ -230,7 +247,7 @@ def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list
     counts: dict[str, int] = {}
     detectable = []
     for folds in by_dataset.values():
-        if folds.values.shape[1] < 2:
+        if min(folds.values.shape) < 2:
             continue
         p_values = folds.to_best()["p"]
         for name in [folds.best, *p_values.index[p_values >= LEVEL]]:
@@ -245,8 +262,8 @@ def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list
     seen = [distance for distance in detectable if math.isfinite(distance)]
     if seen:
         text += (
-            f" A difference of {words.amount(sorted(seen)[len(seen) // 2])} between two methods on one data set would "
-            f"be seen nine times in ten (median)."
+            f" A difference of {words.amount(sorted(seen)[len(seen) // 2])} to the best of a data set would be "
+            f"seen nine times in ten (median)."
         )
     return [text]
 
@@ -273,7 +290,7 @@ def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_d
     n_undecided = int((others["verdict"] == "inconclusive").sum())
     texts = [f"{n_undecided} of {len(others)} other methods cannot be told apart from it."]
     for verdict, text in (("better", "Worse than it"), ("worse", "Better than it"), ("same", "Within a point of it")):
-        names = [visible_line(str(other)) for other in others.index[others["verdict"] == verdict]]
+        names = [visible_line(str(method)) for method in others.index[others["verdict"] == verdict]]
         if names:
             texts.append(f"{text}: {joined(names)}.")
     if len(others):

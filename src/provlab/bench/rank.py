@@ -53,6 +53,9 @@ PANELS = ("quick", "full")
 FAST = 1.0
 """CPU seconds of a selection, median over the data sets of the panel, up to which a method is tried on other data."""
 
+COMPILED = ("MCP",)
+"""Methods that compile themselves in each process for ten seconds, which the panel's medians do not show: as slow."""
+
 ALIKE = 3.0
 """Data sets of the panel are like another one whose number of columns differs by at most this factor."""
 
@@ -435,11 +438,15 @@ def _for_numbers(methods: Mapping[str, PanelMethod], asked: Sequence[str]) -> di
 
 
 def _fast_methods() -> list[str]:
-    """Return the methods that were `FAST` in the panel and did not fail there."""
+    """Return the methods that were `FAST` in the panel, did not fail there, and need no compilation."""
     trials = read_panel()
     seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
     failed = trials.loc[trials["failure"] != "", "method"].unique()
-    return [name for name in panel_methods() if seconds.get(name, np.inf) <= FAST and name not in failed]
+    return [
+        name
+        for name in panel_methods()
+        if seconds.get(name, np.inf) <= FAST and name not in failed and name not in COMPILED
+    ]
 
 
 def on_data(
@@ -488,6 +495,8 @@ def _draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
     from provlab.report.figures.style import ON_A_PAGE
 
     lines = frame[["difference", "low", "high"]].dropna().rename(columns={"difference": "value"})
+    if lines.empty:
+        return
     lines = lines.assign(row=lines.index, dataset="")
     figure = dots(lines, xlabel=f"difference in {words.measure} (points)", width=ON_A_PAGE)
     figure.savefig(folder / "differences.svg")

@@ -167,9 +167,9 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
     is_whole = reducers.leaves_nothing_out(inner, view)
-    if not is_whole and _depends_on_features_only(method, model, inner):
-        features = np.sort(reducers.kept_features(inner)).tobytes().hex()
-        name = f"tested {described(model)} {method.scoring} {features}"
+    features = None if is_whole else _features_that_decide(method, model, inner)
+    if features is not None:
+        name = f"tested {described(model)} {method.scoring} {features.tobytes().hex()}"
         tested: Tested = rows.shared(name, lambda: _trained_and_tested(method, model, fitted, fold))
         return _record(fitted, fold, tested)
     with view.metered() as training:
@@ -199,21 +199,23 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     return record | own_measures(method, trial)
 
 
-def _depends_on_features_only(method: Method, model: Any, reducer: Any) -> bool:
-    """Tell whether the test of a model is the same for all selections of the same features, and needs no model later.
+def _features_that_decide(method: Method, model: Any, reducer: Any) -> NDArray[np.int64] | None:
+    """Return the selected features, sorted, where the test of a model follows from them; None where it may not.
 
-    A selector of ours keeps columns as they are unless it weights them; one of others may do more.
+    A selector of ours keeps columns as they are unless it weights them; one of others may do more. Certificates and
+    measures of the project's own need the model itself.
     """
     if method.measures or is_certified(method, reducer) or (method.certify and is_compressed(model)):
-        return False
+        return None
     is_plain = isinstance(reducer, BaseSelector) and type(reducer).reduce is BaseSelector.reduce
-    if not is_plain or getattr(reducer, "rescale", False):
-        return False
-    if reducers.kept_features(reducer) is None or reducers.is_random_model(model):
-        return False
+    if not is_plain or getattr(reducer, "rescale", False) or reducers.is_random_model(model):
+        return None
     parts = [model, *(part for part in model.get_params(deep=True).values() if isinstance(part, BaseEstimator))]
     is_determined = all(type(part).__module__.split(".")[0] in DETERMINED for part in parts)
-    return is_determined and all(isinstance(name, str) for name in method.scoring)
+    if not is_determined or not all(isinstance(name, str) for name in method.scoring):
+        return None
+    features = reducers.kept_features(reducer)
+    return None if features is None else np.sort(features)
 
 
 def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) -> Tested:

@@ -72,12 +72,17 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         ValueError
             An unknown setting; missing values or texts where the settings refuse them.
         """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return the same rows as numbers: to transform them after a fit would compute all twice."""
         for name, choices in (("missing", MISSING), ("categories", ("one_hot",)), ("scale", SCALES)):
             if getattr(self, name) is not None:
                 check_choice("preparation", name, getattr(self, name), choices)
         if sparse.issparse(X):
-            self.transformer_ = self.of_numbers(is_sparse=True).fit(X)
-            return self
+            self.transformer_ = self.of_numbers(is_sparse=True)
+            return self.transformer_.fit_transform(X)
         is_text = np.array([kind.kind == "O" for kind in X.dtypes], dtype=bool)
         if is_text.any() and self.categories is None:
             texts = X.columns[is_text]
@@ -99,8 +104,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 ("texts", make_pipeline(SimpleImputer(strategy="most_frequent"), encoder), is_text),
             ],
             verbose_feature_names_out=False,
-        ).fit(X)
-        return self
+        )
+        return self.transformer_.fit_transform(X)
 
     def of_numbers(self, *, is_sparse: bool = False, impute: bool = True) -> Any:
         """Return what is done to columns of numbers, an unfitted pipeline; without missing values nothing to impute."""
