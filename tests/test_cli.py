@@ -160,7 +160,7 @@ def test_nothing_is_near_a_name_that_is_far(call):
         ),
         (["verify", "protocol.nope=1"], r"protocol\.nope"),
         (["run", "dataset=techtc", "executor=serial"], "run provsel fetch techtc"),
-        (table1("executor.name=threads"), "executor: expected one of dask, loky, serial, slurm, got 'threads'"),
+        (table1("executor.name=threads"), "executor: expected one of auto, dask, loky, serial, slurm, got 'threads'"),
     ],
 )
 def test_bad_input_is_one_line(argv, message, call, folder):

@@ -7,6 +7,8 @@ import time
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from inputs import TECHTC, contenders, loaded, new_folder, slow
@@ -94,6 +96,49 @@ def bench_report(benchmark, n_trials, contender):
     largest = max(path.stat().st_size for path in folder.rglob("report/**/*.html"))
     benchmark.extra_info["largest_page_megabytes"] = largest / 1e6
     assert largest < 3e6
+
+
+OWN_TABLE = {
+    "select": (["select", "{table}", "kind"], 4),
+    "run": (["run", "-m", "selector=rfe,rrqr", "selector.n_features_to_select=2,4"], 4),
+    "rank": (["rank"], 20),
+}
+"""Commands on a table of 344 rows and 7 columns, as a first one may be, and the goal in seconds on two cores."""
+
+
+@cache
+def own_table():
+    """Return a file of three kinds of rows: four columns that tell them apart, one of noise, two of texts."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(3, size=344)
+    table = pd.DataFrame(rng.standard_normal((344, 5)) + 1.5 * kind[:, None] * [1, 1, 1, 1, 0]).add_prefix("length_")
+    table["place"] = rng.choice(["north", "south", "west"], 344)
+    table["sex"] = rng.choice(["female", "male"], 344)
+    table["kind"] = np.array(["one", "two", "three"])[kind]
+    path = new_folder() / "table.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+@by_the_clock
+@contenders("provsel", SVM)
+@pytest.mark.parametrize("command", ["select", "run", slow("rank")])
+def bench_own_table(benchmark, command, contender):
+    """Seconds until the answer, of which nothing is stored."""
+    words, seconds = OWN_TABLE[command]
+    benchmark.extra_info["goal"] = f"provsel / {seconds} s <= 1"
+    arguments = [word.format(table=own_table()) for word in words]
+    if command != "select":
+        arguments += ["dataset=file", f"dataset.path={own_table()}", "dataset.target=kind"]
+    if contender == SVM:
+        benchmark(started("-c", SVM))
+        return
+
+    def fresh():
+        results = [] if command == "select" else [f"results={new_folder()}"]
+        return (provsel(*arguments, *results),), {}
+
+    benchmark.pedantic(lambda run: run(), setup=fresh, rounds=3)
 
 
 @cache

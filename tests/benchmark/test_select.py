@@ -176,6 +176,17 @@ def test_noise_is_called_noise():
     assert wrong <= 2
 
 
+@pytest.mark.parametrize(("n_groups", "sentence"), [(8, "cannot show any gain over guessing"), (60, "A gain of ")])
+def test_the_gain_that_would_be_seen_is_one_that_there_can_be(n_groups, sentence):
+    """Of groups that are of one class, guessing is right or wrong on all of a fold."""
+    X, _ = planted(240, 3, seed=14)
+    groups = np.arange(240) * n_groups // 240
+    selected = select(X, groups % 2, groups=groups, methods="f_test", n_splits=8, n_jobs=1)
+    assert sentence in selected.answer[1]
+    if n_groups == 60:
+        assert float(selected.answer[1].split()[3]) < 50
+
+
 def test_planted_features_are_named_and_noise_is_not():
     X, y = planted(200, 40, seed=5)
     selected = select(X, y, methods="f_test,mrmr", n_jobs=1)

@@ -232,6 +232,7 @@ def test_methods_are_ranked_on_a_target_of_numbers(small, results, tmp_path, cap
     page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
     assert not page.problems
     assert "Unexplained variance (%)" in page.text
+    assert "Unexplained variance beside all features" in page.text
     assert "alanced error" not in page.text
     assert main([*command, "--against", "chi2"]) == 2
     assert "rank: chi-squared: expected a target of classes, got one of numbers" in capsys.readouterr().err

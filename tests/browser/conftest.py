@@ -4,6 +4,8 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from browsing import Visits, find_chromium, made_once
 from playwright.sync_api import sync_playwright
@@ -56,3 +58,27 @@ def report(chromium, tmp_path_factory):
 @pytest.fixture(scope="session")
 def hostile(chromium, tmp_path_factory):
     return made_once(tmp_path_factory, "hostile", lambda folder: write_seen(folder, evil=True)) / "results" / "report"
+
+
+def write_answers(folder):
+    """Make a table, and the pages of `select` and `run` on it."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((80, 6))).add_prefix("a_long_name_of_column_").assign(y=["a", "b"] * 40)
+    table.loc[table["y"] == "b", "a_long_name_of_column_2"] += 2
+    folder.joinpath("table.csv").write_text(table.to_csv(index=False))
+    data = ["dataset=file", "dataset.path=table.csv", "dataset.target=y"]
+    methods = ["selector=rrqr,uniform,full", "selector.n_features_to_select=1,3"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PROVSEL_PROJECT", raising=False)
+        patch.chdir(folder)
+        assert (
+            main(["select", "table.csv", "y", "--methods=f_test,rrqr", "--folds=4", "--jobs=1", "--out=selected"]) == 0
+        )
+        assert main(["run", "-m", *data, *methods, "protocol.n_splits=4"]) == 0
+        assert main(["report"]) == 0
+
+
+@pytest.fixture(scope="session")
+def answers(chromium, tmp_path_factory):
+    """A folder with pages that begin with an answer."""
+    return made_once(tmp_path_factory, "answers", write_answers)

@@ -55,6 +55,29 @@ def test_accessible_and_pictured(visits, report, hostile, kind):
         assert serious(page) == [], theme
 
 
+ANSWERS = {"select": "selected/index.html", "run": "results/report/runs/table-*.html"}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_an_answer_comes_first_and_can_be_read_on_a_telephone(visits, answers, kind):
+    """At 400 px the page does not scroll sideways, no part of it scrolls up and down, and names of lines stay."""
+    [path] = answers.glob(ANSWERS[kind])
+    page = visits.open(path, viewport={"width": 400, "height": 800}, color_scheme="light", reduced_motion="reduce")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    higher = "all => all.filter(each => each.scrollHeight > each.clientHeight + 1).length"
+    assert page.locator(".scroll, pre").evaluate_all(higher) == 0
+    first, figure, table = (page.locator(f"main {name}").first.bounding_box() for name in (".answer", "img", "table"))
+    assert first["y"] < figure["y"] < table["y"]
+    box = page.locator(".scroll").first
+    name, number = box.locator("tbody th").first, box.locator("tbody td").first
+    before = name.bounding_box()["x"], number.bounding_box()["x"]
+    assert box.evaluate("box => { box.scrollLeft = 90; return box.scrollLeft; }") == 90
+    assert name.bounding_box()["x"] == before[0]
+    assert number.bounding_box()["x"] == before[1] - 90
+    page.screenshot(path=SCREENSHOTS / f"{kind}-narrow.png")
+    assert serious(page) == []
+
+
 def test_axe_finds_what_is_wrong(visits, report):
     page = visits.open(report / "index.html")
     page.locator("p").first.evaluate("each => { each.style.color = '#eee'; each.style.background = '#fff'; }")

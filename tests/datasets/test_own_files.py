@@ -30,7 +30,7 @@ from provlab.core.plan import cells_of
 from provlab.core.store import TrialStore
 from provlab.data import load_dataset
 from provlab.data.identity import keyed_parameters, loader
-from provlab.data.own_text import MISSING
+from provlab.data.own.text import MISSING
 from provlab.run.runner import run_cells
 
 RNG = np.random.default_rng(0)

@@ -224,7 +224,7 @@ def of_methods(
         methods = FoldDifferences(folds.values.drop(columns=all_name), folds.ratio, folds.sign)
         to_all = methods.to(folds.values[all_name].to_numpy())
     n_methods = methods.values.shape[1]
-    if n_methods + has_all < 2 or not n_methods:
+    if n_methods + has_all < 2 or not n_methods or len(folds.values) < 2:
         return []
     best = Estimate(*estimates.loc[methods.best, ["value", "low", "high"]])
     rank = "least" if words.sign > 0 else "largest"
@@ -247,7 +247,7 @@ def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list
     counts: dict[str, int] = {}
     detectable = []
     for folds in by_dataset.values():
-        if folds.values.shape[1] < 2:
+        if min(folds.values.shape) < 2:
             continue
         p_values = folds.to_best()["p"]
         for name in [folds.best, *p_values.index[p_values >= LEVEL]]:
@@ -290,7 +290,7 @@ def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_d
     n_undecided = int((others["verdict"] == "inconclusive").sum())
     texts = [f"{n_undecided} of {len(others)} other methods cannot be told apart from it."]
     for verdict, text in (("better", "Worse than it"), ("worse", "Better than it"), ("same", "Within a point of it")):
-        names = [visible_line(str(other)) for other in others.index[others["verdict"] == verdict]]
+        names = [visible_line(str(method)) for method in others.index[others["verdict"] == verdict]]
         if names:
             texts.append(f"{text}: {joined(names)}.")
     if len(others):

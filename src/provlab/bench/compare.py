@@ -135,7 +135,7 @@ def _notes(comparison: Comparison) -> list[str]:
 def compare(
     X: Any,
     y: Any,
-    methods: Any,
+    methods: Mapping[str, Any] | Sequence[str] | str,
     *,
     model: Any = None,
     task: str = "auto",
@@ -242,9 +242,9 @@ def compare(
     >>> methods = {"chi2": SelectKBest(chi2, k=20), "leverage": LeverageScoreSelector(20, rank=10)}
     >>> compare(X, y, methods, repeats=1, n_splits=3)  # doctest: +SKIP
     """
-    methods = selectors_by_name(methods)
+    selectors: Mapping[str, Any] = selectors_by_name(methods)
     model = model_by_name(model)
-    _check_estimators(methods, model, preparation)
+    _check_estimators(selectors, model, preparation)
     results = Path(results)
     beside = {"groups": groups, "sample_weight": sample_weight, "fold": folds_of_rows(cv)}
     beside = {role: value for role, value in beside.items() if value is not None}
@@ -271,7 +271,7 @@ def compare(
         if scoring is not None and scoring != ():
             parts["protocol"] |= {"scoring": as_config(scoring)}
         cells = []
-        for selector in methods.values():
+        for selector in selectors.values():
             cells += cells_of({**parts, "selector": as_config(selector)})
         store = TrialStore(results / "store")
         executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
@@ -279,7 +279,7 @@ def compare(
         reasons = report.reasons(cells)
         if all(cell.id in reasons for cell in cells):
             report.check("compare")
-        run = own_run("", cells, [*methods], [name] * len(cells), reasons)
+        run = own_run("", cells, [*selectors], [name] * len(cells), reasons)
     return _comparison(run, headline_of(cells[0]), store, results)
 
 

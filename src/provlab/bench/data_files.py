@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
-from provlab.data.own_columns import known_labels
+from provlab.data.own.target import known_labels
 from provlab.project.documents import digest
 from provsel.files import replacing
 from provsel.sparse_input import check_sparse

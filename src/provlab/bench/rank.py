@@ -495,6 +495,8 @@ def _draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
     from provlab.report.figures.style import ON_A_PAGE
 
     lines = frame[["difference", "low", "high"]].dropna().rename(columns={"difference": "value"})
+    if lines.empty:
+        return
     lines = lines.assign(row=lines.index, dataset="")
     figure = dots(lines, xlabel=f"difference in {words.measure} (points)", width=ON_A_PAGE)
     figure.savefig(folder / "differences.svg")

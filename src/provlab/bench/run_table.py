@@ -148,24 +148,29 @@ class RunTable:
         by_dataset: dict[str, list[int]] = {}
         for place, cell in enumerate(self.run.cells):
             by_dataset.setdefault(cell.label, []).append(place)
-        comparable = {}
+        differences = {}
         for label, places in by_dataset.items():
-            folds = {self.run.cells[place].counts[:2] for place in places}
-            headlines = {self.run.cells[place].headline for place in places}
-            if len(folds) == len(headlines) == 1 and headlines != {SECONDS}:
-                comparable[label] = places
-        if not comparable:
+            if self._is_comparable(places):
+                differences[label] = self._differences(places)
+        if not differences:
             return []
-        differences = {label: self._differences(places) for label, places in comparable.items()}
-        places = next(iter(comparable.values()))
+        first = next(iter(differences))
+        places = by_dataset[first]
         words = words_of(self.run.cells[places[0]].headline)
         if len(by_dataset) > 1:
             return of_datasets(differences, words)
         names = self._names(places)
         estimates = self.frame.iloc[places].set_axis(names)
         with_all = [name for name, place in zip(names, places, strict=True) if self._keeps_all(place)]
-        all_name = with_all[0] if len(with_all) == 1 else ""
-        return of_methods(differences[self.run.cells[0].label], estimates, words, all_name)
+        return of_methods(differences[first], estimates, words, with_all[0] if len(with_all) == 1 else "")
+
+    def _is_comparable(self, places: Sequence[int]) -> bool:
+        """Tell whether cells have names of their own, and one measure on the same folds, of which there are two."""
+        cells = [self.run.cells[place] for place in places]
+        folds = {cell.counts[:2] for cell in cells}
+        headlines = {cell.headline for cell in cells}
+        has_names = len({*self._names(places)}) == len(places)
+        return has_names and len(folds) == len(headlines) == 1 and math.prod(*folds) > 1 and headlines != {SECONDS}
 
     def _names(self, places: Sequence[int]) -> list[str]:
         """Return methods with their numbers of features where one has several."""

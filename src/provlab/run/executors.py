@@ -145,12 +145,12 @@ def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
         elapsed = time.perf_counter() - start
         yield result
         seconds_a_trial = min(seconds_a_trial, elapsed / len(task.trials))
-        others = tasks[place + 1 :]
+        tasks_left = tasks[place + 1 :]
         is_known = place > 0 or elapsed > LONG_TASK
-        left = seconds_a_trial * sum(len(other.trials) for other in others)
-        n_workers = min(n_jobs, len(others))
+        left = seconds_a_trial * sum(len(task_left.trials) for task_left in tasks_left)
+        n_workers = min(n_jobs, len(tasks_left))
         if is_known and n_workers > 1 and WORKERS_START + left / n_workers < left:
-            yield from _loky(others, n_workers)
+            yield from _loky(tasks_left, n_workers)
             return
 
 

@@ -147,26 +147,12 @@ def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
     return Fitted(fitted, rows, selecting, geometry, weights)
 
 
-SCORES_OF_CLASSES = {
-    "chi2": "f_regression",
-    "f_classif": "f_regression",
-    "mutual_info_classif": "mutual_info_regression",
-}
-"""Score functions of scikit-learn that take each number for a class, and what to use for numbers."""
-
-
 def _tell_of_numbers(selector: Any) -> None:
     """Set the task of a selector, and of those inside: the target are numbers, also where all of them are whole."""
     if getattr(selector, "classes_only", False):
         raise ValueError(
             f"{type(selector).__name__}: expected classes, got a target of numbers; choose selector=rfe, "
             f"selector=lasso, selector=alpha_investing, or a selector that needs no labels."
-        )
-    function = getattr(getattr(selector, "score_func", None), "__name__", "")
-    if function in SCORES_OF_CLASSES:
-        raise ValueError(
-            f"{type(selector).__name__}: expected classes for {function}, got a target of numbers; choose "
-            f"score_func={SCORES_OF_CLASSES[function]}."
         )
     if isinstance(selector, BaseEstimator):
         tasks = {name for name, value in selector.get_params().items() if value == "auto"}
@@ -181,10 +167,9 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
     is_whole = reducers.leaves_nothing_out(inner, view)
-    kept = reducers.kept_features(inner)
-    if kept is not None and not is_whole and _depends_on_features_only(method, model, inner):
-        features = np.sort(kept).tobytes().hex()
-        name = f"tested {described(model)} {method.scoring} {features}"
+    features = None if is_whole else _features_that_decide(method, model, inner)
+    if features is not None:
+        name = f"tested {described(model)} {method.scoring} {features.tobytes().hex()}"
         tested: Tested = rows.shared(name, lambda: _trained_and_tested(method, model, fitted, fold))
         return _record(fitted, fold, tested)
     with view.metered() as training:
@@ -214,21 +199,23 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     return record | own_measures(method, trial)
 
 
-def _depends_on_features_only(method: Method, model: Any, reducer: Any) -> bool:
-    """Tell whether the test of a model is the same for all selections of the same features, and needs no model later.
+def _features_that_decide(method: Method, model: Any, reducer: Any) -> NDArray[np.int64] | None:
+    """Return the selected features, sorted, where the test of a model follows from them; None where it may not.
 
-    A selector of ours keeps columns as they are unless it weights them; one of others may do more.
+    A selector of ours keeps columns as they are unless it weights them; one of others may do more. Certificates and
+    measures of the project's own need the model itself.
     """
     if method.measures or is_certified(method, reducer) or (method.certify and is_compressed(model)):
-        return False
+        return None
     is_plain = isinstance(reducer, BaseSelector) and type(reducer).reduce is BaseSelector.reduce
-    if not is_plain or getattr(reducer, "rescale", False):
-        return False
-    if reducers.kept_features(reducer) is None or reducers.is_random_model(model):
-        return False
+    if not is_plain or getattr(reducer, "rescale", False) or reducers.is_random_model(model):
+        return None
     parts = [model, *(part for part in model.get_params(deep=True).values() if isinstance(part, BaseEstimator))]
     is_determined = all(type(part).__module__.split(".")[0] in DETERMINED for part in parts)
-    return is_determined and all(isinstance(name, str) for name in method.scoring)
+    if not is_determined or not all(isinstance(name, str) for name in method.scoring):
+        return None
+    features = reducers.kept_features(reducer)
+    return None if features is None else np.sort(features)
 
 
 def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) -> Tested:
@@ -246,7 +233,7 @@ def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) 
 
 def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: Any, cost: Cost) -> Tested:
     """Return what a trained model came to."""
-    scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
+    scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight)
     scores |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     weights = np.ravel(getattr(trained, "coef_", ()))
     if weights.size > MAX_COEFFICIENTS:

@@ -16,11 +16,12 @@ from provlab.bench.answer import (
     beside_reference,
     is_or_are,
     joined,
+    limits,
     wrapped,
 )
 from provlab.core.tables import aligned_text
 from provlab.project.messages import visible_line
-from provlab.verdicts.claims.paired_tests import Side, holm
+from provlab.verdicts.claims.paired_tests import CorrectedT, Side, holm
 from provlab.verdicts.fold_differences import LEVEL
 
 if TYPE_CHECKING:
@@ -69,11 +70,7 @@ def answer(selected: Selected) -> list[str]:
     gain = values.difference(values.procedure, values.guess)
     is_better = max(selected.measure.sign * end for end in gain.interval(0.95)) < 0
     if not is_better:
-        sentences = [_nothing(selected, words)]
-        detectable = gain.detectable(LEVEL / 2, _better_side(selected))
-        if math.isfinite(detectable):
-            sentences.append(f"A gain of {words.amount(detectable)} over guessing would be seen nine times in ten.")
-        return sentences
+        return [_nothing(selected, words), _gain_seen(selected, words, gain)]
     sentences = [_keep(selected, words), _beside_all(selected, words)]
     if selected.methods.values.shape[1] > 1:
         to_all = selected.methods.to(values.of_all)
@@ -81,6 +78,16 @@ def answer(selected: Selected) -> list[str]:
     if len(selected.features) < selected.problem.n_columns:
         sentences.append(_frequencies(selected))
     return [sentence for sentence in sentences if sentence]
+
+
+def _gain_seen(selected: Selected, words: Words, gain: CorrectedT) -> str:
+    """Return what gain over guessing these folds would show, or that there is none so large."""
+    detectable = gain.detectable(LEVEL / 2, _better_side(selected))
+    least, largest = limits(selected.measure.name)
+    perfect = max(least, 0.0) if selected.measure.sign > 0 else largest
+    if detectable > abs(perfect - float(selected.values.guess.mean())):
+        return "So few rows, or groups of rows, cannot show any gain over guessing."
+    return f"A gain of {words.amount(detectable)} over guessing would be seen nine times in ten."
 
 
 def _better_side(selected: Selected) -> Side:

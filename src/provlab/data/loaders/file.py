@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 import inspect
-import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,85 +14,28 @@ from scipy import sparse
 
 from provlab.data.dataset import Dataset, make_dataset, rows_from
 from provlab.data.files import TableError
-from provlab.data.own_columns import column_beside, features_of, target_of
-from provlab.data.own_table import (
-    APART,
-    FORMATS,
-    UNNAMED,
-    Table,
-    faults_of,
-    has_index,
-    is_read_anew,
-    names_of,
-    once,
-    read_table,
+from provlab.data.own.columns import features_of
+from provlab.data.own.formats import APART, FORMATS, is_read_anew, names_of, read_table
+from provlab.data.own.roles import Columns, columns_of, notes_on_names, place_of_target
+from provlab.data.own.settings import (
+    BESIDE,
+    LATER,
+    SETTINGS,
+    has_columns,
+    reading_of,
+    reading_of_target,
+    without_what_is_found,
 )
-from provlab.data.own_text import MISSING, PACKED, SPACES, SVMLIGHT, TEXTS, Reading, format_of, layout_of
+from provlab.data.own.table import Table, faults_of, once
+from provlab.data.own.target import column_beside, target_of
+from provlab.data.own.text import PACKED, Reading, format_of
 from provlab.project.documents import read_json
-from provlab.project.messages import did_you_mean, listed
+from provlab.project.messages import listed
 from provlab.project.project import current_project
 
 VERSION = 1
 OBTAIN = "say dataset=file dataset.path=FILE"
-
-TARGETS = ("label", "target", "class", "y")
-"""Names of the column of labels that need not be said."""
-
-EVENTS = {"event", "status", "death", "died", "dead", "censored", "censor", "cens", "fustat", "os", "vital_status"}
-TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime", "time_to_event", "os_time", "os.time"}
-"""Names of columns of survival data: each tells of the other."""
-
-SPELLED = {"tab": "\t", "\\t": "\t", "space": SPACES}
-"""Separators that are hard to write on a command line."""
-
-SETTINGS = tuple(setting.name for setting in fields(Reading) if setting.name != "vectors")
-BESIDE = ("groups", "sample_weight", "fold")
-ROLES = ("target", *BESIDE)
-LATER = ("index_col", *BESIDE, "task", *SETTINGS, "categorical", "target_path", "test_path", "splits")
 CHOICES = {"task": ("auto", "classification", "regression")}
-
-
-def _is_place(value: Any) -> bool:
-    return value is None or (isinstance(value, str | int) and not isinstance(value, bool))
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def _is_sign(value: Any) -> bool:
-    return isinstance(value, str) and (len(value) == 1 or value == SPACES)
-
-
-def _is_encoding(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and bool(codecs.lookup(value))
-    except LookupError:
-        return False
-
-
-def _is_header(value: Any) -> bool:
-    return value == "none" or (type(value) is int and value >= 0)
-
-
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    **dict.fromkeys(("index", "index_col", *ROLES), (_is_place, "a column's name or number")),
-    **dict.fromkeys(("left_out", "categorical"), (_is_list, "a list of columns such as [id, date]")),
-    **dict.fromkeys(("sep", "decimal", "thousands", "comment"), (_is_sign, "one character")),
-    "encoding": (_is_encoding, "one of Python, such as cp1252, utf-16"),
-    "header": (_is_header, "infer, none or a row from 0"),
-    "keep_default_na": (_is_truth, "true or false"),
-    "sheet_name": (lambda value: isinstance(value, str) or type(value) is int, "a name or a number from 0"),
-    "X": (lambda value: isinstance(value, str), "the name of a variable"),
-    "zero_based": (_is_truth, "true, false or null"),
-    "n_features": (lambda value: type(value) is int and value >= 1, "a whole number from 1"),
-    "transpose": (_is_truth, "true or false"),
-}
-"""By parameter, what tells a right value where it is not the default, and its description."""
 
 
 def load(
@@ -195,14 +134,14 @@ def load(
     settings = dict(locals())
     file, *second_file = files(path=path, target_path=target_path, test_path=test_path)
     with faults_of(file):
-        how = _reading(file, settings)
+        how = reading_of(file, settings)
         table = read_table(file, how)
         n_train = table.columns.shape[0]
         if test_path is not None:
             table = table.with_rows_of(read_table(second_file[0], how), second_file[0].name)
         if not n_train:
             raise TableError(f"expected rows, got none below {listed(table.names)}; write some.")
-        columns = _columns_of(file, table.names, settings)
+        columns = columns_of(file, table.names, settings)
         labels, place = _labels(table, columns, settings, second_file, how)
         y, class_names = target_of(labels, place, task)
         beside = {role: column_beside(table, role, columns.roles[role]) for role in BESIDE}
@@ -211,7 +150,7 @@ def load(
         if not features.places:
             nothing = "expected at least one feature, got none beside labels and what is left out"
             raise TableError(f"{'; '.join([nothing, *features.notes])}.")
-        notes = [*table.notes, *_notes(table, columns, features.places, class_names), *features.notes]
+        notes = [*table.notes, *notes_on_names(table, columns, features.places, class_names), *features.notes]
         for note in notes:
             warnings.warn(f"data set {file.name}: {note}.", stacklevel=2)
         return make_dataset(
@@ -240,10 +179,10 @@ def checked(**settings: Any) -> dict[str, Any]:
     """
     file, *second_file = files(**settings)
     with faults_of(file):
-        how = _without_what_is_found(file, _reading(file, settings))
+        how = without_what_is_found(file, reading_of(file, settings))
         is_apart = format_of(file) in APART  # names are those of variables, and columns may need none
-        names = [] if is_apart and not _has_columns(settings) else once(names_of, file, how)
-        columns = _columns_of(file, names, settings)
+        names = [] if is_apart and not has_columns(settings) else once(names_of, file, how)
+        columns = columns_of(file, names, settings)
         times = Counter(names)
         spelled: list[str | int] = [*names]
         for k, name in enumerate(names):
@@ -258,8 +197,8 @@ def checked(**settings: Any) -> dict[str, Any]:
             if place is not None:
                 parameters[role] = place if is_apart else spelled[place]
         if settings["target_path"] is not None:
-            target_names = once(names_of, second_file[0], _reading_of_target(how))
-            parameters["target"] = target_names[_place_of_target(target_names, settings["target"])]
+            target_names = once(names_of, second_file[0], reading_of_target(how))
+            parameters["target"] = target_names[place_of_target(target_names, settings["target"])]
         parameters["index"] = left_out[0] if left_out else None
         parameters["left_out"] = left_out[1:]
         parameters["index_col"] = None
@@ -346,164 +285,14 @@ def _file(parameter: str, path: Any) -> Path:
     return file
 
 
-# ---- settings
-
-
-def _reading(file: Path, settings: Mapping[str, Any]) -> Reading:
-    """Return how the file is read, with all settings checked and in one spelling."""
-    values = {name: settings[name] for name in SETTINGS}
-    missing = values["na_values"]
-    if not _is_list(missing):
-        missing = [missing]
-    words = {str(value) for value in missing if value is not None}
-    if None in missing:
-        words.add("null")
-    values["na_values"] = tuple(sorted(words))
-    if values["header"] is None:
-        values["header"] = "none"
-    if isinstance(values["sep"], str):
-        values["sep"] = SPELLED.get(values["sep"], values["sep"])
-    ending = format_of(file)
-    accepted = FORMATS[ending][1]
-    for name, value in values.items():
-        if value != getattr(Reading, name) and name not in accepted:
-            raise ValueError(
-                f"dataset.{name}: expected settings of {ending} files, {', '.join(accepted) or 'none'}, got "
-                f"{value!r:.80}; leave it out."
-            )
-    if _is_list(settings["target"]) and settings["target"]:
-        targets = ",".join(map(str, settings["target"]))
-        raise ValueError(
-            f"dataset.target: expected one target at a time, got {settings['target']!r:.80}; run each, "
-            f"'-m dataset.target={targets:.80}', and leave the others out."
-        )
-    for name, (is_right, expected) in CHECKS.items():
-        value = {**settings, **values}[name]
-        if value != getattr(Reading, name, None) and not is_right(value):
-            raise ValueError(f"dataset.{name}: expected {expected}, got {value!r:.80}.")
-    if ending not in APART:
-        return Reading(**values)
-    vectors = []
-    for role in ROLES:
-        if isinstance(settings[role], str):
-            vectors.append((role, settings[role]))
-        elif role == "target" and settings[role] is None and settings["target_path"] is None:
-            vectors.append((role, None))  # the usual labels of variables are found by their names
-    return Reading(**values, vectors=tuple(vectors))
-
-
-def _reading_of_target(how: Reading) -> Reading:
-    """Return how the second file is read that has the target."""
-    return replace(how, transpose=False, vectors=())
-
-
-def _without_what_is_found(file: Path, how: Reading) -> Reading:
-    """Return how a file is read without the settings that its first lines tell as well."""
-    if format_of(file) not in TEXTS:
-        return how
-    layout = once(layout_of, file, how)
-    for name in ("sep", "decimal", "encoding", "header"):
-        without = replace(how, **{name: getattr(Reading, name)})
-        with suppress(ValueError):  # it has to be said
-            if once(layout_of, file, without) == layout:
-                how = without
-    return how
-
-
-def _has_columns(settings: Mapping[str, Any]) -> bool:
-    """Tell whether settings name columns of a matrix, where others name variables beside it."""
-    if settings["left_out"] or settings["categorical"]:
-        return True
-    if settings["index"] is not None or settings["index_col"] is not None:
-        return True
-    return any(isinstance(settings[role], int) for role in ROLES)
-
-
-# ---- columns
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """The columns of each role, None where it has none or stands apart, those that are no features, and categories."""
-
-    roles: dict[str, int | None]
-    left_out: set[int]
-    categorical: set[int]
-
-
-def _columns_of(file: Path, names: list[str], settings: Mapping[str, Any]) -> _Columns:
-    """Return which columns are what."""
-    left_out = {_place("left_out", names, column) for column in settings["left_out"]}
-    for parameter in ("index", "index_col"):
-        if settings[parameter] is not None:
-            left_out.add(_place(parameter, names, settings[parameter]))
-    if names and UNNAMED.fullmatch(names[0]) and once(has_index, file, _reading(file, settings)):
-        left_out.add(0)
-    roles = {role: _place_of_role(file, names, role, settings) for role in ROLES}
-    left_out.update(place for place in roles.values() if place is not None)
-    return _Columns(roles, left_out, {_place("categorical", names, column) for column in settings["categorical"]})
-
-
-def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[str, Any]) -> int | None:
-    """Return the number of the column that has a role, None where there is none or it is apart."""
-    column = settings[role]
-    if role == "target" and settings["target_path"] is not None:
-        return None
-    if format_of(file) in SVMLIGHT and column is not None and (role, column) != ("groups", "qid"):
-        raise TableError(f"expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out.")
-    is_apart = format_of(file) in APART
-    if column is None and role == "target" and not is_apart:
-        step = "dataset.target=NAME, or a number from 0, -1 for the last"
-        if "transpose" in FORMATS[format_of(file)][1]:
-            step += "; where the samples are columns, dataset.transpose=true"
-        if format_of(file) == ".arff":  # where by convention it is the last one
-            step = f"by the format's convention 'dataset.target=\"{names[-1]:.80}\"', the last attribute"
-        return _usual_target(names, step)
-    if column is None or (is_apart and isinstance(column, str)):
-        return None
-    return _place(role, names, column)
-
-
-def _usual_target(names: list[str], step: str) -> int:
-    """Return the number of the column that has one of the usual names of labels."""
-    usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
-    if len(usual) != 1:
-        raise TableError(
-            f"expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among {listed(names)}; say "
-            f"which: {step}."
-        )
-    return usual[0]
-
-
-def _place_of_target(names: list[str], target: str | int | None) -> int:
-    """Return the number of the target in a second file."""
-    if target is not None:
-        return _place("target", names, target)
-    if len(names) == 1:
-        return 0
-    return _usual_target(names, "dataset.target=NAME, a column of dataset.target_path")
-
-
-def _place(parameter: str, names: list[str], column: str | int) -> int:
-    """Return the number of a column that is given by name or number."""
-    if isinstance(column, int) and not isinstance(column, bool) and -len(names) <= column < len(names):
-        return column % len(names)
-    if names.count(str(column)) == 1:
-        return names.index(str(column))
-    step = did_you_mean(str(column), names)
-    if parameter == "target" and not step:
-        step = "; where the samples are columns, say dataset.transpose=true."
-    raise TableError(f"dataset.{parameter}: expected a column of {listed(names)}, got {column!r:.80}{step or '.'}")
-
-
 def _labels(
-    table: Table, columns: _Columns, settings: Mapping[str, Any], second_file: list[Path], how: Reading
+    table: Table, columns: Columns, settings: Mapping[str, Any], second_file: list[Path], how: Reading
 ) -> tuple[Table, int | None]:
     """Return the table that has the target, and the number of its column."""
     if settings["target_path"] is None:
         return table, columns.roles["target"]
     [file] = second_file
-    labels = read_table(file, _reading_of_target(how))
+    labels = read_table(file, reading_of_target(how))
     n = table.columns.shape[0]
     n_labels = labels.columns.shape[0]
     if n_labels != n:
@@ -511,56 +300,4 @@ def _labels(
             f"dataset.target_path: expected {n} rows, one for each row of dataset.path, got {n_labels} in {file.name}; "
             f"correct it, or say dataset.header=none where a first row of values was read as names."
         )
-    return labels, _place_of_target(labels.names, settings["target"])
-
-
-def _notes(table: Table, columns: _Columns, features: list[int], class_names: np.ndarray | None) -> list[str]:
-    """Return what people should know of names."""
-    notes = []
-    nameless = [k for k in features if UNNAMED.fullmatch(table.names[k])]
-    if nameless:
-        places = ",".join(map(str, nameless[:5]))
-        notes.append(
-            f"columns without a name, {listed([table.names[k] for k in nameless])}, are features; give them names in "
-            f"the first line, or leave them out: dataset.left_out=[{places}]"
-        )
-    if UNNAMED.fullmatch(table.names[0]) and 0 in columns.left_out:
-        notes.append(f"column {table.names[0]!r}, which only numbers the rows, is left out")
-    if class_names is not None:
-        odd = [repr(name) for name in class_names if name.lower() in MISSING]
-        if odd:
-            notes.append(f"classes are called {listed(odd)}; where that means no label, say dataset.na_values")
-    target = columns.roles["target"]
-    if target is not None:
-        names = [table.names[k] for k in features]
-        survival = _notes_of_survival(table.names[target], names)
-        notes += survival or _notes_of_other_targets(table.names[target], names)
-    return notes
-
-
-def _notes_of_other_targets(target: str, names: list[str]) -> list[str]:
-    """Return a note on features that may be further targets by their names: t2 beside t1, labelB beside labelA."""
-    stem = re.sub(r"(\d+|[A-Z])$", "", target).rstrip("_.- ")
-    if stem == target or not stem:
-        return []
-    alike = [name for name in names if name != target and re.fullmatch(rf"{re.escape(stem)}[_.\- ]?(\d+|[A-Z])", name)]
-    if not alike or 2 * len(alike) > len(names):
-        return []
-    return [
-        f"features with names like that of the target {target}: {listed(alike)}; one target at a time: where they are "
-        f"other targets, leave them out, 'dataset.left_out=[{','.join(alike):.200}]'"
-    ]
-
-
-def _notes_of_survival(target: str, names: list[str]) -> list[str]:
-    """Return a note on a time as a feature of an event, or the other way round."""
-    partners: set[str] = set()
-    for targets, beside in ((EVENTS, TIMES), (TIMES, EVENTS)):
-        if target.lower() in targets:
-            partners |= beside
-    return [
-        f"column {name} is a feature, but is known only with the target {target} where these are survival data; leave "
-        f"it out: dataset.left_out=[{name}]"
-        for name in names
-        if name.lower() in partners
-    ]
+    return labels, place_of_target(labels.names, settings["target"])

@@ -10,10 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from provlab.data.files import ROW_BYTES, TableError
 from provlab.project.messages import listed, to_install
 from provsel.streams.memory import check_memory, memory_limit
-
-from .files import ROW_BYTES, TableError
 
 MAX_ROWS = 1 << 20
 """Rows that Excel has at most."""

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from provlab.data.files import ROW_BYTES, TableError
 from provsel.streams.memory import check_memory, memory_limit
-
-from .files import ROW_BYTES, TableError
 
 FIRST_LINES = 200
 """Lines below @data by which provsel 0.1.0 chose the sign of quotes."""

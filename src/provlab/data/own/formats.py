@@ -1,8 +1,4 @@
-"""A user's own file as a table of columns: text such as CSV, typed columns, or a matrix with vectors beside it.
-
-Such a file is of unknown intent: nothing in it is run, and what would take more memory than the limit is refused before
-anything asks for it.
-"""
+"""The formats of users' own files: text such as CSV, typed columns, or a matrix with vectors beside it."""
 
 from __future__ import annotations
 
@@ -10,25 +6,19 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from provlab.project.documents import file_state
-from provlab.project.messages import listed
-from provsel.streams.memory import MemoryLimitError, check_memory, memory_limit, within_memory
-from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
-from provsel.streams.svmlight_rows import SvmlightRows, query_ids
-
-from .files import COLUMN_BYTES, ROW_BYTES, TableError
-from .own_arff import was_read_otherwise
-from .own_text import (
+from provlab.data.files import COLUMN_BYTES, ROW_BYTES, TableError
+from provlab.data.own.arff import was_read_otherwise
+from provlab.data.own.table import Table, once, read_sound
+from provlab.data.own.text import (
     JSON_LINES,
     PACKED,
     SVMLIGHT,
@@ -47,8 +37,10 @@ from .own_text import (
     read_frame,
     written_as_csv,
 )
-
-T = TypeVar("T")
+from provlab.project.messages import listed
+from provsel.streams.memory import check_memory, memory_limit
+from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
+from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
 APART = (".npz", ".mat", *SVMLIGHT)
 """Formats that keep labels apart from the columns."""
@@ -74,113 +66,9 @@ TYPED_FACTOR = 8
 """Memory that a Stata file takes, in sizes of the file: bytes become floating-point numbers of 64 bits."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """What a file holds: `columns`, a DataFrame, ndarray or csr_array of shape (n, d), and their `names`.
-
-    `vectors` are, by roles such as "target", what formats have beside the columns, of shape (n,). `where` tells where a
-    row stands in the file, as people see it. `texts` returns a column by its number as it is written; it is None where
-    the file has types. `notes` are what people should know before the run. `how` is what the user said of the file, and
-    `decimal` its decimal sign.
-    """
-
-    columns: Any
-    names: list[str]
-    vectors: Mapping[str, Any] = field(default_factory=dict)
-    where: Callable[[int], str] = "row {} from 0".format
-    texts: Callable[[int], Any] | None = None
-    notes: list[str] = field(default_factory=list)
-    how: Reading = field(default_factory=Reading)
-    decimal: str = "."
-
-    @property
-    def is_frame(self) -> bool:
-        """Whether columns may have several types."""
-        return hasattr(self.columns, "iloc")
-
-    def column(self, place: int) -> Any:
-        """Return the values of a column, shape (n,)."""
-        if self.is_frame:
-            return self.columns.iloc[:, place].to_numpy()
-        column = self.columns[:, [place]]
-        if sparse.issparse(column):
-            column = column.toarray()
-        return column.ravel()
-
-    def with_rows_of(self, test: Table, test_name: str) -> Table:
-        """Return this table with the rows of another one below it, which has the same columns."""
-        if test.names != self.names or test.is_frame != self.is_frame:
-            raise TableError(
-                f"dataset.test_path: expected the columns {listed(self.names)}, got {listed(test.names)} in "
-                f"{test_name}; write the same columns in the same order."
-            )
-        import pandas as pd
-
-        n = self.columns.shape[0]
-        if self.is_frame:
-            columns = pd.concat([self.columns, test.columns], ignore_index=True)
-        elif sparse.issparse(self.columns) or sparse.issparse(test.columns):
-            columns = sparse.vstack([self.columns, test.columns], format="csr")
-        else:
-            columns = np.vstack([self.columns, test.columns])
-
-        def where(row: int) -> str:
-            return self.where(row) if row < n else f"{test.where(row - n)} of {test_name}"
-
-        def texts(k: int) -> Any:
-            parts = [table.texts(k) for table in (self, test) if table.texts is not None]
-            return pd.concat(parts, ignore_index=True)
-
-        vectors = {role: np.concatenate([vector, test.vectors[role]]) for role, vector in self.vectors.items()}
-        has_texts = self.texts is not None and test.texts is not None
-        notes = [*self.notes, *test.notes]
-        return replace(
-            self, columns=columns, vectors=vectors, where=where, texts=texts if has_texts else None, notes=notes
-        )
-
-
-@contextmanager
-def faults_of(file: Path) -> Iterator[None]:
-    """Say of which file a fault is, which may be that memory ends."""
-    with within_memory(f"data set {file.name}"):
-        try:
-            yield
-        except TableError as error:
-            raise ValueError(f"data set {file.name}: {error}") from error
-
-
-def once(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
-    """Return what is found in a file, read once while the file stays as it is."""
-    return _once(read, file, file_state(file), how)
-
-
-@lru_cache(maxsize=64)
-def _once(read: Callable[[Path, Reading], Any], file: Path, state: object, how: Reading) -> Any:
-    return _sound(read, file, how)
-
-
-def _sound(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
-    """Read a file, or say that it is damaged: on damage SciPy raises nearly anything, UnboundLocalError among it."""
-    try:
-        return read(file, how)
-    except (ImportError, MemoryError, MemoryLimitError, TableError):
-        raise
-    except Exception as error:
-        message = str(error)
-        from_stream = f"row_chunks: {file}: "
-        if isinstance(error, ValueError) and message.startswith(str(file)):
-            raise
-        if isinstance(error, ValueError) and message.startswith(from_stream):
-            raise TableError(message.removeprefix(from_stream)) from error
-        raise ValueError(
-            f"{file}: expected a sound {format_of(file)} file, got {type(error).__name__}: "
-            f"{' '.join(message.split()):.200}; repair it."
-        ) from error
-
-
 def read_table(file: Path, how: Reading) -> Table:
     """Return what a file holds."""
-    return _sound(FORMATS[format_of(file)][0], file, how)
+    return read_sound(FORMATS[format_of(file)][0], file, how)
 
 
 def names_of(file: Path, how: Reading) -> list[str]:

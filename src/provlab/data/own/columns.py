@@ -6,18 +6,17 @@ A value is quoted with its column and the line of the file, because that is wher
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from provlab.data.files import TableError
+from provlab.data.own.table import Table
+from provlab.data.own.text import is_number
 from provlab.project.messages import listed
-
-from .files import TableError
-from .own_table import Table
-from .own_text import is_number
 
 FEW = 20
 """Different numbers that may be classes. What more whole ones are is asked; more real ones are a regression."""
@@ -83,7 +82,7 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
         n_values = int(np.count_nonzero(codes >= 0))
         if k not in categorical:
             as_categories = f"where the column has categories, 'dataset.categorical=[{table.names[k]:.80}]'"
-            _check_numbers(table, f"column {table.names[k]:.80}", codes, texts, as_categories)
+            check_numbers(table, f"column {table.names[k]:.80}", codes, texts, as_categories)
             if all(map(is_number, texts)) and not any(re.match(r"0\d", text) for text in texts):
                 X[:, k] = np.array([*map(float, texts), np.nan])[codes]
                 continue
@@ -209,180 +208,15 @@ def _large_whole_numbers(table: Table, k: int) -> list[int]:
     return sorted(number for number in numbers if abs(number) >= LARGEST_EXACT)
 
 
-# ---- the target, and what stands beside it
-
-
-def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the target, shape (n,), and the names of its classes; None for a regression.
-
-    It is column `place`, or apart where that is None. Two classes are -1 and +1, more 0, 1, ..., in the order of their
-    names; `task` is "auto", "classification" or "regression".
-
-    Raises
-    ------
-    TableError
-        Missing values, a single class, texts of a regression, and numbers that may be classes or not.
-    """
-    name = "the target" if place is None else f"the target {table.names[place]!r:.80}"
-    labels = known_labels(name, _labels(table, place), table.where)
-    if labels.dtype.kind in "iuf":
-        classes, codes = _numeric_classes(table, name, labels, task)
-    else:
-        classes, codes = _text_classes(table, name, labels, task)
-    if classes is None:
-        return labels.astype(np.float64), None
-    if classes.size < 2:
-        raise TableError(f"expected at least two classes, got only {classes.tolist()!s:.200}; choose another target.")
-    if classes.size == 2:
-        codes = 2 * codes - 1
-    return codes, np.array([*map(str, classes)], dtype=object)
-
-
-def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, np.ndarray]:
-    """Return the sorted names of classes, and the place of each label among them."""
-    if labels.dtype.kind != "O":
-        labels = labels.astype(str)
-    texts = [*map(_text, labels.tolist())]
-    classes, codes = _distinct_texts(texts)
-    if classes.size > FEW:
-        _check_numbers(table, name, codes, classes.tolist())
-    if task == "regression" or (task == "auto" and classes.size > max(FEW, labels.size // 2)):
-        expected = "numbers" if task == "regression" else "classes"
-        raise TableError(
-            f"expected {expected} in {name}, got {classes.size} different texts in {labels.size} rows, such as "
-            f"{classes[0]!r:.40}; choose another column as dataset.target."
-        )
-    return classes, codes
-
-
-def _numeric_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, Any]:
-    """Return the sorted classes, and the place of each label among them; None twice for a regression."""
-    n = labels.size
-    is_finite = np.isfinite(labels)
-    if not is_finite.all():
-        row = int(np.argmin(is_finite))
-        raise TableError(
-            f"expected finite numbers in {name}, got {labels[row]} in {table.where(row)}; leave this row out."
-        )
-    classes, codes = np.unique(labels, return_inverse=True)
-    is_real = bool((classes != np.floor(classes)).any())
-    if labels.dtype.kind == "f" and not is_real and (np.abs(classes.astype(np.float64)) < LARGEST_EXACT).all():
-        classes = classes.astype(np.int64)  # names without ".0"
-    if task == "auto":
-        are_few = classes.size == 2 if is_real else classes.size <= max(2, min(FEW, n // 2))
-        if are_few:
-            task = "classification"
-        elif is_real and classes.size > min(FEW, n // 2):
-            task = "regression"
-        else:
-            kind = "real" if is_real else "whole"
-            raise TableError(
-                f"expected classes or numbers to be predicted, got {classes.size} different {kind} numbers in {n} rows "
-                f"of {name}, which may be either; say dataset.task=classification or dataset.task=regression."
-            )
-    if task == "classification":
-        return classes, codes
-    if classes.size < 2:
-        raise TableError(f"expected numbers that differ in {name}, got only {classes[0]}; choose another.")
-    return None, None
-
-
-def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | None:
-    """Return the column of groups, as their numbers from 0 in order, of weights, or of folds; None where there is none.
-
-    Raises
-    ------
-    TableError
-        Missing values, weights that are negative or all zero, folds that are no whole numbers from -1 on.
-    """
-    if place is None and role not in table.vectors:
-        return None
-    import pandas as pd
-
-    values = _values(table, role, place)
-    if role == "groups":
-        _check_beside(table, role, values, pd.isna(values), "a group in each row")
-        if values.dtype.kind in "iufb":
-            return np.unique(values, return_inverse=True)[1].astype(np.int64)
-        return _distinct_texts([*map(str, values)])[1]
-    numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64)
-    if role == "sample_weight":
-        is_wrong = ~(np.isfinite(numbers) & (numbers >= 0))
-        _check_beside(table, role, values, is_wrong, "weights, which are numbers from 0 on")
-        if not numbers.any():
-            raise TableError(f"dataset.{role}: expected some weight above 0, got zeros only; choose another column.")
-        return numbers
-    is_wrong = ~((numbers == np.floor(numbers)) & (numbers >= -1))
-    _check_beside(table, role, values, is_wrong, "numbers of folds, from 0 on, or -1")
-    return numbers.astype(np.int64)
-
-
-def _check_beside(table: Table, role: str, values: np.ndarray, is_wrong: np.ndarray, expected: str) -> None:
-    """Raise for the first wrong value of a column."""
-    if is_wrong.any():
-        row = int(np.argmax(is_wrong))
-        raise TableError(
-            f"dataset.{role}: expected {expected}, got {values[row]!s:.40} in {table.where(row)}; correct it."
-        )
-
-
-def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} from 0".format) -> np.ndarray:
-    """Return labels as an array of numbers or texts.
-
-    Raises
-    ------
-    TableError
-        Labels that are missing, as None, NaN, NA, NaT or masked: how many and where. Numbers among texts.
-    """
-    import pandas as pd
-
-    as_they_are = np.asarray(y, dtype=object)  # an array of texts has no numbers left
-    is_missing = pd.isna(as_they_are)
-    if np.ma.isMaskedArray(y):
-        is_missing |= np.ma.getmaskarray(y)
-    missing = np.flatnonzero(is_missing)
-    if missing.size:
-        raise TableError(
-            f"{subject}: expected a label in each row, got {missing.size} without, the first in "
-            f"{where(int(missing[0]))}; leave these rows out, or write a name where nothing means one."
-        )
-    labels = np.asarray(y)
-    if labels.dtype.kind in "OU":
-        by_kind = {isinstance(label, str): label for label in as_they_are.ravel().tolist()}
-        if len(by_kind) > 1:
-            raise TableError(
-                f"{subject}: expected labels that are all texts or all numbers, got the text "
-                f"{str(by_kind[True])!r:.40} and the number {by_kind[False]!s:.40}; write them in one way."
-            )
-    return labels
-
-
-def _values(table: Table, role: str, place: int | None) -> Any:
-    """Return a column, or what the format has for a role beside the columns."""
-    return np.asarray(table.vectors[role]) if place is None else table.column(place)
-
-
-def _labels(table: Table, place: int | None) -> Any:
-    """Return the labels, of which None and NA may be names, and 01 may be another class than 1."""
-    if place is None or table.texts is None:
-        return _values(table, "target", place)
-    column = table.columns.iloc[:, place]
-    is_text = column.dtype.kind not in "iufb" or column.isna().all()
-    if is_text or column.dtype.kind in "iu":
-        texts = table.texts(place)
-        if is_text or texts.str.match(r"[+-]?0\d").any():
-            return texts.mask(texts == "").to_numpy(dtype=object)
-    return column.to_numpy()
-
-
 # ---- texts
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return a value as text; bytes are decoded."""
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-def _distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted distinct texts, and the place of each text among them.
 
     An array of fixed width, or a copy of each text as pandas makes, could fill the memory: one may be very long.
@@ -412,7 +246,7 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
             f"expected numbers or texts in column {table.names[k]!r:.80}, got {value!s:.40}; leave it out: "
             f"dataset.left_out=[{table.names[k]:.80}]."
         ) from None
-    texts = [_text(value).strip() for value in values]
+    texts = [text_of(value).strip() for value in values]
     distinct = sorted({*texts} - {*table.how.na_values, ""})
     if distinct and all(map(DATE.fullmatch, distinct)) and not all(map(is_number, distinct)):
         return None
@@ -421,7 +255,7 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
     return np.array([*recoded, -1])[codes], distinct
 
 
-def _check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
+def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
     """Raise where most of some texts are numbers, and others are not, or are written with other signs.
 
     `steps` are further ones for texts that are no numbers at all.

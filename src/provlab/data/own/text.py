@@ -19,14 +19,13 @@ from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
+from provlab.data.files import COLUMN_BYTES, TableError
+from provlab.data.own.arff import CsvText, arff_as_csv
+from provlab.data.own.excel import sheet_as_csv
 from provlab.project.documents import file_state
 from provlab.project.messages import listed
 from provsel.streams.memory import check_memory, memory_limit
 from provsel.streams.svmlight_rows import MAX_LINE, OPEN
-
-from .files import COLUMN_BYTES, TableError
-from .own_arff import CsvText, arff_as_csv
-from .own_excel import sheet_as_csv
 
 TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ",", ".xlsx": ","}
 """Endings of tables of text, and what separates their columns where that cannot be found."""
