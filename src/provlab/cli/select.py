@@ -144,7 +144,7 @@ def _folds_of(settings: dict[str, Any], dataset: Dataset, seed: int) -> Any:
         return TimeSeriesSplit(settings["n_splits"])
     if protocol.name == "splitter":
         return protocol.splitter(dataset, 0, seed)
-    folds = []
+    folds: list[Any] = []
     for repeat in range(settings["repeats"]):
         folds += protocol.splits(dataset, settings["n_splits"], seed + repeat)
     return folds
