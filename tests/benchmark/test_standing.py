@@ -193,6 +193,44 @@ def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
     assert [path.parent.parent.name for path in (results / "runs").glob("*/run.json")] == ["runs"]
 
 
+def test_a_selector_is_ranked_among_the_others_on_other_data(small, results, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((60, 15))).add_prefix("c").assign(y=np.repeat(["a", "b"], 30))
+    frame.loc[30:, "c3"] += 3
+    command = ["rank", *written(tmp_path, frame), f"results={results}", "--against", "f_test", "--json"]
+    assert main([*command, "selector=any", f"selector._target_={RRQR}", "--name", "mine"]) == 0
+    lines = {line["method"]: line for line in json.loads(capsys.readouterr().out)["leaderboard"]}
+    assert lines.keys() == {"all features", "F-test", "mine"}
+    assert lines["F-test"]["rank"] < lines["mine"]["rank"]
+    page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
+    assert re.search(r"mine\s+yours", page.text)
+    assert main([*command, "selector=bss", "+selector.rank=20", "--name", "broken"]) == 1
+    said = capsys.readouterr()
+    assert "rank: broken failed on own: ValueError: BSSSelector: " in said.err
+    assert main([*command, "selector=rrqr", "--name", "F-test"]) == 2
+    assert "expected a name that no method of the panel has, got 'F-test'" in capsys.readouterr().err
+
+
+def test_methods_are_ranked_on_a_target_of_numbers(small, results, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((60, 15))).add_prefix("c")
+    frame["y"] = 3 * frame["c3"] + 0.3 * rng.standard_normal(60)
+    command = ["rank", *written(tmp_path, frame), f"results={results}", "--against", "mRMR", "--against", "uniform"]
+    assert main([*command, "selector=rfe", "--json"]) == 0
+    lines = {line["method"]: line for line in json.loads(capsys.readouterr().out)["leaderboard"]}
+    assert lines.keys() == {"all features", "mRMR", "random", "rfe"}
+    assert max(lines["mRMR"]["balanced_error"], lines["rfe"]["balanced_error"]) < 40 < lines["random"]["balanced_error"]
+    stored = TrialStore(results / "store").read(["r2", "selector"]).to_pandas().dropna()
+    r2 = stored.loc[stored["selector"] == "SVMRFESelector", "r2"]
+    assert lines["rfe"]["balanced_error"] == pytest.approx(100 * (1 - r2.mean()))
+    page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
+    assert not page.problems
+    assert "Unexplained variance (%)" in page.text
+    assert "alanced error" not in page.text
+    assert main([*command, "--against", "chi2"]) == 2
+    assert "rank: chi-squared: expected a target of classes, got one of numbers" in capsys.readouterr().err
+
+
 def test_features_of_text_columns_have_their_names(small, tmp_path):
     """Columns that a fold makes have names of their own: those of the file are not as many."""
     rng = np.random.default_rng(0)
@@ -260,7 +298,6 @@ def test_what_cannot_be_ranked_is_refused(small, results):
     ("arguments", "got"),
     [
         ([], "got neither"),
-        (["selector=rrqr", "dataset=digits"], "got both"),
         (["selector=rrqr", "model=libsvm"], "got model=libsvm"),
     ],
 )
@@ -282,7 +319,6 @@ def test_more_rows_than_libsvm_ends_on_are_refused(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("message", "target", "settings"),
     [
-        ("expected a target of classes, .* got one of numbers in own; compare selectors with", np.arange(60) / 7, []),
         (r"expected at least \d rows of each class, .* got 1 of class 'a' in own; leave them", ["a"] + ["b"] * 59, []),
         (r"expected at least \d groups of rows, .* got 2 in own; compare", ["a", "b"] * 30, ["dataset.groups=c0"]),
     ],

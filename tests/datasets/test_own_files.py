@@ -754,6 +754,16 @@ NOTES = [
     (["time", "event"], {"target": "event"}, r"column time is a feature, but is known only with the target event"),
     (["time", "event"], {"target": "time"}, r"column event is a feature, .*left_out=\[event\]"),
     (["user", "y"], {}, r"25 different texts in 50 rows of column user, .*left_out=\[user\].*dataset\.groups=user"),
+    (
+        ["race", "year", "z", "y"],
+        {},
+        r"few different whole numbers in race, year; .*dataset\.categorical=\[race,year\]'",
+    ),
+    (
+        ["t1", "t2", "z", "u"],
+        {"target": "t1"},
+        r"names like that of the target t1: t2; one target at a time: .*=\[t2\]",
+    ),
 ]
 
 
@@ -764,11 +774,25 @@ def test_columns_that_are_no_features_in_silence(project, names, options, messag
         "event": np.arange(50) % 2,
         "user": [f"u{k % 25}" for k in range(50)],
         "y": ["p", "q"] * 25,
+        "race": np.arange(50) % 5,
+        "year": [*[2007, 2008, 2009, np.nan] * 12, 2007, 2008],
+        **{name: np.sin(np.arange(50) * k) for k, name in enumerate(("z", "t1", "t2", "u"), 2)},
     }
     table = pd.DataFrame({name: values[name] for name in names}).assign(x=np.arange(50) / 3)
     table.to_csv(project / "t.csv", index=False)
     _, notes = read(project / "t.csv", **options)
     assert any(re.search(message, note) for note in notes)
+
+
+def test_counts_and_features_that_are_numbered_are_not_asked_about(project):
+    """Whole numbers in most columns are amounts, and x1, x2, x3 no targets where the target is x4."""
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.integers(0, 4, (60, 6))).add_prefix("snp").assign(y=["p", "q"] * 30).to_csv(
+        project / "t.csv", index=False
+    )
+    assert read(project / "t.csv")[1] == []
+    pd.DataFrame(rng.standard_normal((60, 4)), columns=["x1", "x2", "x3", "x4"]).to_csv(project / "t.csv", index=False)
+    assert read(project / "t.csv", target="x4")[1] == []
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ from provlab.project.estimators import as_config, estimators_in_hand, public_nam
 from provlab.run.preparation import TablePreparation
 from provlab.verdicts.claims.paired_tests import size_words
 from provsel.models import LiblinearSVM, LibsvmSVM
-from provsel.selectors import BaseSelector, LeverageScoreSelector, Selection, UniformSelector
+from provsel.selectors import BaseSelector, LeverageScoreSelector, MRMRSelector, Selection, UniformSelector
 from small_runs import files_of
 
 SMALL = {"repeats": 2, "n_splits": 3, "draws": 2}
@@ -261,6 +261,17 @@ def test_one_selector_may_have_two_names():
     assert table.loc["first", "error"] == table.loc["second", "error"]
 
 
+def test_names_are_those_of_the_command_line():
+    by_name = compare(X, y, ["mRMR", "svm-rfe"], model="logistic", repeats=1, n_splits=3)
+    assert by_name.index.tolist() == ["mRMR", "svm-rfe"]
+    assert by_name["n_selected"].tolist() == [32, 32]  # half of the columns
+    selectors = {"mine": MRMRSelector(0.5), "other": "rfe"}
+    in_hand = compare(X, y, selectors, model=LogisticRegression(max_iter=1000, random_state=0), repeats=1, n_splits=3)
+    assert in_hand["error"].tolist() == by_name["error"].tolist()
+    with pytest.raises(ValueError, match=r"selector: expected one of .*, got 'mrrmr'; did you mean 'mrmr'"):
+        compare(X, y, "f_test,mrrmr")
+
+
 def test_pipelines_models_and_other_settings():
     reduced = Pipeline([("scale", StandardScaler()), ("best", SelectKBest(k=5))])
     forest = SelectFromModel(RandomForestClassifier(5), max_features=7, threshold=0.0)
@@ -280,7 +291,7 @@ def test_pipelines_models_and_other_settings():
         ({"groups": np.zeros(3)}, "expected 150 values in groups, one for each row of X, got 3"),
         ({"groups": [None] * 150}, "groups: expected a value in each row, got 150 without"),
         ({"preparation": 3}, "preparation: expected a name or a transformer, got 3"),
-        ({"preparation": "standardize"}, "did you mean 'standardise'"),
+        ({"preparation": "standardice"}, "did you mean 'standardise'"),
         ({"scoring": "auc"}, "scoring"),
         ({"model": Ridge()}, "Ridge"),
         ({"methods": {}}, "expected a mapping of names to selectors, got"),

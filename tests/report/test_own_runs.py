@@ -15,10 +15,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from made_paper import made_paper
+from provlab.bench.answer import limits
 from provlab.bench.own_runs import read_runs
 from provlab.bench.run_names import own_run
 from provlab.bench.run_pages import features_lines
-from provlab.bench.run_table import MAX_CURVES, draw_run, limits
+from provlab.bench.run_table import MAX_CURVES, draw_run
 from provlab.cli import main
 from provlab.core.store import TrialStore
 from provlab.project.messages import to_install

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -23,6 +24,12 @@ INTERVAL = "95 % interval"
 
 WIDTH = 80
 """Characters of a line of a sentence."""
+
+
+UP_TO_ONE = re.compile(
+    "r2|(balanced_)?accuracy|top_k_|roc_auc|average_precision|f1|precision|recall|jaccard|explained|d2_"
+)
+"""How measures begin whose best value is 1; scikit-learn's that begin with neg_ are 0 at best."""
 
 
 class Estimate(NamedTuple):
@@ -88,6 +95,15 @@ class Words:
     def difference(self, difference: float, low: float, high: float) -> str:
         """Return a difference with its interval."""
         return f"difference {self.signed(difference)}, {INTERVAL} {self.signed(low)} to {self.signed(high)}"
+
+
+def limits(measure: str) -> tuple[float, float]:
+    """Return the least and the largest value of a measure as it is shown: no interval goes beyond."""
+    if measure == "error":
+        return 0.0, 100.0
+    if UP_TO_ONE.match(measure):
+        return -math.inf, 1.0
+    return -math.inf, 0.0 if measure.startswith("neg_") else math.inf
 
 
 def joined(names: Sequence[str]) -> str:

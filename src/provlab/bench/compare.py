@@ -13,6 +13,7 @@ from rich.console import Console
 from sklearn.base import BaseEstimator
 
 from provlab.bench.answer import wrapped
+from provlab.bench.by_name import model_by_name, selectors_by_name
 from provlab.bench.data_files import write_data
 from provlab.bench.own_runs import RUNS_FOLDER, OwnRun
 from provlab.bench.run_names import own_run
@@ -134,7 +135,7 @@ def _notes(comparison: Comparison) -> list[str]:
 def compare(
     X: Any,
     y: Any,
-    methods: Mapping[str, Any],
+    methods: Any,
     *,
     model: Any = None,
     task: str = "auto",
@@ -166,11 +167,12 @@ def compare(
         Columns of texts and missing values need a `preparation`.
     y : array-like of shape (n_samples,)
         Classes, as texts or numbers, or real numbers to be predicted.
-    methods : mapping
-        Name -> unfitted selector or transformer. The first is the one that the others are compared with. Classes and
+    methods : mapping, sequence of str or str
+        Name -> unfitted selector or transformer; or names of `provsel list selectors`, which keep half of the columns.
+        The first is the one that the others are compared with. Classes and
         functions of yours are known by the code of their module or script; in a notebook by their own, so that what
         they call there should not change, or else their `algorithm_version`.
-    model : classifier or regressor, optional
+    model : classifier, regressor or str, optional
         Trained on what was selected. By default `LibsvmSVM()` for classes, scikit-learn's `LinearSVC(dual=False)` for
         more than 20,000 rows of them, and its `Ridge()` for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -240,6 +242,8 @@ def compare(
     >>> methods = {"chi2": SelectKBest(chi2, k=20), "leverage": LeverageScoreSelector(20, rank=10)}
     >>> compare(X, y, methods, repeats=1, n_splits=3)  # doctest: +SKIP
     """
+    methods = selectors_by_name(methods)
+    model = model_by_name(model)
     _check_estimators(methods, model, preparation)
     results = Path(results)
     beside = {"groups": groups, "sample_weight": sample_weight, "fold": folds_of_rows(cv)}

@@ -72,6 +72,20 @@ class PanelMethod:
         selector: BaseSelector = build("selector", part_config("selector", self.overrides(size)))
         return selector
 
+    def for_numbers(self) -> PanelMethod | None:
+        """Return the method as it selects by a target of numbers: provsel's own class; None where it needs classes."""
+        choose = self.choose
+        if self.adapter:
+            number = "null" if self.sizes == "own" else "SIZE"
+            choose = (f"selector={self.selector_name}", f"selector.n_features_to_select={number}")
+        method = replace(self, adapter="", choose=choose, name=self.selector_name)
+        selector = method.selector()
+        if selector.classes_only:
+            return None
+        if "task" in selector.get_params(deep=False):
+            method = replace(method, choose=(*choose, "++selector.task=regression"))
+        return method
+
     def installed(self) -> PanelMethod | None:
         """Return the method with the version of its package that is installed; None where there is none."""
         if self.source == "provsel":

@@ -53,10 +53,16 @@ PANELS = ("quick", "full")
 FAST = 1.0
 """CPU seconds of a selection, median over the data sets of the panel, up to which a method is tried on other data."""
 
+COMPILED = ("MCP",)
+"""Methods that compile themselves in each process for ten seconds, which the panel's medians do not show: as slow."""
+
 ALIKE = 3.0
 """Data sets of the panel are like another one whose number of columns differs by at most this factor."""
 
 BALANCED_ERROR = Words("balanced error", is_percent=True, decimals=1)
+
+UNEXPLAINED = Words("unexplained variance", is_percent=True, decimals=1)
+"""100 (1 - R^2), of a target of numbers."""
 
 YOURS = "yours"
 """Domain of a data set that is not of the panel."""
@@ -136,7 +142,7 @@ class Standing(NamedTuple):
         from provlab.bench.panel_pages import write_panel
 
         def write(site: Site) -> None:
-            _draw_differences(self.pairs, site.folder)
+            _draw_differences(self.pairs, site.folder, BALANCED_ERROR)
             write_panel(
                 site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
                 pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
@@ -225,9 +231,11 @@ def method_in_hand(selector: BaseEstimator) -> PanelMethod:
     return method_of([*choose, *(f"+selector.{key}={_text(value)}" for key, value in config.items())])
 
 
-def method_of(choose: Sequence[str]) -> PanelMethod:
+def method_of(choose: Sequence[str], *, is_regression: bool = False) -> PanelMethod:
     """Return the method that some overrides choose, asked for each size where its class has an argument for that."""
     parameters = signature(component_class("selector", compose_config(choose)["selector"])).parameters
+    if is_regression and "task" in parameters:
+        choose = [*choose, "++selector.task=regression"]
     for size in SIZES:
         if size in parameters:
             return PanelMethod((*choose, f"++selector.{size}=SIZE"), sizes="at most")
@@ -253,11 +261,7 @@ def standing(
     if panel not in PANELS:
         raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
     peers = some("method", panel_names(against), panel_methods())
-    if name in panel_methods():
-        raise ValueError(
-            f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another by --name, or "
-            f"name=."
-        )
+    check_name(name)
     stored = read_panel()
     wanted = panel_protocol().quick if panel == "quick" else panel_datasets()
     names = {*stored["dataset"]} & {*wanted}
@@ -274,6 +278,15 @@ def standing(
     size = OWN_SIZE if method.sizes == "own" else None
     errors = scores.of_slice(size=size)
     return Standing(name, leaderboard(scores, size=size), pairs_of(errors, name), sets_of(errors, name), scores)
+
+
+def check_name(name: str) -> None:
+    """Refuse the name of a method of the panel for another selector."""
+    if name in panel_methods():
+        raise ValueError(
+            f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another by --name, or "
+            f"name=."
+        )
 
 
 def computed(
@@ -337,6 +350,10 @@ class OnData(NamedTuple):
         Of all.
     folds : FoldDifferences
         Balanced errors of the methods that did not fail.
+    words : Words
+        What is called a balanced error here is the `UNEXPLAINED` variance where the target has numbers.
+    yours : str
+        A method that is none of the panel; "" where there is none.
     """
 
     board: pd.DataFrame
@@ -346,12 +363,14 @@ class OnData(NamedTuple):
     cells: list[PanelCell]
     scores: Scores
     folds: FoldDifferences
+    words: Words
+    yours: str
 
     @property
     def answer(self) -> list[str]:
         """The best method, what all features cost, and what these folds cannot tell apart."""
-        estimates = self.folds.means().clip(0, 100)
-        return of_methods(self.folds, estimates, BALANCED_ERROR, ALL)
+        most = 100 if self.words == BALANCED_ERROR else None
+        return of_methods(self.folds, self.folds.means().clip(0, most), self.words, ALL)
 
     @property
     def problems(self) -> list[str]:
@@ -362,29 +381,34 @@ class OnData(NamedTuple):
         """Write the page of a data set below a results folder, and return it."""
 
         def write(site: Site) -> None:
-            _draw_differences(self.board, site.folder)
+            _draw_differences(self.board, site.folder, self.words)
             site.write(
                 "index.html", "benchmark_data.html", f"Selectors on {name}", "index", ranking=self,
-                command_line=command, name=name, all=ALL, hrefs={}, mine=(),
+                command_line=command, name=name, all=ALL, hrefs={}, mine=(self.yours,),
                 size=size_words(*self.cells[0].cell.counts[:2]),
             )  # fmt: skip
 
         return _pages(results, name, self.scores.lines, write)
 
 
-def chosen_methods(names: Iterable[str] = ()) -> tuple[dict[str, PanelMethod], list[str]]:
+def chosen_methods(
+    names: Iterable[str] = (), *, is_regression: bool = False
+) -> tuple[dict[str, PanelMethod], list[str]]:
     """Return all features and some methods, with the versions that are installed, and those whose packages are not.
 
-    By default they are the methods that were `FAST` in the panel and did not fail there.
+    By default they are the methods that were `FAST` in the panel and did not fail there. Of a regression they are those
+    that take numbers.
 
     Raises
     ------
     ValueError
-        A name that the panel does not have, or whose package is not installed.
+        A name that the panel does not have, whose package is not installed, or that needs classes in a regression.
     """
     methods = panel_methods()
     names = panel_names(names)
     chosen = some("method", [ALL, *(names or _fast_methods())], methods)
+    if is_regression:
+        chosen = _for_numbers(chosen, names)
     installed: dict[str, PanelMethod] = {}
     missing = []
     for name, method in chosen.items():
@@ -401,19 +425,36 @@ def chosen_methods(names: Iterable[str] = ()) -> tuple[dict[str, PanelMethod], l
     return installed, missing
 
 
+def _for_numbers(methods: Mapping[str, PanelMethod], asked: Sequence[str]) -> dict[str, PanelMethod]:
+    """Return methods as they select by a target of numbers; refuse those that were asked for and need classes."""
+    chosen = {}
+    for name, method in methods.items():
+        for_numbers = method.for_numbers()
+        if for_numbers is not None:
+            chosen[name] = for_numbers
+        elif name in asked:
+            raise ValueError(f"rank: {name}: expected a target of classes, got one of numbers; leave this method out.")
+    return chosen
+
+
 def _fast_methods() -> list[str]:
-    """Return the methods that were `FAST` in the panel and did not fail there."""
+    """Return the methods that were `FAST` in the panel, did not fail there, and need no compilation."""
     trials = read_panel()
     seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
     failed = trials.loc[trials["failure"] != "", "method"].unique()
-    return [name for name in panel_methods() if seconds.get(name, np.inf) <= FAST and name not in failed]
+    return [
+        name
+        for name in panel_methods()
+        if seconds.get(name, np.inf) <= FAST and name not in failed and name not in COMPILED
+    ]
 
 
 def on_data(
-    name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore, executor: Mapping[str, Any]
-) -> OnData:
-    """Return how some methods stand on a data set, after computing what the store lacks."""
-    cells = panel_cells(methods, {name: dataset})
+    name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore,
+    executor: Mapping[str, Any], *, is_regression: bool = False, yours: str = "",
+) -> OnData:  # fmt: skip
+    """Return how methods, one of them perhaps `yours`, stand on a data set, after computing what the store lacks."""
+    cells = panel_cells(methods, {name: dataset}, is_regression=is_regression)
     trials = computed(cells, store, executor)
     scores = Scores.of(trials)
     ranking = leaderboard(scores)
@@ -430,7 +471,13 @@ def on_data(
     in_panel = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
     board["panel"] = in_panel.reindex(board.index)
     of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table("balanced_error", "method", "size")
-    return OnData(board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores, folds)
+    words = BALANCED_ERROR
+    if is_regression:  # the panel has classes only
+        words = UNEXPLAINED
+        board = board.drop(columns="panel")
+    return OnData(
+        board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores, folds, words, yours
+    )  # fmt: skip
 
 
 def _fold_errors(trials: pd.DataFrame, failed: Iterable[str]) -> FoldDifferences:
@@ -442,14 +489,14 @@ def _fold_errors(trials: pd.DataFrame, failed: Iterable[str]) -> FoldDifferences
     return FoldDifferences(values, ratio=1 / (trials["fold"].nunique() - 1))
 
 
-def _draw_differences(frame: pd.DataFrame, folder: Path) -> None:
+def _draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
     """Draw a dot for each line of a frame at its difference, with a bar from low to high."""
     from provlab.report.figures.curves import dots
     from provlab.report.figures.style import ON_A_PAGE
 
     lines = frame[["difference", "low", "high"]].dropna().rename(columns={"difference": "value"})
     lines = lines.assign(row=lines.index, dataset="")
-    figure = dots(lines, xlabel="difference in balanced error (points)", width=ON_A_PAGE)
+    figure = dots(lines, xlabel=f"difference in {words.measure} (points)", width=ON_A_PAGE)
     figure.savefig(folder / "differences.svg")
 
 

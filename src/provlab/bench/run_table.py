@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from provlab.bench.answer import Words, of_datasets, of_methods
+from provlab.bench.answer import Words, limits, of_datasets, of_methods
 from provlab.bench.own_runs import RUN_FILE, SECONDS, OwnRun, RunCell, measure_headline
 from provlab.bench.run_names import size_text
 from provlab.core.artefact import COMPLETE, counted_state
@@ -46,25 +45,11 @@ STABILITY = ("stability", "stability_low", "stability_high")
 FEATURES_NAMED = 3
 """Features that a line names."""
 
-UP_TO_ONE = re.compile(
-    "r2|(balanced_)?accuracy|top_k_|roc_auc|average_precision|f1|precision|recall|jaccard|explained|d2_"
-)
-"""How measures begin whose best value is 1; scikit-learn's that begin with neg_ are 0 at best."""
-
 MAX_CURVES = 24
 """Methods whose curves can still be told apart; of more there is a table only."""
 
 DRAWN = ["row", "measure", "features", "dataset", "value", "low", "high", "selected"]
 """Columns that `draw_run` reads."""
-
-
-def limits(measure: str) -> tuple[float, float]:
-    """Return the least and the largest value of a measure as it is shown: no interval goes beyond."""
-    if measure == "error":
-        return 0.0, 100.0
-    if UP_TO_ONE.match(measure):
-        return -np.inf, 1.0
-    return -np.inf, 0.0 if measure.startswith("neg_") else np.inf
 
 
 def _measures(cells: Sequence[RunCell]) -> list[str]:

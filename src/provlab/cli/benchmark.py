@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from provlab.bench.rank import OnData, Standing
     from provlab.core.store import TrialStore
+    from provlab.data import Dataset
 
 ENDS = 5
 """Data sets that are named at both ends."""
@@ -33,9 +34,11 @@ BOARD = {
 }  # fmt: skip
 """Columns of a leaderboard by what they are called: their formats, and one number or both ends of an interval."""
 
+IN_BENCHMARK = "in the benchmark"
+
 ON_DATA = {
-    "rank": (".1f", "rank"), "balanced error (%)": (".1f", "balanced_error"), "difference": ("+.1f", "difference"),
-    "95 % interval": ("+.1f", "low", "high"), **_SHARED, "in the benchmark": (".1f", "panel"),
+    "rank": (".1f", "rank"), "{measure} (%)": (".1f", "balanced_error"), "difference": ("+.1f", "difference"),
+    "95 % interval": ("+.1f", "low", "high"), **_SHARED, IN_BENCHMARK: (".1f", "panel"),
 }  # fmt: skip
 
 
@@ -45,8 +48,8 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
         "Only the trials of the selector are computed: those of the others come with provsel. It is\n"
         "asked for each size of the benchmark. Interrupt at any time; the same command resumes.\n"
         "A class of your own: name its module under trust in provsel.toml, or call provlab.rank.\n\n"
-        "With a data set in the place of a selector, the fast methods of the benchmark are ranked on it:\n"
-        "  provsel rank dataset=file dataset.path=my.csv dataset.target=y"
+        "With a data set, the fast methods of the benchmark are ranked on it, beside the selector where there is one:\n"
+        "  provsel rank dataset=file dataset.path=my.csv dataset.target=y selector=any selector._target_=my.Selector"
     )
     panel, against = (
         "ten data sets, or all (default: quick)",
@@ -106,7 +109,7 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
     Raises
     ------
     ValueError
-        For another setting, and where not one of selector and data set has settings.
+        For another setting, and where neither selector nor data set has settings.
     """
     from provlab.core.overrides import setting
 
@@ -118,12 +121,12 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
             wrong = wrong or text
         else:
             groups[group].append(text)
-    if not wrong and bool(groups["selector"]) == bool(groups["dataset"]):
-        wrong = "both" if groups["dataset"] else "neither"
+    if not wrong and not groups["selector"] and not groups["dataset"]:
+        wrong = "neither"
     if wrong:
         raise ValueError(
-            f"rank: expected settings of a selector, as selector=rrqr, or of a data set, as dataset=digits, and those "
-            f"of executor and results, got {wrong}; models, folds and sizes are those of the benchmark."
+            f"rank: expected settings of a selector, as selector=rrqr, of a data set, as dataset=digits, or of both, "
+            f"and those of executor and results, got {wrong}; models, folds and sizes are those of the benchmark."
         )
     return groups
 
@@ -212,38 +215,58 @@ def _rank_on_data(
     """Rank methods on a data set, write the page and what `provsel report` shows."""
     from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.panel import PanelDataset, base_cell
-    from provlab.bench.rank import YOURS, chosen_methods, on_data
+    from provlab.bench.rank import YOURS, check_name, chosen_methods, method_of, on_data
     from provlab.bench.run_names import dataset_names, own_run
     from provlab.bench.run_table import RunTable
 
     overrides = groups["dataset"]
-    _check_rows(overrides)
+    is_regression = _check_rows(overrides).is_regression
     dataset = PanelDataset(tuple(overrides), YOURS, "")
-    name = options.name or dataset_names([base_cell(dataset).dataset])[0]
-    methods, missing = chosen_methods(options.against)
-    result = on_data(name, dataset, methods, store, executor)
-    alike = " with about as many columns" if result.n_alike < result.n_panel else ""
+    [name] = dataset_names([base_cell(dataset).dataset])
+    methods, missing = chosen_methods(options.against, is_regression=is_regression)
+    yours = ""
+    if groups["selector"]:
+        yours = options.name or _name_of(groups["selector"])
+        check_name(yours)
+        methods[yours] = method_of(groups["selector"], is_regression=is_regression)
+    else:
+        name = options.name or name
+    result = on_data(name, dataset, methods, store, executor, is_regression=is_regression, yours=yours)
+    measure = result.words.measure
     caption = (
-        f"Difference: points of balanced error more than all features, with the 95 % interval of one method alone over "
-        f"the folds. In the benchmark: mean rank on {result.n_alike} of its data sets{alike}."
+        f"Difference: points of {measure} more than all features, with the 95 % interval of one method alone over the "
+        f"folds."
     )
+    columns = {title.format(measure=measure): form for title, form in ON_DATA.items()}
+    if is_regression:
+        columns.pop(IN_BENCHMARK)
+        caption += " Unexplained variance is 100 (1 - R^2): of the mean as a prediction it is 100."
+    else:
+        alike = " with about as many columns" if result.n_alike < result.n_panel else ""
+        caption += f" In the benchmark: mean rank on {result.n_alike} of its data sets{alike}."
     if missing:
         caption += f" Without {', '.join(missing)}: {to_install('benchmark')}."
-    board = table(_lines(result.board, ON_DATA), f"{len(result.board)} methods on {name}", caption)
-    arguments = [*(f"--against={method}" for method in options.against), *overrides, f"results={results}"]
+    lines = []
+    for line in _lines(result.board, columns):
+        style = "bold" if line["method"] == yours else ""
+        lines.append({title: Text(text, style) for title, text in line.items()})
+    board = table(lines, f"{len(result.board)} methods on {name}", caption)
+    arguments = [f"--against={method}" for method in options.against]
+    arguments += [*overrides, *groups["selector"], f"results={results}"]
     command = shlex.join(["provsel", "rank", *arguments])
-    lines = [f"{entry.method} ({entry.model})" for entry in result.cells]
-    run = own_run(command, [entry.cell for entry in result.cells], lines, [name] * len(lines))
+    titles = [f"{entry.method} ({entry.model})" for entry in result.cells]
+    run = own_run(command, [entry.cell for entry in result.cells], titles, [name] * len(titles))
     RunTable(run, store).write(results / RUNS_FOLDER / run.name, formats=("svg",))
     page: Path | None = None
     with optional_figures():
         page = result.write(results, name, command)
     parts: list[RenderableType] = [*_answer(result), board, *map(Text, result.problems)]
-    return Ranking(parts, {"leaderboard": result.board.reset_index()}, page, answer=result.answer)
+    status = 1 if yours in result.scores.reasons else 0
+    return Ranking(parts, {"leaderboard": result.board.reset_index()}, page, status, result.answer)
 
 
-def _check_rows(data: list[str]) -> None:
-    """Refuse a data set that the benchmark does not measure in its folds, before a thousand trials fail for it."""
+def _check_rows(data: list[str]) -> Dataset:
+    """Return the data set that settings choose; refuse one that the benchmark does not measure in its folds."""
     from provlab.bench.panel import panel_protocol
     from provlab.core.composition import compose_config
     from provlab.core.plan import MANY_ROWS, load_from
@@ -251,11 +274,6 @@ def _check_rows(data: list[str]) -> None:
 
     config = compose_config([*panel_protocol().choose, *data])
     dataset, n_splits = load_from(config["dataset"]), config["protocol"]["n_splits"]
-    if dataset.is_regression:
-        raise ValueError(
-            f"rank: expected a target of classes, as the benchmark measures balanced errors, got one of numbers in "
-            f"{dataset.name}; compare selectors with provsel run -m ... selector=rfe_half,lasso, or provlab.compare."
-        )
     if dataset.n_rows > MANY_ROWS:
         raise ValueError(
             f"rank: expected at most {MANY_ROWS:,} rows, as the benchmark's linear model is by LIBSVM, which takes "
@@ -268,6 +286,8 @@ def _check_rows(data: list[str]) -> None:
             f"rank: expected at least {n_splits} groups of rows, one for each fold of the benchmark, got {n_groups} in "
             f"{dataset.name}; compare selectors with provsel run -m ... protocol=leave_one_group_out."
         )
+    if dataset.is_regression:
+        return dataset
     label, smallest = rarest_class(dataset)
     if smallest < n_splits:
         raise ValueError(
@@ -275,6 +295,7 @@ def _check_rows(data: list[str]) -> None:
             f"{smallest} of class {label} in {dataset.name}; leave them out by "
             f"+dataset.min_class_size={n_splits}, or join the class with another one."
         )
+    return dataset
 
 
 def panel_arguments(parser: argparse.ArgumentParser) -> None:

@@ -424,6 +424,9 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
         "--panel", action="store_true", help="only the benchmark's panel, of each method and data set that is complete"
     )
     parser.add_argument(
+        "--cards", action="store_true", help="only the cards of the larger benchmark's data sets that have none yet"
+    )
+    parser.add_argument(
         "--audits", action="store_true", help="only the table of what the runs of provsel audit found, audits.csv"
     )
     parser.add_argument(
@@ -441,6 +444,8 @@ def call_reference(options: argparse.Namespace) -> int:
 
     if options.panel:
         return _write_panel(Path(options.results) / FOLDER, Path(options.results) / "store")
+    if options.cards:
+        return _write_cards(Path(options.results) / FOLDER)
     own = current_project().root / "results" / FOLDER
     if not options.texts:
         results = Path(options.results)
@@ -475,6 +480,15 @@ def _write_panel(reference: Path, store: Path) -> int:
         f"{pairs['written']} pairs of a method and a data set written, {pairs['partial']} left out as trials are "
         f"missing, {pairs['stored']} stored in {reference / FOLDER}"
     )
+    return 0
+
+
+def _write_cards(reference: Path) -> int:
+    from provlab.bench.cards import write_cards
+    from provlab.bench.panel import FOLDER, larger_datasets
+
+    for name in write_cards(larger_datasets(), reference / FOLDER):
+        print(name)
     return 0
 
 

@@ -149,7 +149,7 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
     for base in bases if "_self_" in bases else [*bases, "_self_"]:
         content = _merge(content, _content(file) if base == "_self_" else _member(group, base, (*based, name)))
     if group == "executor" and (package_conf() / group / f"{name}.yaml").is_file() and content.get("name") != name:
-        # loky is the default executor: a project's file of this name must not send trials elsewhere
+        # a project's file of the name of the default executor must not send trials elsewhere
         raise ValueError(
             f"{files[name]}: name: expected {name}, got {content.get('name')!r:.80}; give the file another name, and "
             f"choose it by executor=NAME."

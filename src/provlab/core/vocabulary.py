@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from provlab.project.messages import did_you_mean
+from provlab.project.messages import nearest
 
 
 class Described(NamedTuple):
@@ -131,7 +131,7 @@ def file_named(group: str, spelling: str, names: Collection[str]) -> str:
     by_form = {_form(other): name for name, others in SPELLINGS.get(group, {}).items() for other in others}
     by_form |= {_form(name): name for name in names}
     form = _form(spelling)
-    name = by_form.get(form) or by_form.get(re.sub(r"(selector|selection)$", "", form))
+    name = by_form.get(form) or by_form.get(re.sub(r"(selector|selection)$", "", form)) or spelling
     return name if name in names else spelling
 
 
@@ -146,7 +146,8 @@ def advice_on(group: str, spelling: str, names: Collection[str]) -> str:
         Of all files of the group.
     """
     others = [other for name, spellings in SPELLINGS.get(group, {}).items() if name in names for other in spellings]
-    return did_you_mean(spelling, [*others, *names]) or "; provsel list says what they are."
+    meant = nearest(spelling, [*others, *names])
+    return f"; did you mean {file_named(group, meant, names)!r}?" if meant else "; provsel list says what they are."
 
 
 def _form(spelling: str) -> str:

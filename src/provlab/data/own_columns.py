@@ -22,6 +22,9 @@ from .own_text import is_number
 FEW = 20
 """Different numbers that may be classes. What more whole ones are is asked; more real ones are a regression."""
 
+ROWS_OF_A_CODE = 5
+"""Whole numbers may be codes where each stands in so many rows on average."""
+
 LARGEST_EXACT = 2**53
 """From this size on not all whole numbers are floating-point numbers of 64 bits."""
 
@@ -135,6 +138,13 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
             f"whole numbers that differ in every row, in {names}; if they number the rows, set "
             f"dataset.left_out=[{names}]"
         )
+    codes = _places_of_codes(table, X, places, categories)
+    if codes and 2 * len(codes) <= max(2, len(places)):  # else these are counts
+        names = ",".join(table.names[k] for k in codes)
+        notes.append(
+            f"few different whole numbers in {_named(table, codes)}; where they are codes of categories, say "
+            f"'dataset.categorical=[{names:.400}]'"
+        )
     for name, texts in categories.items():
         if len(texts) > FEW:
             notes.append(
@@ -147,6 +157,19 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
     if is_constant.any():
         notes.append(f"constant columns: {_named(table, np.array(places)[is_constant])}")
     return notes
+
+
+def _places_of_codes(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[int]:
+    """Return the columns of few different whole numbers, which may be amounts or codes: numbers do not tell."""
+    codes = []
+    for k, values in zip(places, X.T, strict=True):
+        if table.names[k] in categories:
+            continue
+        different = np.unique(values[~np.isnan(values)])
+        are_whole = bool((different == np.floor(different)).all())
+        if are_whole and 2 < different.size <= FEW and ROWS_OF_A_CODE * different.size <= len(X):
+            codes.append(k)
+    return codes
 
 
 def _named(table: Table, places: Sequence[int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import multiprocessing.resource_tracker
 import os
@@ -28,7 +29,13 @@ from provlab.run.isolation import isolated_children
 from provlab.run.streamed import ONE_THREAD
 from provlab.run.task import Results, TaskResult, run_task
 
-EXECUTORS = ("serial", "loky", "dask", "slurm")
+EXECUTORS = ("auto", "serial", "loky", "dask", "slurm")
+
+WORKERS_START = 4.0
+"""Seconds until workers compute: Python starts, and imports what a task needs."""
+
+LONG_TASK = 10.0
+"""Seconds of a first task that are not those of imports and of loading alone."""
 
 REPLACED = "A worker stopped while some jobs were given to the executor"
 """What loky warns of when it replaces a worker that has grown, such as by 60,000 images; nothing is lost."""
@@ -47,7 +54,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     ----------
     tasks : sequence of Task
     config : mapping
-        `name`: serial, loky, dask or slurm; but for serial `n_jobs`, the number of worker processes, -1 for one a
+        `name`: auto, serial, loky, dask or slurm; but for serial `n_jobs`, the number of worker processes, -1 for one a
         core. For dask `address`, that of a running scheduler, instead. For both `patience`, in seconds. For slurm what
         `dask.slurm_cluster` takes. For all `private_copies`, names of classes that get rows which they may write to.
 
@@ -70,6 +77,8 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     n_jobs = min(usable_cores() if wanted.startswith("-") else int(wanted), max(1, len(tasks)))
     if name == "serial":
         return _isolated(run_and_record(task) for task in tasks)
+    if name == "auto":
+        return _isolated(_by_work(tasks, n_jobs))
     if name == "loky":
         return _isolated(_loky(tasks, n_jobs))
     if name not in EXECUTORS:
@@ -122,6 +131,27 @@ def run_in_worker(task: Task) -> TaskResult:
     """Run a task as `run_and_record` in a process whose output no command makes visible."""
     with visible_output():
         return run_and_record(task)
+
+
+def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
+    """Run tasks in this process as long as that ends sooner than worker processes would; all others in these.
+
+    The first task imports and loads, so that a second one says how long the others take.
+    """
+    seconds_a_trial = math.inf
+    for place, task in enumerate(tasks):
+        start = time.perf_counter()
+        result = run_and_record(task)
+        elapsed = time.perf_counter() - start
+        yield result
+        seconds_a_trial = min(seconds_a_trial, elapsed / len(task.trials))
+        others = tasks[place + 1 :]
+        is_known = place > 0 or elapsed > LONG_TASK
+        left = seconds_a_trial * sum(len(other.trials) for other in others)
+        n_workers = min(n_jobs, len(others))
+        if is_known and n_workers > 1 and WORKERS_START + left / n_workers < left:
+            yield from _loky(others, n_workers)
+            return
 
 
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge
@@ -22,7 +23,7 @@ from provsel.certificates.certifying import certify_compressed_trial, certify_tr
 from provsel.certificates.compression import is_compressed
 from provsel.models import LibsvmSVM
 from provsel.selectors import BaseSelector, WithEnclosingBallCenter, checked_count
-from provsel.training_view import Meter, described
+from provsel.training_view import Cost, Meter, described
 
 
 @dataclass
@@ -57,6 +58,30 @@ class Fitted:
         }
 
 
+class Tested(NamedTuple):
+    """What a model came to on the test rows; of the model nothing is kept, as a forest is large.
+
+    Attributes
+    ----------
+    scores : mapping
+        Columns of the record.
+    weights : ndarray of shape (n_columns,)
+        What a linear model multiplies each column by; empty for other models, and for many columns.
+    columns : ndarray or None
+        Those that the model keeps itself.
+    cost : Cost
+        Of the training and of the prediction.
+    """
+
+    scores: Record
+    weights: NDArray[np.float64]
+    columns: NDArray[np.int64] | None
+    cost: Cost
+
+
+DETERMINED = ("provsel", "sklearn")
+"""Packages whose models give the same for the same rows, where they have a seed or need none."""
+
 MAX_COEFFICIENTS = 100
 """More coefficients of a trial are not stored: they would take most of a store."""
 
@@ -69,13 +94,13 @@ def _named(fold: Fold, features: Any) -> Record:
     return {"features": None if every else features.astype(np.int32), "feature_names": names}
 
 
-def _coefficients(trained: Any, reducer: Any, n_features: int) -> list[float] | None:
+def _coefficients(weights: NDArray[np.float64], reducer: Any, n_features: int) -> list[float] | None:
     """Return what a linear model multiplies each selected feature by, in the order of selection.
 
     In that of the columns where all are kept, of which no order is stored. None of a model with several vectors, of a
     reducer that mixes features, and of more than `MAX_COEFFICIENTS`.
     """
-    features, weights = reducers.kept_features(reducer), np.ravel(getattr(trained, "coef_", ()))
+    features = reducers.kept_features(reducer)
     if features is None or not 0 < weights.size == features.size <= MAX_COEFFICIENTS:
         return None
     of_features = weights[np.argsort(np.argsort(features))]  # reduced rows have their columns in increasing order
@@ -155,8 +180,14 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     """
     model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
+    is_whole = reducers.leaves_nothing_out(inner, view)
+    if not is_whole and _depends_on_features_only(method, model, inner):
+        features = np.sort(reducers.kept_features(inner)).tobytes().hex()
+        name = f"tested {described(model)} {method.scoring} {features}"
+        tested: Tested = rows.shared(name, lambda: _trained_and_tested(method, model, fitted, fold))
+        return _record(fitted, fold, tested)
     with view.metered() as training:
-        if reducers.leaves_nothing_out(inner, view) and not reducers.is_random_model(model):
+        if is_whole and not reducers.is_random_model(model):
             # the SVM that gave the support vectors is the trained model
             trained = view.svm(model, **view.metadata)
         else:
@@ -166,15 +197,7 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
             trained = reducers.fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
         X_test = reducers.reduced_rows(inner, fold.X_test)
         predicted = reducers.predict(trained, inner, X_test)
-    scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
-    record = fitted.as_record(fold) | scores
-    record |= {"train_cpu": training.own.cpu, "train_wall": training.own.wall}
-    record |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
-    record["coefficients"] = _coefficients(trained, inner, view.n_features)
-    if hasattr(trained, "indices_"):  # a model that drops features itself, of those that the selector left it
-        left = reducers.kept_features(inner)
-        features = trained.indices_ if left is None else np.sort(left)[trained.indices_]
-        record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
+    record = _record(fitted, fold, _tested(method, fold, trained, X_test, predicted, training.own))
     trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted, fitted.geometry)
     if reduced is not None:
         trial.shared("reduced rows", lambda: reduced)
@@ -188,6 +211,59 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
             ridge = (theorem.measure(trial, model.alpha) for theorem in (RidgeRegressionCost, RidgeRegressionRisk))
             record |= Certificate(tuple(ridge)).as_record()
     return record | own_measures(method, trial)
+
+
+def _depends_on_features_only(method: Method, model: Any, reducer: Any) -> bool:
+    """Tell whether the test of a model is the same for all selections of the same features, and needs no model later.
+
+    A selector of ours keeps columns as they are unless it weights them; one of others may do more.
+    """
+    if method.measures or is_certified(method, reducer) or (method.certify and is_compressed(model)):
+        return False
+    is_plain = isinstance(reducer, BaseSelector) and type(reducer).reduce is BaseSelector.reduce
+    if not is_plain or getattr(reducer, "rescale", False):
+        return False
+    if reducers.kept_features(reducer) is None or reducers.is_random_model(model):
+        return False
+    parts = [model, *(part for part in model.get_params(deep=True).values() if isinstance(part, BaseEstimator))]
+    is_determined = all(type(part).__module__.split(".")[0] in DETERMINED for part in parts)
+    return is_determined and all(isinstance(name, str) for name in method.scoring)
+
+
+def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) -> Tested:
+    """Train a model on the selected features, and test it."""
+    inner, rows = fitted.reducer, fitted.rows
+    start = Cost.now()
+    reduced = reducers.reduced_rows(inner, rows.X)
+    if reduced.shape[1] == 0:
+        model = model_without_features(fold)
+    trained = reducers.fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
+    X_test = reducers.reduced_rows(inner, fold.X_test)
+    predicted = reducers.predict(trained, inner, X_test)
+    return _tested(method, fold, trained, X_test, predicted, Cost.now() - start)
+
+
+def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: Any, cost: Cost) -> Tested:
+    """Return what a trained model came to."""
+    scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
+    scores |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
+    weights = np.ravel(getattr(trained, "coef_", ()))
+    if weights.size > MAX_COEFFICIENTS:
+        weights = np.empty(0)
+    return Tested(scores, weights, getattr(trained, "indices_", None), cost)
+
+
+def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
+    """Return the record of a selection and of the test of a model on it."""
+    inner = fitted.reducer
+    record = fitted.as_record(fold) | tested.scores
+    record |= {"train_cpu": tested.cost.cpu, "train_wall": tested.cost.wall}
+    record["coefficients"] = _coefficients(tested.weights, inner, fold.view.n_features)
+    if tested.columns is not None:  # a model that drops features itself, of those that the selector left it
+        left = reducers.kept_features(inner)
+        features = tested.columns if left is None else np.sort(left)[tested.columns]
+        record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
+    return record
 
 
 def model_without_features(fold: Fold) -> Any:

@@ -119,5 +119,7 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
         if isinstance(error, OutOfTimeError):
             cut_off[selection] = str(error)
         return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
-    record |= {name: float(np.float32(record[name])) for name in ("error", "subset_ratio", *method.scoring)}
+    for name in ("error", "r2", "rmse", "mae", "subset_ratio", *method.scoring):
+        if name in record:  # classes and numbers have other measures
+            record[name] = float(np.float32(record[name]))
     return record | {"peak_memory": peak, "failure": "", "coefficients": None}

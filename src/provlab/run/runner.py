@@ -30,7 +30,7 @@ from provsel.selectors import BaseSelector
 PLAIN_EVERY = 15.0
 """Seconds between two lines of progress where there is no terminal."""
 
-HERE = ("serial", "loky")
+HERE = ("auto", "serial", "loky")
 """Executors whose workers see the files that this process sees."""
 
 SHOWN = 5
@@ -149,8 +149,6 @@ def run_cells(
     tasks = make_tasks([cell for cell in cells if cell.id not in complete], done=store.keys())
     report = RunReport(n_planned=sum(cell.n_trials for cell in unique_cells(cells)))
     report.n_found = report.n_planned - sum(len(task.trials) for task in tasks)
-    if only_first:
-        tasks = _first_trials(tasks)
     if damaged := store.damaged_note():
         say(damaged)
     if not tasks:
@@ -163,6 +161,8 @@ def run_cells(
         _check_refused(report, refused, fail_fast)
         say(f"not run, {n_refused} trials: {report.kinds()[0]}")
         tasks = _without(tasks, refused)
+    if only_first:
+        tasks = _first_trials(tasks)
     own_warnings = _warn_of_files(tasks)
     store.prepare()
     start = time.perf_counter()

@@ -30,7 +30,8 @@ COLUMNS = {
 }  # fmt: skip
 """Columns and their types. size: number of features that was asked for, or `ALL_FEATURES` or `OWN_SIZE`. model: that
 was trained on what was selected, "linear" or "forest". cell: short id of the cell, of which with repeat, fold and draw
-the key of a trial follows. error and balanced_accuracy: shares of the test rows, from 0 to 1. neg_log_loss: minus the
+the key of a trial follows. error and balanced_accuracy: shares of the test rows, from 0 to 1; of a target of numbers
+the latter is R^2, at most 1, and the former NaN. neg_log_loss: minus the
 mean log loss, NaN of a model without probabilities. subset_frobenius_ratio: ||X - C C^+ X||_F^2 over that of the best
 rank 5, training rows. select_cpu: CPU seconds of the selection with all that it shares with others, as if it were
 alone. peak_bytes: memory that the selection needs beyond what was there before, NaN where the system does not tell.

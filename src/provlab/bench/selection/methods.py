@@ -120,7 +120,7 @@ def method_named(spelling: str) -> Method:
     if name not in names:
         advice = advice_on("selector", spelling, names)
         raise ValueError(f"select: methods: expected names of selectors, all, or none, got {spelling!r:.80}{advice}")
-    config = part_config("selector", [f"selector={name}"]) | SETTINGS.get(name, {})
+    config = {**part_config("selector", [f"selector={name}"]), **SETTINGS.get(name, {})}
     if "n_features_to_select" not in config:
         raise ValueError(
             f"select: methods: expected selectors that are asked for a number of features, got {name}, which is not; "

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 from sklearn.pipeline import Pipeline
 
-from provlab.bench.answer import Estimate
-from provlab.bench.run_table import limits
+from provlab.bench.answer import Estimate, limits
 from provlab.bench.selection.folds import Measure, Measured, Outcome, Problem
 from provlab.bench.selection.plain_code import code_of
 from provlab.verdicts.claims.paired_tests import CorrectedT

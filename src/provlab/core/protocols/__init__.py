@@ -12,6 +12,8 @@ from provlab.core.protocols.folds import (
     AbstractFolds,
     AbstractStatedFolds,
     BenchmarkFolds,
+    BenchmarkSample,
+    BenchmarkTimeOrder,
     Clustering,
     FixedFolds,
     GivenSplits,
@@ -28,7 +30,7 @@ from provlab.project.documents import canonical_json
 
 CLASSES: tuple[type[AbstractProtocol], ...] = (
     KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, GivenSplits, SplitterFolds, OfficialSplit,
-    StreamedTraining, Clustering, SelectionOnly, BenchmarkFolds,
+    StreamedTraining, Clustering, SelectionOnly, BenchmarkFolds, BenchmarkSample, BenchmarkTimeOrder,
 )  # fmt: skip
 
 PROTOCOLS: dict[str, AbstractProtocol] = {protocol.name: protocol() for protocol in CLASSES}

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from provlab.data import Dataset
 
 
+MAX_TRAIN_ROWS = 2000
+"""Of the benchmark: data sets with more are sampled. Another number needs another name of the splits that use it."""
+
+
 class AbstractPrediction(AbstractProtocol):
     """A protocol that trains on some rows and tests on others.
 
@@ -168,14 +172,25 @@ class TimeOrder(AbstractFolds):
 
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
         """Return scikit-learn's splitter for time series."""
-        from sklearn.model_selection import TimeSeriesSplit
+        return blocks_of_time(dataset, n_splits)
 
-        if n_splits >= len(dataset.y):
-            raise ValueError(
-                f"data set {dataset.name}: expected more than n_splits = {n_splits} rows, got {len(dataset.y)}; lower "
-                f"protocol.n_splits."
-            )
-        return TimeSeriesSplit(n_splits)
+
+def blocks_of_time(dataset: Dataset, n_splits: int, max_train_size: int | None = None) -> BaseCrossValidator:
+    """Return scikit-learn's splitter for time series, with at most so many rows to train on.
+
+    Raises
+    ------
+    ValueError
+        There are fewer rows than blocks.
+    """
+    from sklearn.model_selection import TimeSeriesSplit
+
+    if n_splits >= len(dataset.y):
+        raise ValueError(
+            f"data set {dataset.name}: expected more than n_splits = {n_splits} rows, got {len(dataset.y)}; lower "
+            f"protocol.n_splits."
+        )
+    return TimeSeriesSplit(n_splits, max_train_size=max_train_size)
 
 
 class AbstractStatedFolds(AbstractFolds):
@@ -390,6 +405,39 @@ class BenchmarkFolds(KFold):
                 f"{method.limit!r:.80}; such as protocol.limit=300."
             )
         super().check(protocol, method)
+
+
+class BenchmarkSample(BenchmarkFolds):
+    """Train on `MAX_TRAIN_ROWS` rows, of each class the same share, and test on all others: of data sets with more.
+
+    The samples of a repeat are drawn each by itself, so that test rows are in several folds.
+    """
+
+    name = "benchmark_sample"
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return scikit-learn's splitter of samples, stratified for classes."""
+        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+        if len(dataset.y) <= MAX_TRAIN_ROWS or dataset.groups is not None:
+            got = f"{len(dataset.y)} rows" if dataset.groups is None else "groups of rows"
+            raise ValueError(
+                f"data set {dataset.name}: expected more than {MAX_TRAIN_ROWS} rows without groups for the split "
+                f"{self.name}, got {got}; use protocol=benchmark."
+            )
+        kind = ShuffleSplit if dataset.is_regression else StratifiedShuffleSplit
+        return kind(n_splits, train_size=MAX_TRAIN_ROWS, random_state=split_seed)
+
+
+class BenchmarkTimeOrder(BenchmarkFolds):
+    """Test on each of some blocks of rows, and train on the `MAX_TRAIN_ROWS` rows before it."""
+
+    name = "benchmark_time_order"
+    fixed: ClassVar[Mapping[str, Any]] = {**BenchmarkFolds.fixed, "repeats": 1}
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return scikit-learn's splitter for time series."""
+        return blocks_of_time(dataset, n_splits, MAX_TRAIN_ROWS)
 
 
 class StreamedTraining(AbstractOwnSplit):

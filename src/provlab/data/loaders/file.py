@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import inspect
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +33,7 @@ from provlab.data.own_table import (
 )
 from provlab.data.own_text import MISSING, PACKED, SPACES, SVMLIGHT, TEXTS, Reading, format_of, layout_of
 from provlab.project.documents import read_json
-from provlab.project.messages import listed
+from provlab.project.messages import did_you_mean, listed
 from provlab.project.project import current_project
 
 VERSION = 1
@@ -41,8 +42,8 @@ OBTAIN = "say dataset=file dataset.path=FILE"
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
 
-EVENTS = {"event", "status", "death", "died", "dead", "censored", "censor"}
-TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime", "time_to_event"}
+EVENTS = {"event", "status", "death", "died", "dead", "censored", "censor", "cens", "fustat", "os", "vital_status"}
+TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime", "time_to_event", "os_time", "os.time"}
 """Names of columns of survival data: each tells of the other."""
 
 SPELLED = {"tab": "\t", "\\t": "\t", "space": SPACES}
@@ -489,7 +490,10 @@ def _place(parameter: str, names: list[str], column: str | int) -> int:
         return column % len(names)
     if names.count(str(column)) == 1:
         return names.index(str(column))
-    raise TableError(f"dataset.{parameter}: expected a column of {listed(names)}, got {column!r:.80}.")
+    step = did_you_mean(str(column), names)
+    if parameter == "target" and not step:
+        step = "; where the samples are columns, say dataset.transpose=true."
+    raise TableError(f"dataset.{parameter}: expected a column of {listed(names)}, got {column!r:.80}{step or '.'}")
 
 
 def _labels(
@@ -528,8 +532,24 @@ def _notes(table: Table, columns: _Columns, features: list[int], class_names: np
             notes.append(f"classes are called {listed(odd)}; where that means no label, say dataset.na_values")
     target = columns.roles["target"]
     if target is not None:
-        notes += _notes_of_survival(table.names[target], [table.names[k] for k in features])
+        names = [table.names[k] for k in features]
+        survival = _notes_of_survival(table.names[target], names)
+        notes += survival or _notes_of_other_targets(table.names[target], names)
     return notes
+
+
+def _notes_of_other_targets(target: str, names: list[str]) -> list[str]:
+    """Return a note on features that may be further targets by their names: t2 beside t1, labelB beside labelA."""
+    stem = re.sub(r"(\d+|[A-Z])$", "", target).rstrip("_.- ")
+    if stem == target or not stem:
+        return []
+    alike = [name for name in names if name != target and re.fullmatch(rf"{re.escape(stem)}[_.\- ]?(\d+|[A-Z])", name)]
+    if not alike or 2 * len(alike) > len(names):
+        return []
+    return [
+        f"features with names like that of the target {target}: {listed(alike)}; one target at a time: where they are "
+        f"other targets, leave them out, 'dataset.left_out=[{','.join(alike):.200}]'"
+    ]
 
 
 def _notes_of_survival(target: str, names: list[str]) -> list[str]:

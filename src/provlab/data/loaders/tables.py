@@ -142,39 +142,55 @@ def load(paths: list[Path], digest: str, *, set: str = "dermatology") -> Dataset
 
 def read_table(path: Path, entry: TableEntry, *, name: str, digest: str) -> Dataset:
     """Return what an entry says of a file as a data set of some name."""
-    [reader] = [function for ending, function in _READERS.items() if entry.file.endswith(ending)]
-    frame = reader(path, entry)[: entry.first_rows or None]
+    frame = _reader_of(entry.file)(path, entry)
+    if entry.first_rows:
+        frame = frame[: entry.first_rows]
     frame = frame[frame[entry.target].notna()]
-    groups = _groups_of(frame, entry)
-    beside = {entry.target, entry.groups}
-    columns = [column for column in frame if column not in beside and not _is_among(column, entry.left_out)]
-    features = frame[[*entry.relevant, *(column for column in columns if column not in entry.relevant)]]
-    rows = np.flatnonzero(features.isna().mean(axis=1) <= MAX_MISSING)
     if entry.time:
-        order = np.lexsort([frame[column].to_numpy() for column in reversed(entry.time)])
-        rows = order[np.isin(order, rows)]
-    features = features.iloc[rows]
-    features = features.loc[:, features.isna().mean() <= MAX_MISSING]
-    y, class_names = _target_of(frame[entry.target].iloc[rows], entry.task)
+        frame = frame.sort_values([*entry.time], kind="stable")
+    features = frame[_feature_names(frame, entry)]
+    is_measured = features.isna().mean(axis=1) <= MAX_MISSING
+    frame = frame[is_measured]
+    features = features[is_measured]
+    is_filled = features.isna().mean() <= MAX_MISSING
+    features = features.loc[:, is_filled]
+    y, class_names = _target_of(frame[entry.target], entry.task)
     X, categories = _numbers_of(features, entry.nominal)
     return make_dataset(
-        X, y, features.columns, name=name, source=f"{entry.citation or entry.source}; {entry.file}, SHA-256 {digest}",
-        regression=entry.task == "regression", missing=True, class_names=class_names, categories=categories,
-        groups=None if groups is None else groups[rows],
-    )  # fmt: skip
+        X,
+        y,
+        features.columns,
+        name=name,
+        source=f"{entry.citation or entry.source}; {entry.file}, SHA-256 {digest}",
+        regression=entry.task == "regression",
+        missing=True,
+        class_names=class_names,
+        categories=categories,
+        groups=_groups_of(frame, entry.groups),
+    )
+
+
+def _feature_names(frame: pd.DataFrame, entry: TableEntry) -> list[str]:
+    """Return the columns that are features, relevant ones first."""
+    names = [*entry.relevant]
+    for name in frame:
+        is_beside = name in (entry.target, entry.groups) or _is_among(name, entry.left_out)
+        if not is_beside and name not in entry.relevant:
+            names.append(name)
+    return names
 
 
 def _is_among(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _groups_of(frame: pd.DataFrame, entry: TableEntry) -> np.ndarray | None:
+def _groups_of(frame: pd.DataFrame, groups: str | int) -> np.ndarray | None:
     """Return the number of each row's group; None where there are no groups."""
-    if isinstance(entry.groups, int):
-        return frame.index.to_numpy() // entry.groups
-    if not entry.groups:
+    if isinstance(groups, int):
+        return frame.index.to_numpy() // groups
+    if not groups:
         return None
-    return frame[entry.groups].astype("category").cat.codes.to_numpy(np.int64)
+    return frame[groups].astype("category").cat.codes.to_numpy(np.int64)
 
 
 def _target_of(column: pd.Series, task: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -253,33 +269,43 @@ def _r_objects(path: Path, entry: TableEntry) -> pd.DataFrame:
     objects = read_r_data(path)
     columns: dict[str, Any] = {}
     for stack in entry.objects:
-        parts = [_columns_of(name, objects[name]) for name in stack.split(" + ")]
-        table = parts[0]
-        for lower in parts[1:]:
-            table = _below(table, lower)
+        first, *others = stack.split(" + ")
+        table = _columns_of(first, objects[first])
+        for name in others:
+            table = _below(table, _columns_of(name, objects[name]))
         columns |= table
     return pd.DataFrame(columns)
 
 
 def _below(upper: Mapping[str, Any], lower: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of a table with those of another one below them, in their order."""
-    pairs = zip(upper.items(), lower.values(), strict=True)
-    return {name: np.concatenate([column, more]) for (name, column), more in pairs}
+    columns = {}
+    for name, column, column_below in zip(upper, upper.values(), lower.values(), strict=True):
+        columns[name] = np.concatenate([column, column_below])
+    return columns
 
 
 def _columns_of(name: str, value: RVector) -> dict[str, Any]:
     """Return the columns of an R object by their own names; what has none is called after the object."""
     if "dim" in value.attributes:
-        matrix = np.reshape(value.values, value.attributes["dim"].values, order="F")
-        stated = value.attributes.get("dimnames")
-        names = stated and stated.values[1]
-        own = names.values if names else [f"{name}.{place}" for place in range(1, matrix.shape[1] + 1)]
-        return {column: _vector(RVector(matrix[:, place], {})) for place, column in enumerate(own)}
+        return _columns_of_matrix(name, value)
     if "names" not in value.attributes or not any(isinstance(part, RVector) for part in value.values):
         return {name: _vector(value)}
     columns: dict[str, Any] = {}
     for part, content in zip(value.attributes["names"].values, value.values, strict=True):
         columns |= _columns_of(part, content)
+    return columns
+
+
+def _columns_of_matrix(name: str, value: RVector) -> dict[str, Any]:
+    matrix = np.reshape(value.values, value.attributes["dim"].values, order="F")
+    names = [f"{name}.{number}" for number in range(1, matrix.shape[1] + 1)]
+    dimnames = value.attributes.get("dimnames")
+    if dimnames and dimnames.values[1]:
+        names = dimnames.values[1].values
+    columns = {}
+    for place, column in enumerate(names):
+        columns[column] = _vector(RVector(matrix[:, place], {}))
     return columns
 
 
@@ -293,6 +319,12 @@ def _vector(value: RVector) -> np.ndarray:
     if value.values.dtype.kind == "i":
         return np.where(value.values == MISSING_INTEGER, np.nan, value.values)
     return np.where(np.isnan(value.values), np.nan, value.values)  # R's missing value is a NaN of other bits
+
+
+def _reader_of(file: str) -> Callable[[Path, TableEntry], pd.DataFrame]:
+    """Return the function that reads a file, by its ending."""
+    [reader] = [function for ending, function in _READERS.items() if file.endswith(ending)]
+    return reader
 
 
 _READERS: dict[str, Callable[[Path, TableEntry], pd.DataFrame]] = {

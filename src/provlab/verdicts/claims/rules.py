@@ -311,7 +311,7 @@ def _lines(stated: Mapping[str, Any]) -> tuple[str, ...]:
         if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"{name}: expected a text or a list of texts, got {values!r:.80}; put numbers in quotes.")
         conditions.append(f"{name}={'|'.join(texts)}")
-    return tuple(conditions)
+    return tuple(sorted(conditions))
 
 
 Lines = Annotated[tuple[str, ...], _lines]
@@ -379,7 +379,7 @@ class AbstractRule:
         for name in CONDITIONS:
             if name in values:  # conditions on other columns stay, and one that is "all" goes
                 stated = [text for text in getattr(self, name) if text.partition("=")[0] not in parameters[name]]
-                values[name] = (*stated, *values[name])
+                values[name] = tuple(sorted([*stated, *values[name]]))
         return dataclasses.replace(self, **values)
 
     @property

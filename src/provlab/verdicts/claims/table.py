@@ -244,9 +244,14 @@ class TableEvidence(AbstractEvidence):
         for place in places:
             artefact, _, column = place
             n_present += int((~np.isnan(self._line(place, "error").values)).sum())
-            lines = self.lines[self._is_in(artefact, column)]
-            n_expected += len(lines[FOLD_KEYS].drop_duplicates())
+            n_expected += self._n_expected(artefact, column)
         return n_present, n_expected
+
+    @remembered
+    def _n_expected(self, artefact: str, column: str) -> int:
+        """Return how many data sets and folds any row of a column of an artefact has."""
+        lines = self.lines[self._is_in(artefact, column)]
+        return len(lines[FOLD_KEYS].drop_duplicates())
 
     def _is_of(self, artefact: str) -> NDArray[np.bool_]:
         """Return which lines are of an artefact: all, if the table has no column for the artefact."""
