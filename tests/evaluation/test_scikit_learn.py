@@ -41,6 +41,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import all_estimators
 
 from provlab import compare, select
+from provlab.bench.methods import panel_methods
+from provlab.bench.panel import PanelDataset, panel_cells
+from provlab.cli.benchmark import _benchmark_folds
 from provlab.core.cell import cell_of
 from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of
@@ -336,6 +339,25 @@ def test_configs_name_the_same_objects(name, csv):
     check(frame, by_scikit_learn([BEST, MODEL], X, y, cv or splits, scoring, groups if name == "groups" else None))
     again = cell_of(cell.json, source=cell.dataset["path"])  # as an audit makes it from a record
     assert again.id == cell.id
+
+
+def test_the_benchmark_measures_a_data_set_of_one_s_own_in_the_folds_of_a_splitter(csv):
+    X, y, groups, _ = csv
+    folds = _benchmark_folds(
+        ["protocol=splitter", "protocol.cv._target_=sklearn.model_selection.LeavePGroupsOut", "+protocol.cv.n_groups=3"]
+    )
+    data = ("dataset=file", "dataset.path=rows.csv", "dataset.target=state", "dataset.groups=patient")
+    mine = PanelDataset((*data, "preparation=none", *folds), "yours", "")
+    [*cells] = panel_cells({"F-test": panel_methods()["F-test"]}, {"mine": mine})
+    [cell] = [entry.cell for entry in cells if entry.model == "linear"]
+    frame = pd.DataFrame(records_of(cell)).sort_values("fold")
+    assert (frame["failure"] == "").all()
+    steps = [SelectKBest(k=5), build("model", cell.model)]
+    expected = by_scikit_learn(steps, X, y, LeavePGroupsOut(3), ["balanced_accuracy"], groups)
+    np.testing.assert_allclose(frame["balanced_accuracy"], expected["balanced_accuracy"], rtol=1e-6)
+    for refused in ("protocol=tenfold", "protocol.scoring=f1"):
+        with pytest.raises(ValueError, match=r"rank: expected protocol=splitter or protocol=time_order, .*, got"):
+            _benchmark_folds([refused])
 
 
 def test_k_and_the_usual_name_and_both_ways_of_naming_a_function_are_one_method(table):
