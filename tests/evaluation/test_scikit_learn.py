@@ -41,6 +41,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import all_estimators
 
 from provlab import compare, select
+from provlab.bench.methods import panel_methods
+from provlab.bench.panel import PanelDataset, panel_cells
+from provlab.cli.benchmark import _benchmark_folds
 from provlab.core.cell import cell_of
 from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of
@@ -243,6 +246,10 @@ ESTIMATORS = {
     "discriminant": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
     "kernel": GaussianProcessClassifier(RBF(2.0) + WhiteKernel(0.5), random_state=0),
     "grid": GridSearchCV(SVC(random_state=0), {"C": [0.1, 1.0]}, cv=StratifiedKFold(3), scoring="f1_macro"),
+    "weights of classes": LogisticRegression(class_weight={"ill": 5.0, "well": 1.0}, random_state=0),
+    "weights in a grid": GridSearchCV(
+        LogisticRegression(random_state=0), {"class_weight": [{"ill": 9.0, "well": 1.0}, "balanced"]}, cv=2
+    ),
     "vote": VotingClassifier([("a", GaussianNB()), ("b", RidgeClassifier())]),
 }
 
@@ -254,7 +261,9 @@ SELECTORS = {
         n_features_to_select=2,
         importance_getter="named_steps.logisticregression.coef_",
     ),
-    "from model": SelectFromModel(LogisticRegression(random_state=0), max_features=2),
+    "from model": SelectFromModel(
+        LogisticRegression(class_weight={"ill": 40.0, "well": 1.0}, random_state=0), max_features=2
+    ),
     "pipeline": make_pipeline(MinMaxScaler((0, 2)), SelectKBest(chi2, k=2)),
 }
 
@@ -330,6 +339,25 @@ def test_configs_name_the_same_objects(name, csv):
     check(frame, by_scikit_learn([BEST, MODEL], X, y, cv or splits, scoring, groups if name == "groups" else None))
     again = cell_of(cell.json, source=cell.dataset["path"])  # as an audit makes it from a record
     assert again.id == cell.id
+
+
+def test_the_benchmark_measures_a_data_set_of_one_s_own_in_the_folds_of_a_splitter(csv):
+    X, y, groups, _ = csv
+    folds = _benchmark_folds(
+        ["protocol=splitter", "protocol.cv._target_=sklearn.model_selection.LeavePGroupsOut", "+protocol.cv.n_groups=3"]
+    )
+    data = ("dataset=file", "dataset.path=rows.csv", "dataset.target=state", "dataset.groups=patient")
+    mine = PanelDataset((*data, "preparation=none", *folds), "yours", "")
+    [*cells] = panel_cells({"F-test": panel_methods()["F-test"]}, {"mine": mine})
+    [cell] = [entry.cell for entry in cells if entry.model == "linear"]
+    frame = pd.DataFrame(records_of(cell)).sort_values("fold")
+    assert (frame["failure"] == "").all()
+    steps = [SelectKBest(k=5), build("model", cell.model)]
+    expected = by_scikit_learn(steps, X, y, LeavePGroupsOut(3), ["balanced_accuracy"], groups)
+    np.testing.assert_allclose(frame["balanced_accuracy"], expected["balanced_accuracy"], rtol=1e-6)
+    for refused in ("protocol=tenfold", "protocol.scoring=f1"):
+        with pytest.raises(ValueError, match=r"rank: expected protocol=splitter or protocol=time_order, .*, got"):
+            _benchmark_folds([refused])
 
 
 def test_k_and_the_usual_name_and_both_ways_of_naming_a_function_are_one_method(table):
@@ -485,6 +513,26 @@ def test_select_has_the_outer_folds_that_cv_gives(name, table):
         all_columns.append(scorer(fitted, X[test], y[test]))
     assert type(model).__name__ in repr(selected.pipeline["model"])
     np.testing.assert_allclose(selected.folds["all columns"], all_columns, rtol=1e-6)
+
+
+def test_select_and_numbers_as_labels_have_weights_of_classes_too(table):
+    X, y, _ = table
+    y = np.where(y == "well", 7, 3)
+    model = LogisticRegression(class_weight={3: 8.0, 7: 1.0}, random_state=0)
+    quietly(
+        X, y, {"best": BEST}, model=model, cv=KFold(3), scoring={"F2": make_scorer(fbeta_score, pos_label=3, beta=2)}
+    )
+    check(
+        stored("F2"),
+        by_scikit_learn([BEST, model], X, y, KFold(3), {"F2": make_scorer(fbeta_score, pos_label=3, beta=2)}),
+    )
+    selected = select(X, y, methods="f_test", n_features_to_select=2, cv=KFold(3), model=model)
+    guesses = []
+    for train, test in KFold(3).split(X):
+        fitted = make_pipeline(StandardScaler(), clone(model)).fit(X[train], y[train])
+        guesses.append(100 * (1 - fitted.score(X[test], y[test])))
+    np.testing.assert_allclose(selected.folds["all columns"], guesses)
+    assert selected.pipeline["model"].class_weight == {3: 8.0, 7: 1.0}
 
 
 def test_select_refuses_two_ways_to_say_the_folds(table):

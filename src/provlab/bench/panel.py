@@ -20,6 +20,7 @@ from provlab.core.cell import ID_DIGITS, Cell
 from provlab.core.composition import Composer
 from provlab.core.frames import planned_trials
 from provlab.core.plan import cells_of, feature_names_of, load_from, places_of_first
+from provlab.core.protocols import AbstractStatedFolds
 from provlab.core.store import TrialReader
 from provlab.data.loaders.tables import table_entries
 from provlab.project.documents import read_as, read_plain_yaml, read_record
@@ -199,13 +200,14 @@ def panel_cells(
     for name, dataset in datasets.items():
         prepared = tuple(text for text in dataset.choose if text.startswith(("preparation", "protocol")))
         base = base_cell(dataset, compose)
+        if isinstance(base.measured, AbstractStatedFolds):  # how many folds there are depends on the data
+            prepared = dataset.choose  # else cells are composed on other data, which makes no difference
         d, n_classes = _shapes_after_preparation().get(" ".join(dataset.choose)) or shape_of(base)
         for title, method in methods.items():
             if n_classes > 2 and not is_regression and not method.multiclass:
                 continue
             for size in _sizes(method, d):
                 for model in models:
-                    # composed on other data, which makes no difference
                     cell = cell_of(prepared, model, title, size).on(base.dataset, base.data)
                     cells.append(PanelCell(title, name, dataset.domain, size, model, dataset.support, cell))
     return cells

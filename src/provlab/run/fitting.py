@@ -233,7 +233,7 @@ def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) 
 
 def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: Any, cost: Cost) -> Tested:
     """Return what a trained model came to."""
-    scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight)
+    scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
     scores |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     weights = np.ravel(getattr(trained, "coef_", ()))
     if weights.size > MAX_COEFFICIENTS:

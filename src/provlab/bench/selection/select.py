@@ -40,6 +40,7 @@ from provlab.core.protocols.scoring import check_scorers, scorer_of
 from provlab.core.vocabulary import advice_on, file_named
 from provlab.data import Dataset, load_dataset, warn_of_scales
 from provlab.project.estimators import as_config, estimators_in_hand
+from provlab.run.class_weights import model_by_codes
 from provlab.run.executors import usable_cores
 from provlab.run.isolation import isolated_children
 from provlab.run.preparation import table_of
@@ -224,7 +225,7 @@ def select_on(
         methods=tuple(chosen),
         sizes=sizes_for(dataset.X.shape[1], n_features_to_select),
         is_fixed=n_features_to_select is not None,
-        model=model,
+        model=model_by_codes(model, dataset.classes),
         measure=measure,
         by_time=is_by_time,
         random_state=random_state,
@@ -232,7 +233,7 @@ def select_on(
     )
     folds, n_inner, note = _folds(problem, n_splits, repeats, splits)
     outcomes = _outcomes(problem, folds, n_inner, n_jobs, tell or (lambda text: None))
-    pipeline = _pipeline(problem, outcomes[-1], preparation, labels)
+    pipeline = _pipeline(problem, outcomes[-1], preparation, model, labels)
     return Selected(problem, outcomes, pipeline, copies, [*notes, *left_out, *note])
 
 
@@ -464,13 +465,13 @@ def _outcomes(
     return [first, *rest]
 
 
-def _pipeline(problem: Problem, final: Outcome, preparation: Any, labels: NDArray[Any]) -> Pipeline:
+def _pipeline(problem: Problem, final: Outcome, preparation: Any, model: Any, labels: NDArray[Any]) -> Pipeline:
     """Return selector, preparation and model, fitted on all rows; it needs the selected columns only."""
     dataset = problem.dataset
     names = dataset.feature_names.tolist()
     method, size = final.choice
     count = problem.sizes[size] if size < len(problem.sizes) else problem.n_columns
     selector = TableSelector(problem.methods[method].selector, count, preparation=preparation, columns=names)
-    steps = [("columns", selector), ("preparation", preparation), ("model", clone(problem.model))]
+    steps = [("columns", selector), ("preparation", preparation), ("model", clone(model))]
     table = dataset.X if sparse.issparse(dataset.X) else table_of(dataset)
     return Pipeline([step for step in steps if step[1] is not None]).fit(table, labels)

@@ -13,6 +13,7 @@ from provlab.core.protocols.folds import (
     AbstractStatedFolds,
     BenchmarkFolds,
     BenchmarkSample,
+    BenchmarkSplitter,
     BenchmarkTimeOrder,
     Clustering,
     FixedFolds,
@@ -30,7 +31,7 @@ from provlab.project.documents import canonical_json
 
 CLASSES: tuple[type[AbstractProtocol], ...] = (
     KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, GivenSplits, SplitterFolds, OfficialSplit,
-    StreamedTraining, Clustering, SelectionOnly, BenchmarkFolds, BenchmarkSample, BenchmarkTimeOrder,
+    StreamedTraining, Clustering, SelectionOnly, BenchmarkFolds, BenchmarkSample, BenchmarkTimeOrder, BenchmarkSplitter,
 )  # fmt: skip
 
 PROTOCOLS: dict[str, AbstractProtocol] = {protocol.name: protocol() for protocol in CLASSES}
@@ -73,7 +74,7 @@ def protocol_of(settings: Mapping[str, Any]) -> AbstractProtocol:
     protocol = protocol_named(settings.get("split"))
     cv = settings.get("cv")
     if isinstance(protocol, SplitterFolds):
-        return _splitter_folds(canonical_json(cv))
+        return _with_splitter(type(protocol), canonical_json(cv))
     if cv is not None:
         raise ValueError(
             f"protocol.cv: expected none with the split {protocol.name}, got {cv!r:.80}; use protocol=splitter."
@@ -81,7 +82,9 @@ def protocol_of(settings: Mapping[str, Any]) -> AbstractProtocol:
     return protocol
 
 
-_splitter_folds = lru_cache(maxsize=256)(SplitterFolds)
+@lru_cache(maxsize=256)
+def _with_splitter(kind: type[SplitterFolds], cv: str) -> AbstractProtocol:
+    return kind(cv)
 
 
 __all__ = [

@@ -399,12 +399,17 @@ class BenchmarkFolds(KFold):
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
         """Refuse a limit that is no number of seconds as well."""
-        if not isinstance(method.limit, int | float) or not method.limit > 0:
-            raise ValueError(
-                f"protocol.limit: expected a positive number of CPU seconds with the split {self.name}, got "
-                f"{method.limit!r:.80}; such as protocol.limit=300."
-            )
+        check_limit(self.name, method)
         super().check(protocol, method)
+
+
+def check_limit(split: str, method: Method) -> None:
+    """Refuse a limit of a selection that is no number of seconds."""
+    if not isinstance(method.limit, int | float) or not method.limit > 0:
+        raise ValueError(
+            f"protocol.limit: expected a positive number of CPU seconds with the split {split}, got "
+            f"{method.limit!r:.80}; such as protocol.limit=300."
+        )
 
 
 class BenchmarkSample(BenchmarkFolds):
@@ -438,6 +443,23 @@ class BenchmarkTimeOrder(BenchmarkFolds):
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
         """Return scikit-learn's splitter for time series."""
         return blocks_of_time(dataset, n_splits, MAX_TRAIN_ROWS)
+
+
+class BenchmarkSplitter(SplitterFolds):
+    """As `SplitterFolds`, and what is recorded is as in `BenchmarkFolds`."""
+
+    name = "benchmark_splitter"
+    trial = BenchmarkFolds.trial
+    fixed: ClassVar[Mapping[str, Any]] = {**SplitterFolds.fixed, **BenchmarkFolds.fixed}
+    fewest_folds = 2
+    limits = True
+    measures_memory = True
+    columns = BenchmarkFolds.columns
+
+    def check(self, protocol: Mapping[str, Any], method: Method) -> None:
+        """Refuse a limit that is no number of seconds as well."""
+        check_limit(self.name, method)
+        super().check(protocol, method)
 
 
 class StreamedTraining(AbstractOwnSplit):
