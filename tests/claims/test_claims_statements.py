@@ -217,6 +217,9 @@ def test_the_statements_say_what_was_asked_and_left_out(literature):
     for claim in own:
         assert {"theme", "asked", "left out"} <= {*claim.notes}, claim.id
         assert claim.id.split(".")[1] in file.works
+        assert claim.text.endswith(".")
+        assert "{" not in claim.rule.meaning
+        assert bool(claim.margin) == (getattr(claim.rule, "margin", 0.0) > 0)  # each with its reason
     assert len(file.not_testable) > 10
 
 
@@ -356,7 +359,7 @@ def test_readings_that_come_to_one_question_count_once(literature):
     ("arguments", "message"),
     [
         (["verify", "--paper", "literature", "protocol.repeats=1"], "expected no settings.*got protocol.repeats=1"),
-        (["readings", "literature", "--letter"], "expected only --claim and --plan"),
+        (["readings", "literature", "--letter"], "expected only --claim, --plan and --figures"),
         (["readings", "literature", "--claim", "nobody"], "expected claims with nobody in the id, got none"),
         (["export", "--panel", "panel.xlsx"], "expected a file ending in .csv or .parquet, got panel.xlsx"),
     ],
