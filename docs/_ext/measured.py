@@ -365,10 +365,11 @@ def statement_lines(paper: str) -> tuple[list[str], list[Path]]:
             if line["effect"] != "":
                 numbers = [f"{float(line[name]):.3g}" for name in ("effect", "low", "high")]
                 effect = f"{numbers[0]} [{numbers[1]}, {numbers[2]}] {line['unit']}, n = {line['n']}"
-            cells = [said, line["own"], line["beyond"], effect, line["readings"]]
+            seen = "" if line["detectable"] == "" else f"{float(line['detectable']):.3g}"
+            cells = [said, line["own"], line["beyond"], effect, seen, line["readings"]]
             rows.append([cell.replace("|", "\\|") for cell in cells])
         lines += [f"## {theme.capitalize()}", ""]
-        lines += table_lines(["statement", "on its data", "elsewhere", "effect", "readings"], rows)
+        lines += table_lines(["statement", "on its data", "elsewhere", "effect", "would be seen", "readings"], rows)
     lines += ["## Not testable here", ""]
     lines += [f"- {item.statement}: {item.missing}." for item in not_testable(paper)]
     return [*lines, ""], [folder / "verdicts.csv", folder / "robustness.csv"]

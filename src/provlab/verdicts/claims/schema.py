@@ -209,7 +209,7 @@ class Content:
     margins: Mapping[str, Margin] = field(default_factory=dict)
     rankings: tuple[RankingRequest, ...] = ()
     results: Mapping[str, Any] = field(default_factory=dict)
-    evidence: Literal["trials", "panel"] = TRIALS
+    evidence: Literal["trials", "panel"] = "trials"
     lines: Mapping[str, Any] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     planned: Planned = Planned()
