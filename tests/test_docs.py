@@ -18,7 +18,7 @@ import provsel
 from forking import run_forked, run_forked_text
 from provlab.bench.methods import panel_methods
 from provlab.project.papers import artefact_names
-from provlab.verdicts.claims.schema import claim_files
+from provlab.verdicts.claims.schema import TRIALS, claim_files, read_content
 from provsel import models, selectors
 from provsel.certificates import THEOREMS
 from small_runs import PROVSEL, REPO, run_python
@@ -39,7 +39,11 @@ SNIPPETS = [
     for page in PAGES
     for number, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S))
 ]
-PAPERS = sorted(path.parent.name for path in (REPO / "experiments").glob("*/claims.yaml"))
+PAPERS = [
+    path.parent.name
+    for path in sorted((REPO / "experiments").glob("*/claims.yaml"))
+    if read_content(path).evidence == TRIALS
+]
 
 
 def listed(package):
@@ -192,7 +196,7 @@ def test_the_table_of_a_page_gets_the_verdicts_it_promises(tmp_path, monkeypatch
     monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
     text = (DOCS / "verdicts.md").read_text(encoding="utf-8")
     for language, name in (("text", "rates.csv"), ("yaml", "claims.yaml")):
-        [block] = re.findall(rf"```{language}\n(.*?)```", text, re.S)
+        block, *_ = re.findall(rf"```{language}\n(.*?)```", text, re.S)
         (tmp_path / name).write_text(block)
     [command] = re.findall(r"```console\n\$ provsel (.*?)\n```", text, re.S)
     done = run_python([*PROVSEL, *shlex.split(command)], tmp_path)
@@ -216,6 +220,17 @@ def measured(extensions):
 @pytest.fixture(scope="module")
 def contents(extensions):
     return extensions["contents"]
+
+
+def test_the_page_on_statements_has_each_with_its_question(measured):
+    lines, files = measured.statement_lines("literature")
+    text = "\n".join(lines)
+    for entry in read_content(REPO / "experiments/literature/claims.yaml").claims:
+        assert entry.notes["asked"] in text
+    assert re.match(r"\d+ statements of \d+ publications .* before they were asked\.", lines[0])
+    rows = [line for line in lines if line.startswith("| ") and "Asked:" in line]
+    assert all(len(re.split(r"(?<!\\)\|", row)) == 8 for row in rows)
+    assert all(path.is_file() for path in files)
 
 
 @pytest.mark.parametrize("paper", PAPERS)

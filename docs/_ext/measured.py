@@ -24,6 +24,8 @@ from provlab.bench.methods import panel_methods
 from provlab.bench.panel import stored_folder
 from provlab.bench.panel_pages import VERDICTS as PAIR_VERDICTS
 from provlab.bench.panel_pages import size_text
+from provlab.bench.statement_pages import by_theme, not_testable, summary
+from provlab.bench.statements import statement_frame
 from provlab.bench.stored_panel import read_panel
 from provlab.custody.texts import first_in_words
 from provlab.project.papers import papers
@@ -348,6 +350,32 @@ def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
     return (module.__doc__ or "").split("\n", 1)[1].splitlines(), []
 
 
+def statement_lines(paper: str) -> tuple[list[str], list[Path]]:
+    """Return what the benchmark tells of the statements of a paper, by theme, and the files that say so."""
+    folder = REFERENCE / paper
+    frame = statement_frame(paper, folder)
+    lines = [summary(frame), "", f"![Shares of verdicts](../results/reference/{paper}/statements.svg)", ""]
+    for theme, of_theme in by_theme(frame).items():
+        rows = []
+        for line in of_theme.to_dict("records"):
+            said = f"{line['claim']} *{line['citation']}* (read: {line['read']}). Asked: {line['asked']}"
+            said += f" Left out: {line['left_out']}"
+            if line["seen"]:
+                said += f" Known before: {line['seen']}"
+            effect = ""
+            if line["effect"] != "":
+                numbers = [f"{float(line[name]):.3g}" for name in ("effect", "low", "high")]
+                effect = f"{numbers[0]} [{numbers[1]}, {numbers[2]}] {line['unit']}, n = {line['n']}"
+            seen = "" if line["detectable"] == "" else f"{float(line['detectable']):.3g}"
+            cells = [said, line["own"], line["beyond"], effect, seen, line["readings"]]
+            rows.append([cell.replace("|", "\\|") for cell in cells])
+        lines += [f"## {theme.capitalize()}", ""]
+        lines += table_lines(["statement", "on its data", "elsewhere", "effect", "would be seen", "readings"], rows)
+    lines += ["## Not testable here", ""]
+    lines += [f"- {item.statement}: {item.missing}." for item in not_testable(paper)]
+    return [*lines, ""], [folder / "verdicts.csv", folder / "robustness.csv"]
+
+
 PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "theorems": claims_of_theorems,
     "column-subsets": subset_lines,
@@ -359,6 +387,7 @@ PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "figures": figures_of,
     "tables": tables_of,
     "robustness": robustness_lines,
+    "statements": statement_lines,
     "panel-methods": panel_lines,
     "format-of-readings": lambda: format_of(schema),
     "format-of-results": lambda: format_of(table),

@@ -1,6 +1,7 @@
 """Statements on the benchmark: rules about many methods, conditions on lines of a table, and the entries by hand."""
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,12 @@ import yaml
 from scipy.stats import spearmanr, ttest_1samp, wilcoxon
 
 from provlab.bench.panel import TABLE, stored_folder
+from provlab.bench.statement_pages import OUTCOMES, summary, write_field
+from provlab.bench.statements import statement_frame
 from provlab.bench.stored_panel import read_panel
 from provlab.cli import main
+from provlab.project.papers import papers
+from provlab.report.templating import Site
 from provlab.verdicts.claims.schema import read_content
 from provlab.verdicts.claims.table import TableEvidence, judge_table
 from provlab.verdicts.claims.verdicts import judge_files, verdict_frame
@@ -217,6 +222,9 @@ def test_the_statements_say_what_was_asked_and_left_out(literature):
     for claim in own:
         assert {"theme", "asked", "left out"} <= {*claim.notes}, claim.id
         assert claim.id.split(".")[1] in file.works
+        assert claim.text.endswith(".")
+        assert "{" not in claim.rule.meaning
+        assert bool(claim.margin) == (getattr(claim.rule, "margin", 0.0) > 0)  # each with its reason
     assert len(file.not_testable) > 10
 
 
@@ -356,7 +364,7 @@ def test_readings_that_come_to_one_question_count_once(literature):
     ("arguments", "message"),
     [
         (["verify", "--paper", "literature", "protocol.repeats=1"], "expected no settings.*got protocol.repeats=1"),
-        (["readings", "literature", "--letter"], "expected only --claim and --plan"),
+        (["readings", "literature", "--letter"], "expected only --claim, --plan and --figures"),
         (["readings", "literature", "--claim", "nobody"], "expected claims with nobody in the id, got none"),
         (["export", "--panel", "panel.xlsx"], "expected a file ending in .csv or .parquet, got panel.xlsx"),
     ],
@@ -368,6 +376,64 @@ def test_commands_refuse_what_they_cannot_do(capsys, tmp_path, monkeypatch, tabl
     assert main(arguments) == 2
     error = " ".join(capsys.readouterr().err.split())
     assert re.search(message, error)
+
+
+def test_the_example_of_the_page_is_judged(tmp_path, table):
+    text = (Path(__file__).parents[2] / "docs/verdicts.md").read_text(encoding="utf-8")
+    [_, example] = re.findall(r"```yaml\n(.*?)```", text, re.S)
+    path = tmp_path / "claims.yaml"
+    path.write_text(example)
+    file, evidence = claims_on_panel(path, table)
+    verdicts, _ = judge_files([file], evidence)
+    assert [verdict.claim.id for verdict in verdicts] == ["mine.wide.few-rows", "mine.wide.few-rows.beyond"]
+    assert all(verdict.state == "complete" for verdict in verdicts)
+
+
+AUTHOR = papers()["literature"].module("author_wins")
+
+
+def test_win_rates_of_authors_are_those_of_all_choices():
+    places = pd.MultiIndex.from_tuples(
+        [("a", "a1", 20, "linear"), ("a", "a2", 20, "linear"), ("b", "b1", 20, "linear"), ("b", "b2", 20, "linear")],
+        names=["domain", "dataset", "size", "model"],
+    )
+    errors = pd.DataFrame({"new": [1.0, 3, 2, 9], "old": [2.0, 2, 2, 3], "other": [0.0, 4, 5, 8]}, places)
+    wins = {"old": [1, 0, 0.5, 0], "other": [0, 1, 1, 0]}
+    rates = AUTHOR.win_rates(errors, "new", 2, 0)
+    by_set = np.mean([wins["old"], wins["other"]], axis=0)
+    best = [max(np.mean(chosen) for chosen in combinations(by_set, m)) for m in (1, 2, 3, 4)]
+    assert rates["any data sets"][0] == pytest.approx(best)
+    assert (rates["any data sets"] == rates["any data sets"][0]).all()  # both baselines, in any order
+    of_domains = [max(by_set), max(by_set[:2].mean(), by_set[2:].mean())]
+    assert rates["one domain"][0, :2] == pytest.approx(of_domains)
+    assert np.isnan(rates["one domain"][0, 2:]).all()
+    assert rates["no choice"][:, 3] == pytest.approx(by_set.mean())
+    assert rates["no choice"][:, 0].mean() == pytest.approx(by_set.mean(), abs=0.05)
+    one = AUTHOR.win_rates(errors, "new", 1, 0)["any data sets"][:, 0]
+    assert set(one) == {1.0}  # each baseline is beaten somewhere
+
+
+def test_the_stored_table_of_authors_says_where_chance_is_rare():
+    lines = pd.read_csv(Path(__file__).parents[2] / "docs/measured/author_wins.csv")
+    assert lines["chance"].between(0, 1).all()
+    enough = AUTHOR.enough_sets(lines)
+    assert enough.loc[("linear", "no choice"), 20] <= 8
+    of_linear = lines[(lines["judge"] == "linear") & (lines["baselines"] == 10)].set_index(["choice", "data sets"])
+    assert (of_linear.loc["any data sets", "chance"] >= of_linear.loc["no choice", "chance"]).all()
+
+
+def test_the_page_of_the_report(tmp_path, monkeypatch):
+    reference = Path(__file__).parents[2] / "results/reference"
+    site = Site(tmp_path, tmp_path, (), "2026-11-28T00:00:00+00:00", 0, (), alone=True)
+    [page] = write_field(site, reference)
+    text = (tmp_path / page).read_text(encoding="utf-8")
+    frame = statement_frame("literature", reference / "literature")
+    assert set(frame["own"]) <= {*OUTCOMES}
+    assert all(name in text for name in frame["id"])
+    assert (tmp_path / "benchmark/literature.svg").is_file()
+    counts = frame["own"].value_counts()
+    assert summary(frame).startswith(f"{len(frame)} statements of 31 publications")
+    assert f"{counts['holds']} hold" in summary(frame)
 
 
 def test_judge_table_takes_the_file_as_anybody_has_it(tmp_path):

@@ -25,7 +25,7 @@ def robustness(numbers, verdict=lambda *chosen: "replicated", effect=lambda *cho
     places = []
     for name, n_options in zip(names, numbers, strict=True):
         options = tuple(Option(str(k)) for k in range(n_options))
-        places.append(Place(name, "", "", {}, options))
+        places.append(Place(name, "", "", options))
     universes = pd.DataFrame(product(*(map(str, range(n)) for n in numbers)), columns=[*names])
     chosen = list(product(*map(range, numbers)))
     universes = universes.assign(

@@ -48,7 +48,7 @@ def measure_columns() -> list[tuple[str, str, str | int]]:
 def write_panel(
     site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "Feature selectors, ranked",
     pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "benchmark/index.html",
-    problems: Sequence[str] = (), answer: Sequence[str] = (),
+    problems: Sequence[str] = (), answer: Sequence[str] = (), also: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Write the leaderboard of a panel with its figures and files, and a page for each method.
 
@@ -67,6 +67,8 @@ def write_panel(
         Of the user's method, above all numbers.
     answer : sequence of str
         How the user's method stands, in sentences.
+    also : sequence of str
+        Pages of statements on the benchmark, which it names.
     """
     board = leaderboard(scores)
     errors = scores.of_slice()
@@ -101,7 +103,7 @@ def write_panel(
         verdicts=VERDICTS,
         ordered=[*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)],
         slices=slices, margin=MARGIN, by=_ranks_by(scores, board.index, slices),
-        n_trials=int(scores.lines["trials"].sum()),
+        n_trials=int(scores.lines["trials"].sum()), also=also,
         files={f"benchmark/{name}": text for name, (_, text) in files.items()},
         figures=[path.relative_to(site.folder).as_posix() for path in figures], **shared,
     )  # fmt: skip

@@ -6,7 +6,7 @@ line a claim in verdicts.csv and robustness.csv, and a line a claim and universe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -15,16 +15,45 @@ from provlab.bench.panel import TABLE, stored_folder
 from provlab.bench.stored_panel import read_panel
 from provlab.core.tables import write_frame
 from provlab.project.messages import did_you_mean
-from provlab.verdicts.claims.schema import PANEL, ClaimFile, claim_paths
+from provlab.verdicts.claims.rules import (
+    CONTRADICTED,
+    DEPENDS_ON_READING,
+    NO_DIFFERENCE,
+    NOT_CONTRADICTED,
+    NOT_RUN,
+    REPLICATED,
+)
+from provlab.verdicts.claims.rules import DEPENDS as DEPENDS_ON_R
+from provlab.verdicts.claims.schema import BEYOND, PANEL, ClaimFile, claim_paths, read_content
 from provlab.verdicts.claims.table import TableEvidence
 from provlab.verdicts.claims.verdicts import Verdict, judge_files, verdict_frame
 from provlab.verdicts.panel_table import claims_on_panel, panel_table
-from provlab.verdicts.readings.robustness import robustness_frame
+from provlab.verdicts.readings.robustness import (
+    Robustness,
+    counted,
+    read_robustness,
+    robustness_frame,
+    under_readings,
+)
 from provlab.verdicts.readings.schema import paper_readings
 from provlab.verdicts.readings.study import DIGITS, EFFECTS, ROBUSTNESS, UNIVERSES, Outcome, joined, texts
 from provlab.verdicts.readings.universes import Multiverse, judge_on_table
 
 VERDICTS = "verdicts.csv"
+
+HOLDS, FAILS, DEPENDS, OPEN, MISSING = (
+    "holds",
+    "does not hold",
+    "depends on the reading",
+    "cannot be told",
+    "not run yet",
+)
+
+SAID = {
+    REPLICATED: HOLDS, NOT_CONTRADICTED: HOLDS, CONTRADICTED: FAILS, NO_DIFFERENCE: FAILS,
+    DEPENDS_ON_R: DEPENDS, DEPENDS_ON_READING: DEPENDS, NOT_RUN: MISSING,
+}  # fmt: skip
+"""What a reader is told of a verdict under all readings; all others cannot be told."""
 
 
 def stored_table() -> pd.DataFrame:
@@ -92,6 +121,46 @@ def write_readings(outcome: Outcome, folder: Path) -> None:
         path = folder / name
         old = texts(path) if path.is_file() else frame.head(0)
         write_frame(joined(old, frame, "claim", order), path)
+
+
+def statement_frame(paper: str, folder: Path) -> pd.DataFrame:
+    """Return a line a statement, in the order of the file, from what was written into a folder.
+
+    Returns
+    -------
+    DataFrame
+        id; theme; claim, asked, left_out and seen, texts; citation and read, of the work; own and beyond, what is said
+        of it where the paper is and elsewhere, of `SAID`, "" where it was not asked; effect, low, high, unit and n, of
+        the part that decided; needed and detectable, see `Finding`; readings, shares of verdicts in words.
+    """
+    content = read_content(claim_paths(PANEL)[paper])
+    verdicts = pd.read_csv(folder / VERDICTS, keep_default_na=False).set_index("id")
+    robustness = read_robustness(folder)
+    lines = []
+    for entry in content.claims:
+        work = content.works[entry.id.split(".")[1]]
+        line = verdicts.loc[entry.id]
+        elsewhere = entry.id + BEYOND
+        lines.append({
+            "id": entry.id,
+            "theme": entry.notes["theme"],
+            "claim": entry.claim,
+            "asked": entry.notes["asked"],
+            "left_out": entry.notes["left out"],
+            "seen": entry.notes.get("seen", ""),
+            "citation": work.citation,
+            "read": entry.notes.get("mark", work.read),
+            "own": _said(entry.id, verdicts, robustness),
+            "beyond": _said(elsewhere, verdicts, robustness) if entry.beyond else "",
+            **line[["effect", "low", "high", "unit", "n", "needed", "detectable"]],
+            "readings": under_readings(entry.id, robustness),
+        })  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def _said(claim: str, verdicts: pd.DataFrame, robustness: Mapping[str, Robustness]) -> str:
+    verdict = counted(claim, verdicts.at[claim, "verdict"], robustness)
+    return SAID.get(verdict, OPEN)
 
 
 def _read(paper: str) -> tuple[ClaimFile, TableEvidence]:

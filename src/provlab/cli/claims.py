@@ -379,10 +379,10 @@ def _readings_on_panel(options: argparse.Namespace) -> int:
     from provlab.custody.letter import plan_text, robustness_table
 
     beside = [*options.overrides, *options.artefact, *map(str, options.packed)]
-    if beside or options.letter or options.figures:
+    if beside or options.letter:
         raise ValueError(
-            f"readings: expected only --claim and --plan for {options.paper}, whose claims are judged on the stored "
-            f"benchmark, got {' '.join(beside) or '--letter or --figures'}; leave it out."
+            f"readings: expected only --claim, --plan and --figures for {options.paper}, whose claims are judged on "
+            f"the stored benchmark, got {' '.join(beside) or '--letter'}; leave it out."
         )
     multiverse, evidence = readings_of_statements(options.paper, options.claim)
     print(plan_text(multiverse), file=sys.stderr)
@@ -391,6 +391,10 @@ def _readings_on_panel(options: argparse.Namespace) -> int:
     outcome = judge_readings(multiverse, evidence)
     folder = Path(options.results) / options.paper
     write_readings(outcome, folder)
+    if options.figures:
+        from provlab.bench.statement_pages import draw_field  # Matplotlib: only figures need it
+
+        draw_field(options.paper, folder)
     console = PlainConsole()
     console.print(robustness_table(outcome))
     console.print(f"Every universe of every claim: {folder / 'universes.csv.gz'}")

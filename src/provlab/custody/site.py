@@ -18,6 +18,7 @@ from provlab.bench.own_runs import read_runs
 from provlab.bench.panel import stored_folder
 from provlab.bench.panel_pages import write_panel
 from provlab.bench.run_pages import write_runs
+from provlab.bench.statement_pages import write_field
 from provlab.bench.stored_panel import read_panel
 from provlab.core.artefact import COMPLETE
 from provlab.core.selected import AT_ONCE
@@ -155,7 +156,8 @@ def _check_settings(overrides: Sequence[str], pages: Sequence[ArtefactPage]) -> 
 
 def _write_stored_panel(site: Site, folder: Path) -> None:
     """Write the pages of the benchmark."""
-    write_panel(site, Scores.of(read_panel(folder)))
+    pages = write_field(site, folder.parent)
+    write_panel(site, Scores.of(read_panel(folder)), also=pages)
 
 
 _parts: Sequence[Callable[[], ArtefactPage | None]] = ()
