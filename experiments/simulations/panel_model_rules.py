@@ -283,7 +283,7 @@ def power(samples):
     for size, _, folds in stored_folds():
         sets = sets_of_folds(folds)
         model = fit(sets)
-        noise = np.median(model.noise)
+        noise = noise_in_points(sets)
         spreads = np.median(model.spreads, axis=0)
         places["today"] = sets.index if size == SIZES[0] else places["today"]
         places["planned"] = planned_places()
@@ -311,11 +311,16 @@ def planned_places():
     return pd.MultiIndex.from_tuples(index, names=panel_model.PLACE)
 
 
+def noise_in_points(sets):
+    """Return the typical variance of the mean over folds; the bent scale has a smaller one of large differences."""
+    return (sets["variance"] * sets["noise"]).median()
+
+
 def shown(samples):
     """Yield how often the interval of a new domain excludes 0 at the difference that should be shown."""
     for (size, method), model in like_models().items():
         parameters = medians(model)
-        difference = detectable(model.sets.index, parameters["spreads"], np.median(model.noise))
+        difference = detectable(model.sets.index, parameters["spreads"], noise_in_points(model.sets))
         excluded = []
         for sample in range(samples):
             rng = np.random.default_rng([SEED, size, sample, 1])

@@ -141,7 +141,7 @@ def detectable(
     spreads : sequence of float
         Standard deviations of effects of domains, sources and sets, as of `Fit.spreads`.
     noise : float
-        Variance of the mean over the folds of a set, as of `Fit.noise`.
+        Variance of the mean over the folds of a set, in points: near 0 the bent scale is straight.
     domain : str, optional
         The difference in this domain, or of `SAME_DOMAINS`, whose own effects then count as they are. By default that
         of new domains.
