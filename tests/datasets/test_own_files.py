@@ -355,7 +355,7 @@ def same(dataset, table, names=None):
         assert dataset.class_names[np.unique(dataset.y, return_inverse=True)[1]].tolist() == [*map(str, target)]
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables(), st.data())
 def test_a_table_in_any_dialect_is_read_as_it_is_or_asked_about(project, table, data):
     """With its settings it is always read; without them it is never read as anything else."""
@@ -379,7 +379,7 @@ def test_a_table_in_any_dialect_is_read_as_it_is_or_asked_about(project, table, 
     assert re.search(r"dataset\.(sep|decimal|header|thousands)", question)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables())
 def test_a_table_in_any_other_format_is_the_same(project, table):
     table.to_parquet(project / "t.parquet")

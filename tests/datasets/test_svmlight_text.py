@@ -59,7 +59,7 @@ def test_plain_rows_have_the_bits_of_scikit_learn(lines, zero_based, width):
     same_bits(svmlight_text.parsed(lines, **options), parsed)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(plain_lines(), st.data())
 def test_whatever_stands_in_a_line_is_read_or_refused_as_by_scikit_learn(lines, data):
     text = bytearray(b"".join(lines))
