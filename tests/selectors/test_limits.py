@@ -183,7 +183,6 @@ LIMITS = [  # module, other values, numbers
     ("alpha_investing", {"BLOCK": 1}, alpha),
     ("bss_search", {"KEPT_ROWS": 1, "FIRST_BLOCK": 5, "EARLY": 3}, bss_steps),
     ("bss_search", {"KEPT_ROWS": 20, "FIRST_BLOCK": 5, "EARLY": 3}, bss_steps),
-    ("discrete_information", {"BLOCK": 100}, lambda: scores_of(selectors.JMISelector(4))),
     ("forward_ridge", {"BLOCK": 60}, forward_picks),
     *(
         ("gaussian_blocks", limits, lambda form=form: compression(form))
