@@ -13,13 +13,15 @@ from provsel.kernels.alpha_investing import alpha_investing
 from provsel.kernels.bss import bss
 from provsel.kernels.bss_columns import OrderedColumns
 from provsel.kernels.gaussian_blocks import GaussianBlocks
-from provsel.kernels.hinge_dual import hinge_dual
+from provsel.kernels.hinge_dual import hinge_dual, newton_solve
 from provsel.kernels.laplacian import nearest_rows
 from provsel.kernels.least_angles import first_least_angles
 from provsel.kernels.online_calibration import one_pass
 from provsel.kernels.online_leverage import Rule
 from provsel.kernels.permuted_forest import Forest, permutation_importances
 from provsel.kernels.pivoted_qr import PivotedQR
+from provsel.kernels.randomized_pivoting import residual_squares
+from provsel.kernels.ranks import value_places
 from provsel.kernels.spectral import accurate_basis, spectral_basis
 from provsel.kernels.standardised import standardised_columns
 from provsel.training_view import TrainingView
@@ -89,6 +91,10 @@ def hinge():
     return [hinge_dual(form(rows), signs, 1e-2, tol=1e-10).primal for form in DENSE_AND_SPARSE]
 
 
+def newton_step():
+    return newton_solve(X, np.arange(30), 2.0, np.arange(12.0))
+
+
 def hsic():
     mixed = X.copy()
     mixed[:, ::2] = COUNTS[:, ::2]
@@ -141,10 +147,9 @@ def pivots():
     return chosen
 
 
-def random_pivots():
-    rows = np.random.default_rng(4).standard_normal((30, 200)) * np.geomspace(1, 1e3, 200)
-    choose = selectors.RandomlyPivotedQRSelector(20, random_state=0)
-    return [choose.fit(form(rows)).indices_ for form in DENSE_AND_SPARSE]
+def residuals():
+    Q = np.linalg.qr(X[:, :3])[0]
+    return [residual_squares(columns, Q) for columns in (X, sparse.csc_array(X))]
 
 
 def cancelled_pivots():
@@ -191,11 +196,11 @@ LIMITS = [  # module, other values, numbers
     ),
     ("graded", {"BLOCK": 1}, graded_bases),
     ("hinge_dual", {"MAX_ORDER": 0}, hinge),
-    ("hinge_dual", {"BLOCK": 5}, hinge),
+    ("hinge_dual", {"BLOCK": 5}, newton_step),
     ("hsic_lasso", {"N_CANDIDATES": 1, "BLOCK": 200}, hsic),
     *(("laplacian", {"TILE": side * side}, tied_neighbors) for side in (1, 2, 3, 16, 59)),
     ("laplacian", {"BLOCK": 100}, tied_neighbors),
-    ("least_angles", {"ENTRIES": 64}, paths),
+    ("least_angles", {"ENTRIES": 12}, paths),
     ("neighbor_information", {"BLOCK": 50}, lambda: scores_of(selectors.MutualInformationSelector(4, random_state=0))),
     ("one_way", {"BLOCK": 50}, lambda: scores_of(selectors.FTestSelector(4), selectors.FTestSelector(2))),
     ("online_leverage", {"FORESIGHT": 0.0}, streams),
@@ -205,8 +210,8 @@ LIMITS = [  # module, other values, numbers
     ("permuted_forest", {"PREDICTIONS": 200}, forest),
     ("pivoted_qr", {"LARGE_Q": 1}, pivots),
     ("pivoted_qr", {"BLOCK": 1}, cancelled_pivots),
-    ("randomized_pivoting", {"BLOCK": 50}, random_pivots),
-    ("ranks", {"BLOCK": 50}, lambda: scores_of(selectors.RankTestSelector(4))),
+    ("randomized_pivoting", {"BLOCK": 50}, residuals),
+    ("ranks", {"BLOCK": 50}, lambda: value_places(X)),
     ("relief", IN_BLOCKS, lambda: scores_of(*RELIEF)),
     ("relief", ROUGH, lambda: scores_of(*RELIEF)),
     ("relief", ROUGH | IN_BLOCKS, lambda: scores_of(*RELIEF)),
