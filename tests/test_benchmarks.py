@@ -23,9 +23,9 @@ def run_benchmarks(*arguments):
 
 
 def test_every_benchmark_is_found_and_times_contenders():
-    found = run_benchmarks("--collect-only", "-m", "")
-    assert found.returncode == 0, found.stdout
-    names = found.stdout.split()
+    output = run_benchmarks("--collect-only", "-m", "")
+    assert output.returncode == 0, output.stdout
+    names = output.stdout.split()
     for path in BENCHMARKS.glob("bench_*.py"):
         assert any(name.startswith(f"{path.name}::bench_") for name in names), path.name
 
@@ -60,14 +60,14 @@ def test_a_goal_compares_medians_of_a_group(goal, expected):
     """provsel takes 2 s (to 3), the textbook 6 s (to 9), the basis 1 s."""
     contenders = {"provsel": [2.0, 2.0, 3.0], "textbook": [6.0, 6.0, 9.0], "basis": [1.0]}
     benchmarks = [bench("bss, 300", name, seconds, goal=goal) for name, seconds in contenders.items()]
-    [found] = ratios.goals_of({"benchmarks": [*benchmarks, bench("other", "provsel", [1.0])]})
-    assert found["met"]
-    assert found["script"] == "bss"
-    assert {name: found[name] for name in expected} == expected
+    [result] = ratios.goals_of({"benchmarks": [*benchmarks, bench("other", "provsel", [1.0])]})
+    assert result["met"]
+    assert result["script"] == "bss"
+    assert {name: result[name] for name in expected} == expected
     slower = [bench("bss, 300", name, [2 * s for s in seconds] if name == "provsel" else seconds, goal=goal)
               for name, seconds in contenders.items()]  # fmt: skip
-    [found] = ratios.goals_of({"benchmarks": slower})
-    assert not found["met"]
+    [result] = ratios.goals_of({"benchmarks": slower})
+    assert not result["met"]
 
 
 def test_the_fit_recovers_a_known_exponent_of_the_upper_half():

@@ -273,7 +273,7 @@ def verdicts(*argv):
 
 def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):
     drawn = []
-    monkeypatch.setattr("provlab.report.figures.ranks.draw_rankings", lambda *found: drawn.append(found))
+    monkeypatch.setattr("provlab.report.figures.ranks.draw_rankings", lambda *arguments: drawn.append(arguments))
     frame = verdicts(*SMALL)
     assert set(frame["verdict"]) == set(frame["state"]) == {"not run"}
     assert frame.loc["made2000.zero", "detail"].startswith("r=30: not run (nothing stored for BSS)")

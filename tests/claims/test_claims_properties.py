@@ -70,7 +70,7 @@ def test_adding_a_constant_to_both_rows_changes_nothing(judged, rows, constant, 
     assert (moved.effect, moved.p_value) == pytest.approx((still.effect, still.p_value), abs=1e-9)
 
 
-@FEW
+@settings(FEW, max_examples=8)  # each judges five tables that it writes
 @given(st.lists(st.lists(st.integers(0, 400), min_size=6, max_size=6), min_size=3, max_size=8), rules)
 def test_where_all_keep_what_is_asked_nothing_depends_on_where_they_are_compared(tmp_path, folds, test):
     """To the last digit; the control: the verdict's effect is another one where only half as many are kept."""

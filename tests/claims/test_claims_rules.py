@@ -502,13 +502,13 @@ def test_a_theorem_that_fails_on_one_data_set_of_many_does_not_drown(artefacts):
     """Ten of ten violated on one set, none on 19: 5 % in all, which the theorem allows."""
     artefacts.add("made/tens", ["A"], ["r=1"], SETS)
     for data in SETS:
-        found = ["violated" if data == "set7" else "held"] * 10
-        artefacts.put("made/tens", "A", "r=1", np.zeros(10), data=data, certificate_cost=found)
+        states = ["violated" if data == "set7" else "held"] * 10
+        artefacts.put("made/tens", "A", "r=1", np.zeros(10), data=data, certificate_cost=states)
     options = {"artefact": "made/tens", "row": "A", "quantity": "cost", "at_most": 0.05, "columns": ["r=1"]}
-    found = verdict_on(artefacts, claim("certificates", **options))
-    assert found.verdict == CONTRADICTED
-    assert found.finding.p_value == pytest.approx(21 * 0.05**10)
-    assert "clearest on set7" in found.detail
+    verdict = verdict_on(artefacts, claim("certificates", **options))
+    assert verdict.verdict == CONTRADICTED
+    assert verdict.finding.p_value == pytest.approx(21 * 0.05**10)
+    assert "clearest on set7" in verdict.detail
 
 
 def test_most_frequent_relevant(artefacts):

@@ -55,11 +55,11 @@ def test_labels_that_begin_early_are_moved_back(early):
     features[3:, 9 - early :] = 0
     frame = np.hstack([features, topics])
     frame[3:] = np.hstack([features[3:, : 9 - early], topics[3:], np.zeros((3, early))])
-    X, found = repaired(sparse.coo_array(frame), Shift(9, slice(3, 6), early))
+    X, shift = repaired(sparse.coo_array(frame), Shift(9, slice(3, 6), early))
     assert X.shape == (6, 47236)
     np.testing.assert_array_equal(X.toarray()[:, :9], features)
     assert X[:, 9:].nnz == 0
-    np.testing.assert_array_equal(found, topics)
+    np.testing.assert_array_equal(shift, topics)
 
 
 # ---- the published files
@@ -76,14 +76,16 @@ def test_what_is_made_of_the_published_files_is_what_is_registered(real_mirror, 
     file = read_source(source).find(path)
     [raw] = [real_mirror / name for name in file.made_from]
     if not raw.is_file():  # a mirror may keep raw files packed
-        packed = next((each for each in (raw.with_name(f"{raw.name}.xz"), real_mirror / path) if each.is_file()), None)
+        packed = next(
+            (place for place in (raw.with_name(f"{raw.name}.xz"), real_mirror / path) if place.is_file()), None
+        )
         if packed is None:
             pytest.skip(f"needs real data: the mirror has no {raw.name}")
         raw = tmp_path / "raw"
         raw.write_bytes(lzma.decompress(packed.read_bytes()))
-    made = tmp_path / path.rsplit("/", 1)[1]
-    converter(file.converter)([raw], made)
-    assert difference(file, made) == ""
+    converted = tmp_path / path.rsplit("/", 1)[1]
+    converter(file.converter)([raw], converted)
+    assert difference(file, converted) == ""
 
 
 def test_a_sample_of_rcv1_is_the_first_part_of_the_registered_arrays(real_mirror, tmp_path):
@@ -144,12 +146,12 @@ def frame():
 def test_objects_with_their_attributes(tmp_path):
     path = tmp_path / "made.RData"
     path.write_bytes(lzma.compress(b"RDX2\nX\n" + bytes(12) + frame()))
-    found = read_r_data(path)
-    assert [*found] == ["frame", "note", "none", "again"]
-    np.testing.assert_array_equal(found["frame"]["x"].values, [0, 1.5, np.nan])
-    assert found["frame"]["y"].values.tolist() == [1, 2, 1]
-    assert found["frame"]["y"].attributes["levels"].values == ["n", "t"]
-    assert found["note"].values == ["caf\xe9"]
-    assert found["none"] is None
-    assert [*found["again"].attributes] == ["names"]
+    objects = read_r_data(path)
+    assert [*objects] == ["frame", "note", "none", "again"]
+    np.testing.assert_array_equal(objects["frame"]["x"].values, [0, 1.5, np.nan])
+    assert objects["frame"]["y"].values.tolist() == [1, 2, 1]
+    assert objects["frame"]["y"].attributes["levels"].values == ["n", "t"]
+    assert objects["note"].values == ["caf\xe9"]
+    assert objects["none"] is None
+    assert [*objects["again"].attributes] == ["names"]
     assert read_r_data(path, doubles=np.flatnonzero)["frame"]["x"].values.tolist() == [1, 2]

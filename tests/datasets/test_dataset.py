@@ -21,21 +21,21 @@ def dense(dataset):
 
 
 def test_types_and_shapes():
-    for given in (X, sparse.coo_array(X), sparse.csc_matrix(X), X.astype(np.float32), X.astype(int)):
-        data = build(given)
+    for rows in (X, sparse.coo_array(X), sparse.csc_matrix(X), X.astype(np.float32), X.astype(int)):
+        data = build(rows)
         assert (data.X.dtype, data.y.dtype, data.n_classes) == (np.float64, np.int64, 2)
         assert data.feature_names.tolist() == NAMES
-        assert isinstance(data.X, sparse.csr_array) == sparse.issparse(given)
+        assert isinstance(data.X, sparse.csr_array) == sparse.issparse(rows)
     assert repr(build()) == f"Dataset('tiny', n=2, d=3, dense, content={build().content[:12]!r})"
 
 
 def test_the_input_is_neither_changed_nor_shared():
-    given = sparse.csr_array((np.array([1.0, 2.0, 0.0]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
-    data = build(given)
-    assert given.nnz == 3
-    assert given.indices.tolist() == [2, 0, 1]
+    original = sparse.csr_array((np.array([1.0, 2.0, 0.0]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
+    data = build(original)
+    assert original.nnz == 3
+    assert original.indices.tolist() == [2, 0, 1]
     data.X.data[:] = 7
-    assert given.data.tolist() == [1, 2, 0]
+    assert original.data.tolist() == [1, 2, 0]
 
 
 # Folds of the first release are drawn from it, and stored trials have it as a column.
@@ -46,7 +46,7 @@ SPARSE = "6bd1c0afee9aa02fd203526fb4c832f5ed97de186e07fad6d6fdffae1d9b9bbc"
 @pytest.mark.parametrize(
     ("same", "content"),
     [
-        *((given, DENSE) for given in (X, np.asfortranarray(X), X.astype(">f8"), X.astype(np.float32))),
+        *((rows, DENSE) for rows in (X, np.asfortranarray(X), X.astype(">f8"), X.astype(np.float32))),
         (np.where(X == 0, -0.0, X), DENSE),
         (sparse.csr_array(X), SPARSE),
         (sparse.csc_array(X), SPARSE),
@@ -108,10 +108,10 @@ def test_rows_of_length_1_and_shuffled_columns(name, size):
     np.testing.assert_array_equal(dense(shuffled), dense(plain)[:, order])
     assert name == "digits" or shuffled.X.has_sorted_indices
     assert load_dataset(name, **size, shuffle_columns=3).content == shuffled.content
-    contents = {each.content for each in (plain, scaled, shuffled, load_dataset(name, **size, shuffle_columns=4))}
+    contents = {dataset.content for dataset in (plain, scaled, shuffled, load_dataset(name, **size, shuffle_columns=4))}
     assert len(contents) == 4
-    for other in (scaled, shuffled):
-        np.testing.assert_array_equal(other.y, plain.y)
+    for changed in (scaled, shuffled):
+        np.testing.assert_array_equal(changed.y, plain.y)
 
 
 # ---- samples of rows

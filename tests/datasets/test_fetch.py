@@ -219,10 +219,10 @@ def test_a_download_that_trickles_is_cut_off(write, server, data_folder, monkeyp
 @pytest.fixture
 def closed():
     """Return addresses of two hosts to which there is no connection: bound, but not listening."""
-    with socket.socket() as one, socket.socket() as other:
-        for unused in (one, other):
+    with socket.socket() as first, socket.socket() as second:
+        for unused in (first, second):
             unused.bind(("127.0.0.1", 0))
-        yield [f"http://127.0.0.1:{unused.getsockname()[1]}" for unused in (one, other)]
+        yield [f"http://127.0.0.1:{unused.getsockname()[1]}" for unused in (first, second)]
 
 
 def test_without_a_network_hosts_are_tried_once_and_the_reason_is_said_once(write, server, closed, mirror, capsys):
@@ -358,11 +358,11 @@ fetch(["thing"])
 
 def begun_files(folder):
     """Return the files with something in them; a download makes and removes others meanwhile."""
-    found = []
+    begun = []
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):
-            found += [path] * (path.is_file() and path.stat().st_size > 0)
-    return found
+            begun += [path] * (path.is_file() and path.stat().st_size > 0)
+    return begun
 
 
 def test_a_killed_fetch_leaves_no_half_file(write, server, tmp_path, data_folder):

@@ -31,13 +31,13 @@ def sha(content):
 
 
 def plain(**changes):
-    known = {"path": "set/a.bin", "format": "bin", "sha256": sha(CONTENT), "size": len(CONTENT), "source": "thing"}
-    return SourceFile(**{**known, "urls": ("https://example.org/a.bin",), **changes})
+    entry = {"path": "set/a.bin", "format": "bin", "sha256": sha(CONTENT), "size": len(CONTENT), "source": "thing"}
+    return SourceFile(**{**entry, "urls": ("https://example.org/a.bin",), **changes})
 
 
 def packed(**changes):
-    known = {"path": "set/a.gz", "format": "gz", "sha256": sha(PACKED), "size": len(PACKED)}
-    return plain(**{**known, "content_sha256": sha(CONTENT), **changes})
+    entry = {"path": "set/a.gz", "format": "gz", "sha256": sha(PACKED), "size": len(PACKED)}
+    return plain(**{**entry, "content_sha256": sha(CONTENT), **changes})
 
 
 def put(root, content=CONTENT, name="a.bin"):
@@ -114,17 +114,17 @@ def test_packed_files_are_known_by_their_content(tmp_path):
     expected = hashlib.sha256()
     for name, content in sorted(members):
         expected.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
-    one = tar(tmp_path / "one", members)
+    first = tar(tmp_path / "one", members)
     two = tar(tmp_path / "two", [(f"top-1234/{name}", content) for name, content in members[::-1]], mode="w:xz")
-    assert {file_sha256(one, "tar.gz"), file_sha256(two, "tar.xz")} == {expected.hexdigest()}
-    for other in (members[:2], [*members[1:], ("b/y", b"3")], [("c", b"1"), *members[1:]]):
-        assert file_sha256(tar(tmp_path / "other", other), "tar.gz") != expected.hexdigest()
+    assert {file_sha256(first, "tar.gz"), file_sha256(two, "tar.xz")} == {expected.hexdigest()}
+    for changed in (members[:2], [*members[1:], ("b/y", b"3")], [("c", b"1"), *members[1:]]):
+        assert file_sha256(tar(tmp_path / "other", changed), "tar.gz") != expected.hexdigest()
     arrays = {"b": np.arange(1000), "a": np.eye(3)}
     np.savez(tmp_path / "stored.npz", **arrays)
     np.savez_compressed(tmp_path / "packed.npz", **dict(reversed(arrays.items())))
     np.savez(tmp_path / "other.npz", **arrays, c=np.eye(1))
-    stored, small, other = (file_sha256(tmp_path / f"{n}.npz", "npz") for n in ("stored", "packed", "other"))
-    assert stored == small != other
+    stored, small, changed = (file_sha256(tmp_path / f"{n}.npz", "npz") for n in ("stored", "packed", "other"))
+    assert stored == small != changed
 
 
 def test_a_file_that_changes_has_another_hash(tmp_path):
@@ -153,7 +153,7 @@ def test_entries_of_the_registry(name):
     for file in source.files:
         assert re.fullmatch(r"[\w.-]+(/[\w.-]+)+", file.path)
         assert ".." not in file.path
-        assert all(re.fullmatch("[0-9a-f]{64}", known) for known in (file.digest, file.sha256))
+        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in (file.digest, file.sha256))
         assert file.size or file.max_size
         assert file.urls or file.made_from
         assert all(url.startswith(("http://", "https://")) for url in file.urls)

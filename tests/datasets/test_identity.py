@@ -32,10 +32,10 @@ def test_it_is_known_without_data_and_holds_the_version(name, data_folder, monke
     assert not data_folder.exists()
     members = vars(loader(name))
     for change, same in (({"load": None}, None), ({"VERSION": members["VERSION"] + 1}, False)):
-        other = SimpleNamespace(**{**members, **change})
+        changed = SimpleNamespace(**{**members, **change})
         with monkeypatch.context() as patch:
             defaults = identity._defaults(name)
-            patch.setattr(identity, "_loader", lambda name, other=other: other)
+            patch.setattr(identity, "_loader", lambda name, changed=changed: changed)
             patch.setattr(identity, "_defaults", lambda name, defaults=defaults: defaults)
             assert (dataset_identity(name) == before) == (same is None)
 
@@ -43,9 +43,11 @@ def test_it_is_known_without_data_and_holds_the_version(name, data_folder, monke
 @pytest.mark.parametrize("name", dataset_names())
 def test_parameters_are_keywords_with_defaults(name):
     of_load = inspect.signature(loader(name).load).parameters.values()
-    positional = [each.name for each in of_load if each.kind is not each.KEYWORD_ONLY]
+    positional = [parameter.name for parameter in of_load if parameter.kind is not parameter.KEYWORD_ONLY]
     assert positional == (["paths", "digest"] if name in source_names() else [])
-    assert not any(each.default is each.empty for each in of_load if each.kind is each.KEYWORD_ONLY)
+    assert not any(
+        parameter.default is parameter.empty for parameter in of_load if parameter.kind is parameter.KEYWORD_ONLY
+    )
 
 
 def test_it_is_the_hash_of_what_it_names():
@@ -62,7 +64,7 @@ def test_it_is_the_hash_of_what_it_names():
 
 
 @pytest.mark.parametrize(
-    ("name", "one", "other"),
+    ("name", "first", "second"),
     [
         ("synthetic", {}, {"seed": 0, "n_samples": 200}),
         # what any data set can have is named where it is no default, so that identities from before stay
@@ -78,9 +80,9 @@ def test_it_is_the_hash_of_what_it_names():
         ("rcv1_ccat", {"sample": 2}, {"sample": 2, "form": "subsets"}),
     ],
 )
-def test_equal_data_have_one_identity_and_one_key(name, one, other):
-    assert canonical_json(keyed_parameters(name, **one)) == canonical_json(keyed_parameters(name, **other))
-    assert dataset_identity(name, **one) == dataset_identity(name, **other)
+def test_equal_data_have_one_identity_and_one_key(name, first, second):
+    assert canonical_json(keyed_parameters(name, **first)) == canonical_json(keyed_parameters(name, **second))
+    assert dataset_identity(name, **first) == dataset_identity(name, **second)
 
 
 def test_all_else_has_another_one():

@@ -38,17 +38,17 @@ def parsing(mirror, monkeypatch):
     (mirror / "techtc100" / "tokens" / "Exp_1_2.txt.xz").write_bytes(b"some file")
 
     def parses_as(dataset):
-        asked = []
+        parsed = []
 
         def load(paths, digest, **parameters):
-            asked.append(parameters)
+            parsed.append(parameters)
             return dataset
 
         members = SimpleNamespace(**{**vars(loader("techtc")), "load": load})
         defaults = identity._defaults("techtc")
         monkeypatch.setattr(identity, "_loader", lambda name: members)
         monkeypatch.setattr(identity, "_defaults", lambda name: defaults)
-        return asked
+        return parsed
 
     return parses_as
 
@@ -57,23 +57,23 @@ def load(**params):
     return load_dataset("techtc", set="Exp_1_2", **params)
 
 
-def same(one, two):
-    assert (one.name, one.source, one.content) == (two.name, two.source, two.content)
-    assert type(one.X) is type(two.X)
-    np.testing.assert_array_equal(sparse.csr_array(one.X).toarray(), sparse.csr_array(two.X).toarray())
-    np.testing.assert_array_equal(one.y, two.y)
-    assert one.feature_names.tolist() == two.feature_names.tolist()
-    np.testing.assert_array_equal(one.official_train, two.official_train)
+def same(first, two):
+    assert (first.name, first.source, first.content) == (two.name, two.source, two.content)
+    assert type(first.X) is type(two.X)
+    np.testing.assert_array_equal(sparse.csr_array(first.X).toarray(), sparse.csr_array(two.X).toarray())
+    np.testing.assert_array_equal(first.y, two.y)
+    assert first.feature_names.tolist() == two.feature_names.tolist()
+    np.testing.assert_array_equal(first.official_train, two.official_train)
 
 
 @pytest.mark.parametrize("dataset", [SPARSE, DENSE, SPLIT], ids=["sparse", "dense", "official split"])
 def test_the_second_time_comes_from_the_cache(dataset, parsing, data_folder):
-    asked = parsing(dataset)
+    parsed = parsing(dataset)
     for _ in range(3):
         same(load(), dataset)
-    assert len(asked) == 1
+    assert len(parsed) == 1
     load(weighting="l2")
-    assert len(asked) == 2
+    assert len(parsed) == 2
     entries = [*(data_folder / "cache").iterdir()]
     assert len(entries) == 2  # nothing temporary is left
     for entry in entries:
@@ -91,22 +91,22 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_entry_is_built_again(damage, parsing, data_folder, caplog):
-    asked = parsing(SPARSE)
+    parsed = parsing(SPARSE)
     load()
     damage(*(data_folder / "cache").iterdir())
     with caplog.at_level(logging.WARNING, "provlab"):
         same(load(), SPARSE)
     assert "is damaged" in caplog.text
     same(load(), SPARSE)
-    assert len(asked) == 2
+    assert len(parsed) == 2
 
 
 def test_without_a_writable_folder_it_goes_on(parsing, data_folder):
     data_folder.write_text("a file where the folder should be")
-    asked = parsing(SPARSE)
+    parsed = parsing(SPARSE)
     for _ in range(2):
         same(load(), SPARSE)
-    assert len(asked) == 2
+    assert len(parsed) == 2
 
 
 def test_the_folder_is_the_registry():

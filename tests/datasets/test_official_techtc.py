@@ -175,13 +175,13 @@ def test_damaged_files_say_line_and_value(case, tmp_path):
 
 
 def test_what_is_no_archive_says_where_to_get_one(tmp_path):
-    other = tmp_path / "other.zip"
-    other.write_bytes(b"no zip")
+    archive = tmp_path / "other.zip"
+    archive.write_bytes(b"no zip")
     missing = "techtc300: expected one file Exp_1_2/vectors.dat in .*, got 0; correct dataset.set or dataset.path"
     places = {
         "": r"dataset\.path: expected the official archive .* got ''; get techtc300_preprocessed\.zip from https://",
         str(tmp_path / "none"): "none', which is neither in .*; correct the path, or get techtc300_preprocessed",
-        str(other): "expected a sound zip archive, got BadZipFile: File is not a zip file; get it again",
+        str(archive): "expected a sound zip archive, got BadZipFile: File is not a zip file; get it again",
         write_folder(tmp_path / "folder"): missing,
         write_zip(tmp_path / "a.zip"): missing,
     }

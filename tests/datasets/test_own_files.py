@@ -115,8 +115,8 @@ def read(path, /, **options):
     """Return the data set, and what was warned of."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        found = load_dataset("file", **{"path": str(path), **options})
-    return found, [str(each.message) for each in said]
+        dataset = load_dataset("file", **{"path": str(path), **options})
+    return dataset, [str(warning.message) for warning in said]
 
 
 READ = [
@@ -142,14 +142,14 @@ def test_what_is_right_is_read(case, name, options, is_):
     X[:, : is_.get("zeros", 0)] = 0
     for place in is_.get("missing", ()):
         X[place] = np.nan
-    found, said = read(case(name), **options)
-    np.testing.assert_array_equal(found.X.toarray() if sparse.issparse(found.X) else found.X, X)
-    assert found.feature_names.tolist() == is_.get("names", NAMES)
-    assert (found.name, found.source) == (name.partition(".")[0], str(case(name)))
-    assert found.class_names.tolist() == is_.get("classes", ["no", "yes"])
-    np.testing.assert_array_equal(found.y, np.where(is_.get("turn", 0), 1 - 2 * Y, 2 * Y - 1))
+    dataset, said = read(case(name), **options)
+    np.testing.assert_array_equal(dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X, X)
+    assert dataset.feature_names.tolist() == is_.get("names", NAMES)
+    assert (dataset.name, dataset.source) == (name.partition(".")[0], str(case(name)))
+    assert dataset.class_names.tolist() == is_.get("classes", ["no", "yes"])
+    np.testing.assert_array_equal(dataset.y, np.where(is_.get("turn", 0), 1 - 2 * Y, 2 * Y - 1))
     assert len(said) == ("said" in is_)
-    assert all(is_["said"] in each for each in said)
+    assert all(is_["said"] in message for message in said)
 
 
 PQ = "a,y\n1,p\n3,q\n"
@@ -269,11 +269,11 @@ def test_columns_of_types_that_are_no_numbers(project):
     frame.to_parquet(project / "t.parquet")
     with pytest.raises(ValueError, match=r"numbers or texts in column 'lists', got \[1\.?\]; .*left_out=\[lists\]"):
         read(project / "t.parquet")
-    found, said = read(project / "t.parquet", left_out=["lists"])
-    assert found.feature_names.tolist() == ["a", "truth", "bytes"]
-    np.testing.assert_array_equal(found.X, [[1.5, 1, 0], [2, np.nan, 1], [4, 0, 0]])
-    assert found.categories["bytes"].tolist() == ["p", "q"]
-    assert any("dates, in when, are left out" in each for each in said)
+    dataset, said = read(project / "t.parquet", left_out=["lists"])
+    assert dataset.feature_names.tolist() == ["a", "truth", "bytes"]
+    np.testing.assert_array_equal(dataset.X, [[1.5, 1, 0], [2, np.nan, 1], [4, 0, 0]])
+    assert dataset.categories["bytes"].tolist() == ["p", "q"]
+    assert any("dates, in when, are left out" in message for message in said)
 
 
 def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
@@ -338,24 +338,24 @@ def tables(draw):
     return table.drop(columns=draw(st.lists(st.sampled_from(names[1:4]), max_size=2, unique=True)))
 
 
-def same(found, table, names=None):
+def same(dataset, table, names=None):
     """Compare a data set with the table that it was written from."""
     target, columns = table.iloc[:, -1], table.iloc[:, :-1]
-    assert found.feature_names.tolist() == ([*columns] if names is None else names)
+    assert dataset.feature_names.tolist() == ([*columns] if names is None else names)
     for k, (_, column) in enumerate(columns.items()):
         if column.dtype.kind == "O":
-            known = np.append(found.categories[found.feature_names[k]], None)
-            values = known[np.where(np.isnan(found.X[:, k]), -1, found.X[:, k]).astype(int)]
+            categories = np.append(dataset.categories[dataset.feature_names[k]], None)
+            values = categories[np.where(np.isnan(dataset.X[:, k]), -1, dataset.X[:, k]).astype(int)]
             assert values.tolist() == column.astype(object).where(column.notna(), None).tolist()
         else:  # pandas does not read the last bits
-            np.testing.assert_allclose(found.X[:, k], column.to_numpy(float), rtol=1e-14, atol=0)
-    if found.is_regression:
-        np.testing.assert_array_equal(found.y, target)
+            np.testing.assert_allclose(dataset.X[:, k], column.to_numpy(float), rtol=1e-14, atol=0)
+    if dataset.is_regression:
+        np.testing.assert_array_equal(dataset.y, target)
     else:
-        assert found.class_names[np.unique(found.y, return_inverse=True)[1]].tolist() == [*map(str, target)]
+        assert dataset.class_names[np.unique(dataset.y, return_inverse=True)[1]].tolist() == [*map(str, target)]
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables(), st.data())
 def test_a_table_in_any_dialect_is_read_as_it_is_or_asked_about(project, table, data):
     """With its settings it is always read; without them it is never read as anything else."""
@@ -370,16 +370,16 @@ def test_a_table_in_any_dialect_is_read_as_it_is_or_asked_about(project, table, 
     said = {"header": 0 if header else "none", "target": -1}
     same(read(path, **said, **signs)[0], table, names)
     try:
-        found, _ = read(path, **{key: value for key, value in said.items() if key == "target" or not header})
+        dataset, _ = read(path, **{key: value for key, value in said.items() if key == "target" or not header})
     except ValueError as error:
-        asked = str(error)
+        question = str(error)
     else:
-        same(found, table, names)
+        same(dataset, table, names)
         return
-    assert re.search(r"dataset\.(sep|decimal|header|thousands)", asked)
+    assert re.search(r"dataset\.(sep|decimal|header|thousands)", question)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables())
 def test_a_table_in_any_other_format_is_the_same(project, table):
     table.to_parquet(project / "t.parquet")
@@ -405,8 +405,8 @@ def test_a_table_in_any_other_format_is_the_same(project, table):
         same(read(project / "t.npy", target=-1)[0], table, ["1"])
         for first in (True, False):
             dump_svmlight_file(X, kinds, str(project / "t.svm"), zero_based=first)
-            found, _ = read(project / "t.svm", zero_based=first, n_features=1)
-            same(replace(found, X=found.X.toarray()), table, ["1"])
+            dataset, _ = read(project / "t.svm", zero_based=first, n_features=1)
+            same(replace(dataset, X=dataset.X.toarray()), table, ["1"])
 
 
 def test_a_note_on_a_file_is_one_line_before_the_run(project, capsys):
@@ -422,9 +422,9 @@ def test_a_run_in_python_warns_once_of_a_file(project):
     TABLE.to_csv(project / "seen-once.csv")
     config = compose_config(["dataset=file", "dataset.path=seen-once.csv", "selector=full", "protocol.n_splits=2"])
     store, said = TrialStore(project / "store"), io.StringIO()
-    with pytest.warns(UserWarning, match="column 'Unnamed: 0', which only numbers the rows") as found:
+    with pytest.warns(UserWarning, match="column 'Unnamed: 0', which only numbers the rows") as warned:
         report = run_cells(cells_of(config), store, {"name": "serial"}, console=Console(file=said, width=200))
-    assert len(found) == 1
+    assert len(warned) == 1
     assert "Unnamed" not in said.getvalue()
     assert report.n_run == report.n_planned > 0
     assert not report.warnings
@@ -439,18 +439,18 @@ def test_a_wide_table_of_text_has_a_separator(project, sep):
     lines += [sep.join([f"S{row}", *["0.25"] * (d - 1), f"{row}.5", "ab"[row % 2]]) for row in range(6)]
     (project / "wide.csv").write_text("\n".join(lines), encoding="utf-8")
     with pytest.warns(UserWarning, match="in sample, is left out"):
-        found = load_dataset("file", path="wide.csv", target="diagnosis")
-    assert found.X.shape == (6, d)
-    assert found.feature_names[-1] == names[-1]
-    assert found.X[:, -1].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
+        dataset = load_dataset("file", path="wide.csv", target="diagnosis")
+    assert dataset.X.shape == (6, d)
+    assert dataset.feature_names[-1] == names[-1]
+    assert dataset.X[:, -1].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
 
 
 @pytest.mark.parametrize(("values", "n_classes"), [([1, 1, 2, 2, 3, 3], 3), ([0, 1, 1], 2), ([*range(20)] * 2, 20)])
 def test_few_whole_numbers_that_recur_are_classes(project, values, n_classes):
     pd.DataFrame({"x": np.arange(len(values)) / 4, "y": values}).to_csv(project / "t.csv", index=False)
-    found = load_dataset("file", path="t.csv")
-    assert not found.is_regression
-    assert found.n_classes == n_classes
+    dataset = load_dataset("file", path="t.csv")
+    assert not dataset.is_regression
+    assert dataset.n_classes == n_classes
 
 
 def test_a_run_warns_of_more_rows_than_its_model_is_made_for(project, monkeypatch):
@@ -460,11 +460,13 @@ def test_a_run_warns_of_more_rows_than_its_model_is_made_for(project, monkeypatc
     for k, (more, n_notes) in enumerate(
         ((["model=liblinear"], 0), (["+dataset.sample_rows=20"], 0), (["model=libsvm"], 1))
     ):
-        with warnings.catch_warnings(record=True) as found:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             cells = cells_of(compose_config([*chosen, *more]))
             run_cells(cells, TrialStore(project / f"store{k}"), {"name": "serial"}, console=Console(file=io.StringIO()))
-        assert len([each for each in found if "40 rows, and a model by LIBSVM" in str(each.message)]) == n_notes
+        assert (
+            len([message for message in warned if "40 rows, and a model by LIBSVM" in str(message.message)]) == n_notes
+        )
 
 
 LIBSVM, LIBLINEAR = "provsel.models.LibsvmSVM", "sklearn.svm.LinearSVC"
@@ -533,14 +535,14 @@ def test_forms_of_arff_are_the_same_table(project, form):
     (project / "t.arff").write_text(HEAD + 2 * ARFF[form])
     with pytest.raises(ValueError, match=r"got 0 among a, b c, kind; .*'dataset\.target=\"kind\"', the last attribute"):
         read(project / "t.arff")
-    found, said = read(project / "t.arff", target="kind")
-    assert found.feature_names.tolist() == ["a", "b c"]
-    names = found.categories["b c"]
+    dataset, said = read(project / "t.arff", target="kind")
+    assert dataset.feature_names.tolist() == ["a", "b c"]
+    names = dataset.categories["b c"]
     for row, (a, b, kind) in enumerate(2 * PLAIN):
-        x, code = found.X[row]
+        x, code = dataset.X[row]
         assert np.isnan(x) if a is None else x == a
         assert np.isnan(code) if b is None else names[int(code)] == b
-        assert found.class_names[(found.y[row] + 1) // 2] == kind
+        assert dataset.class_names[(dataset.y[row] + 1) // 2] == kind
     assert not said
 
 
@@ -593,9 +595,9 @@ def test_only_files_that_were_read_wrongly_have_another_identity(project):
         pq.write_table(table.replace_schema_metadata(beside), project / f"{name}.parquet")
         versions[name] = loader("file").version(path=str(project / f"{name}.parquet"))
     assert versions == {"plain": 1, "weights": 2, "escapes": 2, "frame": 1, "swapped": 2}
-    found, _ = read(project / "swapped.parquet")
-    assert found.feature_names.tolist() == ["a", "b"]
-    np.testing.assert_array_equal(found.X, [[1, 3], [2, 5]])
+    dataset, _ = read(project / "swapped.parquet")
+    assert dataset.feature_names.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(dataset.X, [[1, 3], [2, 5]])
 
 
 # ---- columns without a name, and numbers that are rounded
@@ -616,8 +618,8 @@ def test_only_files_that_were_read_wrongly_have_another_identity(project):
 def test_a_first_column_without_a_name_is_an_index_only_where_it_numbers_or_names_the_rows(project, first, is_index):
     lines = [f"{name},{k / 4},{'pq'[k % 2]}" for k, name in enumerate(first)]
     (project / "t.csv").write_text("\n".join([",a,y", *lines]))
-    found, said = read(project / "t.csv")
-    assert found.feature_names.tolist() == (["a"] if is_index else ["Unnamed: 0", "a"])
+    dataset, said = read(project / "t.csv")
+    assert dataset.feature_names.tolist() == (["a"] if is_index else ["Unnamed: 0", "a"])
     note = "'Unnamed: 0', which only numbers the rows" if is_index else r"without a name, Unnamed: 0, are features"
     assert note in said[0]
     kept = keyed_parameters("file", path=str(project / "t.csv"))
@@ -681,12 +683,12 @@ def test_forms_of_pandas_and_transposed_ones_are_the_same_table(project, name):
     table.to_csv(project / "plain.csv", index=False)
     FORMS[name](project / name, table)
     options = {"transpose": True} if name in ("t.csv", "t.xlsx") else {}
-    expected, found = read(project / "plain.csv")[0], read(project / name, **options)[0]
-    np.testing.assert_allclose(found.X, expected.X, rtol=1e-12)
-    np.testing.assert_array_equal(found.y, expected.y)
-    assert found.feature_names.tolist() == expected.feature_names.tolist()
-    assert found.class_names.tolist() == expected.class_names.tolist()
-    assert found.categories["city"].tolist() == ["Oslo", "Rome"]
+    expected, dataset = read(project / "plain.csv")[0], read(project / name, **options)[0]
+    np.testing.assert_allclose(dataset.X, expected.X, rtol=1e-12)
+    np.testing.assert_array_equal(dataset.y, expected.y)
+    assert dataset.feature_names.tolist() == expected.feature_names.tolist()
+    assert dataset.class_names.tolist() == expected.class_names.tolist()
+    assert dataset.categories["city"].tolist() == ["Oslo", "Rome"]
 
 
 def test_a_matrix_with_samples_in_columns_is_transposed(project):
@@ -703,9 +705,9 @@ def test_the_target_may_be_in_a_second_file(project, named):
     options = {} if named else {"header": "none"}
     TABLE[NAMES].to_csv(project / "X.csv", index=False, header=named)
     TABLE[["label"]].to_csv(project / "y.csv", index=False, header=named)
-    found, _ = read("X.csv", target_path="y.csv", **options)
-    np.testing.assert_array_equal(found.X, VALUES)
-    np.testing.assert_array_equal(found.y, 2 * Y - 1)
+    dataset, _ = read("X.csv", target_path="y.csv", **options)
+    np.testing.assert_array_equal(dataset.X, VALUES)
+    np.testing.assert_array_equal(dataset.y, 2 * Y - 1)
     assert keyed_parameters("file", path="X.csv", target_path="y.csv", **options)["target_path"] == "y.csv"
     TABLE[["label"]][:30].to_csv(project / "y.csv", index=False, header=named)
     with pytest.raises(ValueError, match=r"target_path: expected 40 rows, .*got 30 in y\.csv"):
@@ -715,9 +717,9 @@ def test_the_target_may_be_in_a_second_file(project, named):
 def test_the_test_rows_may_be_in_a_second_file(project):
     TABLE[:30].to_csv(project / "train.csv", index=False)
     TABLE[30:].to_csv(project / "test.csv", index=False)
-    found, _ = read("train.csv", test_path="test.csv")
-    np.testing.assert_array_equal(found.X, VALUES)
-    np.testing.assert_array_equal(found.official_train, np.arange(40) < 30)
+    dataset, _ = read("train.csv", test_path="test.csv")
+    np.testing.assert_array_equal(dataset.X, VALUES)
+    np.testing.assert_array_equal(dataset.official_train, np.arange(40) < 30)
     TABLE[30:].replace(VALUES[33, 1], "?").to_csv(project / "test.csv", index=False)
     with pytest.raises(ValueError, match=r"got '\?' in line 5 of test\.csv"):
         read("train.csv", test_path="test.csv")
@@ -731,16 +733,16 @@ def test_numbers_may_be_codes_of_categories(project):
     for name in ("t.csv", "t.parquet"):
         table.to_csv(project / name, index=False) if name == "t.csv" else table.to_parquet(project / name)
         assert not read(project / name)[0].categories
-        found, _ = read(project / name, categorical=["race"])
-        assert found.categories["race"].tolist() == ["1", "2", "3"]
-        np.testing.assert_array_equal(found.X[:, 5], np.arange(40) % 3)
+        dataset, _ = read(project / name, categorical=["race"])
+        assert dataset.categories["race"].tolist() == ["1", "2", "3"]
+        np.testing.assert_array_equal(dataset.X[:, 5], np.arange(40) % 3)
     table.assign(race=["rotary", *table.race[1:]]).to_csv(project / "t.csv", index=False)
     with pytest.raises(
         ValueError, match=r"got 'rotary' in line 2; .*where .* has categories, 'dataset\.categorical=\[race"
     ):
         read(project / "t.csv")
-    found, _ = read(project / "t.csv", categorical=["race"])
-    assert found.categories["race"].tolist() == ["1", "2", "3", "rotary"]
+    dataset, _ = read(project / "t.csv", categorical=["race"])
+    assert dataset.categories["race"].tolist() == ["1", "2", "3", "rotary"]
 
 
 def test_settings_that_came_later_leave_keys_as_they_were(project):

@@ -36,9 +36,9 @@ def load(name, loaded):
 
 def test_the_panel_is_as_wide_as_it_says():
     assert len(PANEL) >= 60
-    assert len({each["domain"] for each in PANEL.values()}) >= 8
-    assert sum("support" in each for each in PANEL.values()) >= 12
-    assert len({each["source"] for each in PANEL.values()}) == len(PANEL)
+    assert len({entry["domain"] for entry in PANEL.values()}) >= 8
+    assert sum("support" in entry for entry in PANEL.values()) >= 12
+    assert len({entry["source"] for entry in PANEL.values()}) == len(PANEL)
     categories = [part for name in PANEL if name.startswith("TechTC") for part in name.split()[1].split("-")]
     assert len(set(categories)) == len(categories) == 40
 
@@ -86,11 +86,11 @@ def test_the_stored_table_has_the_sets_of_the_panel_with_licence_and_the_error_o
     )
     monkeypatch.setattr(stored, "panel_datasets", lambda: {name: panel_datasets()[name] for name in names})
     monkeypatch.setattr(stored, "read_panel", lambda folder: trials)
-    found = pd.read_csv(stored.write_dataset_table(tmp_path), keep_default_na=False).set_index("dataset")
-    assert found["error_linear"].to_dict() == {"wine": 0.05, "shift": 0.25}
-    assert found["error_forest"].to_dict() == {"wine": 0.1, "shift": 0.3}
-    assert found.loc["shift", ["rows", "columns", "relevant", "homepage"]].tolist() == [200, 500, 10, ""]
-    assert found.loc["wine", "licence"].startswith("CC BY 4.0")
+    table = pd.read_csv(stored.write_dataset_table(tmp_path), keep_default_na=False).set_index("dataset")
+    assert table["error_linear"].to_dict() == {"wine": 0.05, "shift": 0.25}
+    assert table["error_forest"].to_dict() == {"wine": 0.1, "shift": 0.3}
+    assert table.loc["shift", ["rows", "columns", "relevant", "homepage"]].tolist() == [200, 500, 10, ""]
+    assert table.loc["wine", "licence"].startswith("CC BY 4.0")
 
 
 def test_no_two_sets_share_a_row_but_for_five_pages(real_mirror, loaded):
@@ -105,6 +105,6 @@ def test_no_two_sets_share_a_row_but_for_five_pages(real_mirror, loaded):
         parts = [slice(*ends) for ends in zip(X.indptr, X.indptr[1:], strict=False)]
         rows[name] = {(places[X.indices[part]].tobytes(), X.data[part].tobytes()) for part in parts} - {(b"", b"")}
     shared = Counter({(a, b): len(rows[a] & rows[b]) for a, b in combinations(PANEL, 2)})
-    found = {pair: count for pair, count in shared.items() if count}
-    assert all(a.startswith("TechTC") and b.startswith("TechTC") for a, b in found)
-    assert sum(found.values()) == 5
+    overlaps = {pair: count for pair, count in shared.items() if count}
+    assert all(a.startswith("TechTC") and b.startswith("TechTC") for a, b in overlaps)
+    assert sum(overlaps.values()) == 5

@@ -22,7 +22,7 @@ AXIS = {"rows": 0, "columns": 1}
 FORM = {"rows": sparse.csr_array, "columns": sparse.csc_array}
 
 
-def made(dtype=np.float64):
+def values(dtype=np.float64):
     """Return rows for `column_blocks`, of rank 6 and with zeros; `row_chunks` gets their transpose."""
     rng = np.random.default_rng(0)
     left, right = (rng.standard_normal(shape) * (rng.random(shape) < 0.6) for shape in ((N, 6), (6, D)))
@@ -89,12 +89,12 @@ CASES = [
     *(("rows", name, make) for name, make in {**COMMON, **CSR, **TEXT, **LABELLED}.items()),
 ]
 every_source = pytest.mark.parametrize(
-    ("lines", "source", "make"), CASES, ids=[f"{one} of {two}" for one, two, _ in CASES]
+    ("lines", "source", "make"), CASES, ids=[f"{lines} of {two}" for lines, two, _ in CASES]
 )
 
 
 def matrix(lines, dtype=np.float64):
-    return made(dtype) if lines == "columns" else made(dtype).T
+    return values(dtype) if lines == "columns" else values(dtype).T
 
 
 def labels_of(source):
@@ -102,10 +102,10 @@ def labels_of(source):
     return None if source in TEXT else "label" if source in LABELLED else Y
 
 
-def stream(lines, source, made, size, **options):
+def stream(lines, source, streamed, size, **options):
     if lines == "columns":
-        return column_blocks(made, block_size=size, **options)
-    return row_chunks(made, y=labels_of(source), chunk_rows=size, **options)
+        return column_blocks(streamed, block_size=size, **options)
+    return row_chunks(streamed, y=labels_of(source), chunk_rows=size, **options)
 
 
 @every_source
@@ -116,21 +116,21 @@ def test_all_lines_in_order_and_again(lines, source, make, size, tmp_path):
     assert (parts.n_samples, parts.n_features) == X.shape
     for (first, _), (second, _) in zip(parts, parts, strict=True):  # two passes may run at once
         np.testing.assert_array_equal(dense(first), dense(second))
-    found = list(parts)
-    sizes = [part.shape[AXIS[lines]] for part, _ in found]
+    blocks = list(parts)
+    sizes = [part.shape[AXIS[lines]] for part, _ in blocks]
     assert sizes == [min(size, D - start) for start in range(0, D, size)]
     is_sparse = source in {**CSR, **CSC, **TEXT}
-    assert all(sparse.issparse(part) == is_sparse for part, _ in found)
-    assert all(part.format == FORM[lines].__name__[:3] for part, _ in found if is_sparse)
-    np.testing.assert_array_equal(np.concatenate([dense(part) for part, _ in found], axis=AXIS[lines]), X)
-    beside = np.concatenate([beside for _, beside in found])
+    assert all(sparse.issparse(part) == is_sparse for part, _ in blocks)
+    assert all(part.format == FORM[lines].__name__[:3] for part, _ in blocks if is_sparse)
+    np.testing.assert_array_equal(np.concatenate([dense(part) for part, _ in blocks], axis=AXIS[lines]), X)
+    beside = np.concatenate([beside for _, beside in blocks])
     np.testing.assert_array_equal(beside, np.arange(D) if lines == "columns" else Y)
 
 
 @pytest.mark.parametrize(("lines", "source", "make"), [case for case in CASES if case[0] == "columns"])
 @pytest.mark.parametrize("start", [1, 64, D - 1, D])
 def test_columns_from_a_start(lines, source, make, start, tmp_path):
-    X = made()
+    X = values()
     blocks = column_blocks(make(tmp_path, X), block_size=64, start=start)
     assert len(blocks) == len(list(blocks)) == -(-(D - start) // 64)
     for block, features in blocks:
@@ -155,10 +155,10 @@ def test_tables_of_mixed_types_and_of_names_with_dots(tmp_path):
     pq.write_table(table, tmp_path / "mixed.parquet")
     assert [block.dtype for block, _ in column_blocks(tmp_path / "mixed.parquet", block_size=1)] == [np.float64] * 3
     path = write_parquet(tmp_path, np.arange(8.0).reshape(2, 4), ["a", "a.b", "", "a.b.c"])  # no nested columns
-    found = np.hstack([block for block, _ in column_blocks(path, block_size=1)])
-    np.testing.assert_array_equal(found, np.arange(8.0).reshape(2, 4))
+    blocks = np.hstack([block for block, _ in column_blocks(path, block_size=1)])
+    np.testing.assert_array_equal(blocks, np.arange(8.0).reshape(2, 4))
     ((X, y),) = row_chunks(path, y="a")
-    np.testing.assert_array_equal(np.column_stack([y, X]), found)
+    np.testing.assert_array_equal(np.column_stack([y, X]), blocks)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_tables_of_mixed_types_and_of_names_with_dots(tmp_path):
 )  # fmt: skip
 def test_memory_is_that_of_a_few_chunks(lines, form, tmp_path):
     """One chunk of all shows that the measure sees a whole file."""
-    long, wide = (20_000, 250) if form in COMMON else (8000, 25)
+    long, wide = (8000, 250) if form in COMMON else (8000, 25)
     shape = (long, wide) if lines == "rows" else (wide, long)
     held = 8 * long * wide
     if form in COMMON:
@@ -198,12 +198,12 @@ def test_memory_is_that_of_a_few_chunks(lines, form, tmp_path):
 
 def test_labels_of_any_kind_or_none(tmp_path):
     words = np.array(["spam", "ham"] * (D // 2))
-    for given in (words, words.astype(object), Y.astype(np.float32), Y > 0):
-        for data, y in ((made().T, given), (write_labelled(tmp_path, made().T, given), "label")):
-            found = np.concatenate([labels for _, labels in row_chunks(data, y=y, chunk_rows=40)])
-            np.testing.assert_array_equal(found, given)
+    for labels_given in (words, words.astype(object), Y.astype(np.float32), Y > 0):
+        for data, y in ((values().T, labels_given), (write_labelled(tmp_path, values().T, labels_given), "label")):
+            streamed = np.concatenate([labels for _, labels in row_chunks(data, y=y, chunk_rows=40)])
+            np.testing.assert_array_equal(streamed, labels_given)
     for _, name, make in CASES[len(COMMON) + len(CSC) :]:
-        chunks = row_chunks(make(tmp_path, made().T), chunk_rows=40)
+        chunks = row_chunks(make(tmp_path, values().T), chunk_rows=40)
         assert all((labels is not None) == (name in TEXT) for _, labels in chunks), name
         assert chunks.n_features == N + (name in LABELLED)  # the labels look like a feature
 
@@ -237,7 +237,7 @@ def test_given_n_features_save_the_scan(tmp_path):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_values_that_are_none_are_refused_in_their_chunk(source, dtype, value, tmp_path):
-    X = np.array(made(dtype).T)
+    X = np.array(values(dtype).T)
     X[[123, 125], [0, 3]] = value
     parts = iter(row_chunks({**COMMON, **CSR, **TEXT}[source](tmp_path, X), chunk_rows=7))
     for _ in range(17):
@@ -337,16 +337,16 @@ BOTH = {
     "npy 1-D": (lambda folder: write_npy(folder, np.ones(5)), r"X.npy to be real numbers.*got float64 of shape \(5,\)"),
     "npy text": (lambda folder: write_npy(folder, np.array([["a"]])), "X.npy to be real numbers.*got <U1"),
     "npy objects": (lambda folder: write_npy(folder, np.array([[None]])), NPY),
-    "npy cut in the data": (lambda folder: truncated(write_npy(folder, made()), 0.5), NPY),
-    "npy cut in the header": (lambda folder: truncated(write_npy(folder, made()), 1e-3), NPY),
-    "npy header": (lambda folder: zeroed(write_npy(folder, made()), 40), NPY),
-    "npy brackets": (lambda folder: replaced(write_npy(folder, made()), b"150), }", b"150, } "), NPY),
+    "npy cut in the data": (lambda folder: truncated(write_npy(folder, values()), 0.5), NPY),
+    "npy cut in the header": (lambda folder: truncated(write_npy(folder, values()), 1e-3), NPY),
+    "npy header": (lambda folder: zeroed(write_npy(folder, values()), 40), NPY),
+    "npy brackets": (lambda folder: replaced(write_npy(folder, values()), b"150), }", b"150, } "), NPY),
     "npy empty": (lambda folder: written(folder, "X.npy", b""), NPY),
-    "npz cut": (lambda folder: truncated(write_npz(folder, made(), sparse.csr_array), 0.5), NPZ),
+    "npz cut": (lambda folder: truncated(write_npz(folder, values(), sparse.csr_array), 0.5), NPZ),
     "npz empty": (lambda folder: written(folder, "X.npz", b""), NPZ),
     "npz arrays": (lambda folder: npz_of(folder, a=np.ones((2, 3))), NPZ),
-    "npz other": (lambda folder: write_npy(folder, made()).rename(folder / "X.npz"), NPZ),
-    "parquet cut": (lambda folder: truncated(write_parquet(folder, made()), 0.5), "expected a whole Parquet file, got"),
+    "npz other": (lambda folder: write_npy(folder, values()).rename(folder / "X.npz"), NPZ),
+    "parquet cut": (lambda folder: truncated(write_parquet(folder, values()), 0.5), "expected a whole Parquet file"),
     "parquet empty": (lambda folder: written(folder, "X.parquet", b""), "expected a whole Parquet file, got"),
     "parquet text": (lambda folder: parquet_of(folder, fine=[1.0, 2.0], name=["a", "b"]),
                      "X.parquet: expected numeric columns, got string in column 'name'; drop or convert"),
@@ -370,20 +370,20 @@ COLUMNS_ONLY = {
     "none": (lambda folder: None, OF_COLUMNS + "NoneType"),
     "suffix": (lambda folder: "table.csv", OF_COLUMNS + "'table.csv'"),
     "bytes": (lambda folder: b"X.npy", OF_COLUMNS + "bytes"),
-    "csr": (lambda folder: sparse.csr_array(made()), r"expected sparse matrix in CSC form.*got CSR; .*\.tocsc\(\)"),
+    "csr": (lambda folder: sparse.csr_array(values()), r"expected sparse matrix in CSC form.*got CSR; .*\.tocsc\(\)"),
     "coo": (lambda folder: sparse.coo_array(np.ones(3)), r"got COO; convert it with \.tocsc\(\)"),
-    "complex csc": (lambda folder: sparse.csc_array(made(complex)), "sparse matrix to be real numbers.*complex128"),
-    "npz csr": (lambda folder: write_npz(folder, made(), sparse.csr_array), r"in CSC.*got CSR; .*\.tocsc\(\)"),
+    "complex csc": (lambda folder: sparse.csc_array(values(complex)), "sparse matrix to be real numbers.*complex128"),
+    "npz csr": (lambda folder: write_npz(folder, values(), sparse.csr_array), r"in CSC.*got CSR; .*\.tocsc\(\)"),
 }  # fmt: skip
 ROWS_ONLY = {
     "list": (lambda folder: [[1.0]], OF_ROWS + "list; convert"),
     "suffix": (lambda folder: "table.csv", OF_ROWS + "'table.csv'"),
     "packed array": (lambda folder: "X.npy.gz", OF_ROWS + "'X.npy.gz'"),
-    "csc": (lambda folder: sparse.csc_array(made()), r"expected sparse matrix in CSR form.*got CSC; .*\.tocsr\(\)"),
-    "npz csc": (lambda folder: write_npz(folder, made(), sparse.csc_array), r"in CSR.*got CSC; .*\.tocsr\(\)"),
+    "csc": (lambda folder: sparse.csc_array(values()), r"expected sparse matrix in CSR form.*got CSC; .*\.tocsr\(\)"),
+    "npz csc": (lambda folder: write_npz(folder, values(), sparse.csc_array), r"in CSR.*got CSC; .*\.tocsr\(\)"),
     **{
         f"{name} cut": (
-            lambda folder, name=name: truncated(write_svmlight(folder, made(), name), 0.5),
+            lambda folder, name=name: truncated(write_svmlight(folder, values(), name), 0.5),
             rf"{name}: expected rows from 0 on in good order, got .*(end-of-stream|EOF).* on reading; write it again",
         )
         for name in ("X.svm.gz", "X.svm.xz", "X.svm.bz2")
@@ -437,7 +437,7 @@ OPTIONS = [
 @pytest.mark.parametrize(("call", "options", "message"), OPTIONS)
 def test_bad_options_are_refused(call, options, message):
     with pytest.raises(ValueError, match=f"^{call.__name__}: {message}"):
-        call(made(), **options)
+        call(values(), **options)
 
 
 @pytest.mark.parametrize(
@@ -454,4 +454,4 @@ def test_bad_options_are_refused(call, options, message):
 )  # fmt: skip
 def test_labels_and_widths_that_a_file_does_not_have(make, options, message, tmp_path):
     with pytest.raises(ValueError, match=message):
-        list(row_chunks(make(tmp_path, made().T), **options))
+        list(row_chunks(make(tmp_path, values().T), **options))

@@ -31,10 +31,10 @@ def by_scikit_learn(lines, **options):
     return svmlight_text.Rows(y, np.diff(X.indptr), X.indices, X.data)
 
 
-def same_bits(found, expected):
-    for name, mine, theirs in zip(found._fields, found, expected, strict=True):
+def same_bits(parsed, expected):
+    for name, mine, theirs in zip(parsed._fields, parsed, expected, strict=True):
         np.testing.assert_array_equal(mine, theirs, err_msg=name)
-    assert found.values.tobytes() == np.asarray(expected.values).tobytes()
+    assert parsed.values.tobytes() == np.asarray(expected.values).tobytes()
 
 
 def outcome(parse, lines, **options):
@@ -51,15 +51,15 @@ def outcome(parse, lines, **options):
 @example([b"1\n", b"-2e-3 1:-1.6128e-2770 2:1e-2770 3:0.0 4:-3e-0500\n", b"-1e-400 1:-1e-323\n"], False, None)
 def test_plain_rows_have_the_bits_of_scikit_learn(lines, zero_based, width):
     options = {"zero_based": zero_based, "n_features": 301 if width and zero_based else width}
-    found = svmlight_text._plain(lines, **options)
-    if found is None:  # -0 only
+    parsed = svmlight_text._plain(lines, **options)
+    if parsed is None:  # -0 only
         assert svmlight_text._NEGATIVE_ZERO.search(b"".join(lines))
-        found = svmlight_text.parsed(lines, **options)
-    same_bits(found, by_scikit_learn(lines, **options))
-    same_bits(svmlight_text.parsed(lines, **options), found)
+        parsed = svmlight_text.parsed(lines, **options)
+    same_bits(parsed, by_scikit_learn(lines, **options))
+    same_bits(svmlight_text.parsed(lines, **options), parsed)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(plain_lines(), st.data())
 def test_whatever_stands_in_a_line_is_read_or_refused_as_by_scikit_learn(lines, data):
     text = bytearray(b"".join(lines))
@@ -73,13 +73,13 @@ def test_whatever_stands_in_a_line_is_read_or_refused_as_by_scikit_learn(lines, 
     if not lines:
         return
     options = {"zero_based": data.draw(st.booleans()), "n_features": data.draw(st.sampled_from([None, 301, 20]))}
-    found, expected = outcome(svmlight_text.parsed, lines, **options), outcome(by_scikit_learn, lines, **options)
+    parsed, expected = outcome(svmlight_text.parsed, lines, **options), outcome(by_scikit_learn, lines, **options)
     if isinstance(expected, svmlight_text.Rows):
-        assert isinstance(found, svmlight_text.Rows), found
-        same_bits(found, expected)
+        assert isinstance(parsed, svmlight_text.Rows), parsed
+        same_bits(parsed, expected)
     else:
-        assert isinstance(found[0], type), f"read {found}, where scikit-learn says {expected}"
-        assert found == expected
+        assert isinstance(parsed[0], type), f"read {parsed}, where scikit-learn says {expected}"
+        assert parsed == expected
 
 
 LINES = [
@@ -98,16 +98,16 @@ def test_odd_rows_among_good_ones_are_read_or_refused_as_by_scikit_learn(line):
     lines = [b"1 1:2\n", line + b"\n", b"-1 1:2 2:3\n"]
     options = {"zero_based": False, "n_features": 4}
     assert svmlight_text._plain(lines, **options) is None
-    found, expected = outcome(svmlight_text.parsed, lines, **options), outcome(by_scikit_learn, lines, **options)
+    parsed, expected = outcome(svmlight_text.parsed, lines, **options), outcome(by_scikit_learn, lines, **options)
     if isinstance(expected, svmlight_text.Rows):
-        same_bits(found, expected)
+        same_bits(parsed, expected)
     else:
-        assert found == expected
+        assert parsed == expected
 
 
 def test_without_the_check_of_the_text_two_numbers_in_one_would_pass(monkeypatch):
     """The reader of numbers stops at the first character that it does not know."""
     monkeypatch.setattr(svmlight_text, "_is_plain", lambda text: True)
-    found = svmlight_text._plain([b"1 2:1-2\n"], zero_based=False, n_features=None)
-    assert found is not None
-    assert found.values.tolist() == [1.0]
+    parsed = svmlight_text._plain([b"1 2:1-2\n"], zero_based=False, n_features=None)
+    assert parsed is not None
+    assert parsed.values.tolist() == [1.0]

@@ -119,24 +119,24 @@ def test_degenerate_integer_points(X):
 def test_rows_have_the_ball_of_their_gram_matrix(name, form):
     X = form(random_shapes()[name])
     dense = (X.toarray() if sparse.issparse(X) else X).astype(float)
-    expected, found = minimum_enclosing_ball(dense @ dense.T), enclosing_ball_of_rows(X)
+    expected, ball = minimum_enclosing_ball(dense @ dense.T), enclosing_ball_of_rows(X)
     slack = 1e-14 * (dense**2).sum(axis=1).max() + 1e-8 * expected.squared_radius
-    assert abs(found.squared_radius - expected.squared_radius) <= slack
-    assert found.weights.sum() == pytest.approx(1)
-    assert (found.weights >= 0).all()
-    assert ((dense - found.weights @ dense) ** 2).sum(axis=1).max() <= found.squared_radius + slack
+    assert abs(ball.squared_radius - expected.squared_radius) <= slack
+    assert ball.weights.sum() == pytest.approx(1)
+    assert (ball.weights >= 0).all()
+    assert ((dense - ball.weights @ dense) ** 2).sum(axis=1).max() <= ball.squared_radius + slack
 
 
 COUNTS = np.random.default_rng(0).poisson(0.8, (12, 150)).astype(float)
 
 
 def test_center_is_that_of_an_independent_optimizer():
-    made = selectors.WithEnclosingBallCenter(selectors.UniformSelector(3, random_state=0)).fit(COUNTS)
+    fitted = selectors.WithEnclosingBallCenter(selectors.UniformSelector(3, random_state=0)).fit(COUNTS)
     farthest = lambda c: ((COUNTS - c) ** 2).sum(axis=1).max()  # noqa: E731
-    assert farthest(made.center_) == pytest.approx(made.squared_radius_, rel=1e-9)
+    assert farthest(fitted.center_) == pytest.approx(fitted.squared_radius_, rel=1e-9)
     descended = minimize(farthest, COUNTS.mean(axis=0), method="Powell", options={"maxiter": 3})
-    assert made.squared_radius_ <= descended.fun * (1 + 1e-9)
-    assert made.squared_radius_ < farthest(COUNTS.mean(axis=0))
+    assert fitted.squared_radius_ <= descended.fun * (1 + 1e-9)
+    assert fitted.squared_radius_ < farthest(COUNTS.mean(axis=0))
 
 
 @pytest.mark.parametrize(
@@ -144,11 +144,11 @@ def test_center_is_that_of_an_independent_optimizer():
 )
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_row_space_and_so_the_selection_stay_the_same(selector, form):
-    made = selectors.WithEnclosingBallCenter(selector).fit(form(COUNTS))
+    fitted = selectors.WithEnclosingBallCenter(selector).fit(form(COUNTS))
     plain = selector.fit(form(COUNTS))
-    np.testing.assert_array_equal(made.indices_, plain.indices_)
-    np.testing.assert_allclose(made.weights_, plain.weights_, rtol=1e-8)
-    assert made.selector_.rank_ == plain.rank_ == 12
+    np.testing.assert_array_equal(fitted.indices_, plain.indices_)
+    np.testing.assert_allclose(fitted.weights_, plain.weights_, rtol=1e-8)
+    assert fitted.selector_.rank_ == plain.rank_ == 12
 
 
 def test_the_selector_sees_the_row():
@@ -159,14 +159,14 @@ def test_the_selector_sees_the_row():
             seen.append(view.X)
             return super()._select(view, rng)
 
-    made = selectors.WithEnclosingBallCenter(Spy(3)).fit(COUNTS)
+    fitted = selectors.WithEnclosingBallCenter(Spy(3)).fit(COUNTS)
     np.testing.assert_array_equal(seen[0][:-1], COUNTS)
-    np.testing.assert_array_equal(seen[0][-1], made.center_)
+    np.testing.assert_array_equal(seen[0][-1], fitted.center_)
 
 
 def test_many_rows_need_no_gram_matrix():
     rows = np.random.default_rng(0).standard_normal((10_001, 3))
     view = TrainingView(rows)
     view.gram = lambda: pytest.fail("10,001 x 10,001")
-    made = selectors.WithEnclosingBallCenter(selectors.RRQRSelector(2)).fit_view(view)
-    assert ((rows - made.center_) ** 2).sum(axis=1).max() == pytest.approx(made.squared_radius_, rel=1e-9)
+    fitted = selectors.WithEnclosingBallCenter(selectors.RRQRSelector(2)).fit_view(view)
+    assert ((rows - fitted.center_) ** 2).sum(axis=1).max() == pytest.approx(fitted.squared_radius_, rel=1e-9)

@@ -50,7 +50,7 @@ def quadratic_program(X, y, c1, c2):
     def over(z):
         return np.maximum(z[: 2 * m] - corner, 0)
 
-    found = minimize(
+    solution = minimize(
         lambda z: slope * z[: 2 * m].sum() + c2 * over(z) @ over(z) + z[2 * m :].mean(),
         np.append(np.zeros(2 * m), np.ones(n)),
         jac=lambda z: np.append(slope + 2 * c2 * over(z), np.full(n, 1 / n)),
@@ -60,9 +60,9 @@ def quadratic_program(X, y, c1, c2):
         options={"ftol": 1e-15, "maxiter": 500},
     )
     # "positive directional derivative": no step is left in which rounding would not be larger than the gain
-    assert found.success or found.status == 8
-    assert (A @ found.x).min() >= 1 - 1e-9
-    return found.fun
+    assert solution.success or solution.status == 8
+    assert (A @ solution.x).min() >= 1 - 1e-9
+    return solution.fun
 
 
 def cutting_planes(X, y, c1, c2, rounds=40):
@@ -79,10 +79,10 @@ def cutting_planes(X, y, c1, c2, rounds=40):
     right, low, high = [-np.ones(n)], 0.0, np.inf
     cost = np.concatenate([np.full(2 * m, slope), np.full(n, 1 / n), np.ones(m)])
     for _ in range(rounds):
-        found = linprog(cost, sparse.vstack(rows), np.concatenate(right), method="highs")
-        size = found.x[:m] + found.x[m : 2 * m]
-        low = max(low, found.fun)
-        high = min(high, objective_by_parts(X, y, c1, c2, found.x[:m] - found.x[m : 2 * m]))
+        solution = linprog(cost, sparse.vstack(rows), np.concatenate(right), method="highs")
+        size = solution.x[:m] + solution.x[m : 2 * m]
+        low = max(low, solution.fun)
+        high = min(high, objective_by_parts(X, y, c1, c2, solution.x[:m] - solution.x[m : 2 * m]))
         if high - low <= 1e-7 * high:
             break
         over = np.flatnonzero(size > corner)
@@ -128,10 +128,10 @@ def test_penalty_is_the_least_over_mu():
             (kernel_weight_penalty, kernel_weights, 1),
             (printed_penalty, printed_weights, 2),
         ):
-            found, mu = penalty(v, c1, c2), weights(v, c1, c2)
+            values, mu = penalty(v, c1, c2), weights(v, c1, c2)
             least = np.array([0.0, *((c2 * value**2 / MU**power + c1 * MU).min() for value in v[1:])])
-            np.testing.assert_allclose(found, least, rtol=1e-5)
-            np.testing.assert_allclose(found[1:], (c2 * v**2)[1:] / mu[1:] ** power + c1 * mu[1:], rtol=1e-12)
+            np.testing.assert_allclose(values, least, rtol=1e-5)
+            np.testing.assert_allclose(values[1:], (c2 * v**2)[1:] / mu[1:] ** power + c1 * mu[1:], rtol=1e-12)
             assert mu[0] == 0.0
             assert ((mu >= 0) & (mu <= 1)).all()
         # negative control: each penalty is not the other, and the printed one is not convex
@@ -170,8 +170,8 @@ def test_a_wrong_solution_has_a_gap():
     assert objective(X, y, c1, c2, 1.02 * fit.v) > (1 + 1e-5) * fit.objective
     least = np.argmin(np.where(fit.v == 0, np.inf, np.abs(fit.v)))
     assert objective(X, y, c1, c2, np.where(np.arange(fit.v.size) == least, 0, fit.v)) > (1 + 2e-6) * fit.objective
-    for other in ({"c1": 1.1 * c1, "c2": c2}, {"c1": c1, "c2": 1.1 * c2}):
-        assert abs(quadratic_program(X, y, **other) / fit.objective - 1) > 1e-3
+    for prices in ({"c1": 1.1 * c1, "c2": c2}, {"c1": c1, "c2": 1.1 * c2}):
+        assert abs(quadratic_program(X, y, **prices) / fit.objective - 1) > 1e-3
 
 
 def test_many_columns_come_into_play_in_rounds():
@@ -190,9 +190,9 @@ def test_many_columns_come_into_play_in_rounds():
 def test_units_do_not_matter(scale):
     """Columns s times as long with c2 s^2 times as dear are the same problem; also where margins need tiny v."""
     X, y, c1, c2 = problems()["wide"]
-    fit, other = feature_selective_svm(X, y, c1, c2), feature_selective_svm(scale * X, y, c1, c2 * scale**2)
-    np.testing.assert_allclose(scale * other.v, fit.v, atol=1e-5)
-    assert other.objective == pytest.approx(fit.objective, rel=2e-6)
+    fit, scaled = feature_selective_svm(X, y, c1, c2), feature_selective_svm(scale * X, y, c1, c2 * scale**2)
+    np.testing.assert_allclose(scale * scaled.v, fit.v, atol=1e-5)
+    assert scaled.objective == pytest.approx(fit.objective, rel=2e-6)
     long = feature_selective_svm(scale * X, y, c1 * scale**2, c2)
     assert long.gap <= 1e-6
 

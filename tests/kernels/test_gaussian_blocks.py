@@ -32,23 +32,16 @@ def definition(ell, m, variance, key):
     return np.sqrt(variance) * np.concatenate(parts)[:m].T
 
 
-@pytest.fixture(params=[1, 2 * 256 * L, 2**20])
-def panels(request, monkeypatch):
-    """A block, two blocks or all of them before a product; products of 3 or of all rows."""
-    monkeypatch.setattr(gaussian_blocks, "PANEL", request.param)
-    monkeypatch.setattr(gaussian_blocks, "PRODUCT", 3 * L if request.param > 1 else 2**21)
-
-
 @pytest.mark.parametrize("m", [1, 255, 256, 257, M])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("store", [False, True])
-def test_it_is_its_definition(m, form, store, panels):
-    made, expected, X = blocks(m=m, store=store), definition(L, m, 0.25, 5), rows(m=m)
-    np.testing.assert_allclose(made.dense(), expected, rtol=1e-15)
-    np.testing.assert_allclose(made.project(form(X)), X @ expected.T, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(made.expand(np.arange(L)), expected.T @ np.arange(L), rtol=1e-12, atol=1e-12)
+def test_it_is_its_definition(m, form, store):
+    matrix, expected, X = blocks(m=m, store=store), definition(L, m, 0.25, 5), rows(m=m)
+    np.testing.assert_allclose(matrix.dense(), expected, rtol=1e-15)
+    np.testing.assert_allclose(matrix.project(form(X)), X @ expected.T, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(matrix.expand(np.arange(L)), expected.T @ np.arange(L), rtol=1e-12, atol=1e-12)
     W = np.random.default_rng(1).random((L, 3))
-    np.testing.assert_allclose(made.expand(W), expected.T @ W, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(matrix.expand(W), expected.T @ W, rtol=1e-12, atol=1e-12)
     assert np.abs(blocks(m=m, key=6).dense() - expected).max() > 0.1
 
 
@@ -64,25 +57,25 @@ def test_threads_share_what_is_kept(locked, monkeypatch):
 
     monkeypatch.setattr(GaussianBlocks, "_make", slow)
     monkeypatch.setattr(gaussian_blocks, "PANEL", 1)
-    made = blocks(store=True)
+    matrix = blocks(store=True)
     if not locked:  # negative control
-        made._lock = nullcontext()
+        matrix._lock = nullcontext()
 
     def project(X):
         together.wait()
-        return made.project(X)
+        return matrix.project(X)
 
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(project, [rows(seed=seed) for seed in range(3)]))
+        products = list(pool.map(project, [rows(seed=seed) for seed in range(3)]))
     assert (sorted(calls) == [0, 1, 2, 3]) == locked
     if locked:
-        for seed, Z in enumerate(found):
+        for seed, Z in enumerate(products):
             np.testing.assert_array_equal(Z, blocks().project(rows(seed=seed)))
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_kept_blocks_change_no_bit(form, dtype, panels):
+def test_kept_blocks_change_no_bit(form, dtype):
     X, w = form(rows().astype(dtype)), np.arange(L)
     again, kept = blocks(), blocks(store=True)
     for _ in range(2):
@@ -94,15 +87,15 @@ def test_kept_blocks_change_no_bit(form, dtype, panels):
 
 
 @pytest.mark.parametrize("store", [False, True])
-def test_only_the_blocks_of_a_sparse_chunk_are_made(store, panels, monkeypatch):
+def test_only_the_blocks_of_a_sparse_chunk_are_made(store, monkeypatch):
     calls, make = [], GaussianBlocks._make
     monkeypatch.setattr(GaussianBlocks, "_make", lambda self, block, out: calls.append(block) or make(self, block, out))
     X = sparse.csr_array((np.ones(3), ([0, 1, 1], [5, 600, 700])), shape=(2, M))
-    made = blocks(store=store)
+    matrix = blocks(store=store)
     for _ in range(2):
-        made.project(X)
+        matrix.project(X)
     assert calls == ([0, 2] if store else [0, 2, 0, 2])
-    made.project(X.toarray())
+    matrix.project(X.toarray())
     assert sorted(calls[-4:]) == [0, 1, 2, 3]
 
 

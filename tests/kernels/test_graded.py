@@ -11,11 +11,11 @@ from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 
-import ill_conditioned as known
+import ill_conditioned
 from provsel.certificates import HELD, UNDECIDED, VIOLATED, SubsetApproximation, SubsetPromise, certify, certify_subset
 from provsel.kernels.graded import equilibrating_exponents, scale_exponent, scaled, shifted
 from provsel.kernels.relative_svd import relative_svd
-from provsel.kernels.spectral import accurate_basis, spectral_basis
+from provsel.kernels.spectral import spectral_basis
 from provsel.models import LibsvmSVM
 from provsel.selectors import (
     BSSSelector,
@@ -35,16 +35,16 @@ graded = load_script(REPO / "experiments" / "simulations" / "graded.py")
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
 CASES = [
     (name, shape, condition)
-    for name in known.FAMILY
-    for shape in known.SHAPES
-    for condition in (known.CONDITIONS if name != "low rank" else known.CONDITIONS[:1])
+    for name in ill_conditioned.FAMILY
+    for shape in ill_conditioned.SHAPES
+    for condition in (ill_conditioned.CONDITIONS if name != "low rank" else ill_conditioned.CONDITIONS[:1])
 ]
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("name", "shape", "condition"), CASES)
 def test_the_basis_is_right_or_says_that_it_is_not_certain(name, shape, condition, form):
-    X, rank, V, sigma = known.solved(name, shape, condition)
+    X, rank, V, sigma = ill_conditioned.solved(name, shape, condition)
     basis = spectral_basis(FORMS[form](X))
     np.testing.assert_allclose(basis.V.T @ basis.V, np.eye(basis.rank), atol=1e-12)
     if not basis.is_decided:
@@ -59,7 +59,7 @@ def test_the_basis_is_right_or_says_that_it_is_not_certain(name, shape, conditio
 
 def test_scales_of_columns_cost_no_digits():
     """Condition 1e20, of which a QR of the rows keeps nothing: the space of V is still right to the last digits."""
-    X = known.giant_column(np.random.default_rng(0), (12, 60), 1e20)
+    X = ill_conditioned.giant_column(np.random.default_rng(0), (12, 60), 1e20)
     unscaled = X.copy()
     unscaled[:, 5] /= 1e20
     basis = spectral_basis(X)
@@ -87,9 +87,9 @@ def exact_ratio(X, sigma, columns, k):
 
 @pytest.mark.parametrize(("name", "condition"), [(name, cond) for name, shape, cond in CASES if shape == "wide"])
 def test_no_selector_and_no_certificate_says_more_than_is_so(name, condition):
-    X, rank, V, sigma = known.solved(name, "wide", condition)
-    for label, selector in known.selectors(X).items():
-        selector, warned = known.fitted(selector, sparse.csr_array(X))
+    X, rank, V, sigma = ill_conditioned.solved(name, "wide", condition)
+    for label, selector in ill_conditioned.selectors(X).items():
+        selector, warned = ill_conditioned.fitted(selector, sparse.csr_array(X))
         for values in (selector.weights_, getattr(selector, "scores_", np.zeros(1))):
             assert np.isfinite(values).all(), label
         if label == "approximate BSS":  # a sketch mixes the scales of the rows, and its rank is its own
@@ -101,17 +101,17 @@ def test_no_selector_and_no_certificate_says_more_than_is_so(name, condition):
         elif label not in ("dual set", "random pivots", "pivoted QR", "strong RRQR", "ridge"):
             assert selector.rank_ == rank, label
             assert 0 < getattr(selector, "rank_tolerance_", 1e-15) < 1e-13
-        found = known.quiet(certify, selector, X)
+        certificate = ill_conditioned.quiet(certify, selector, X)
         if label != "approximate BSS":  # it promises something of the basis of a sketch
             kept = V[selector.indices_] * selector.weights_[:, None]
             eigenvalues = np.linalg.eigvalsh((kept.T @ kept).astype(float))
             error = max(1 - eigenvalues[0], eigenvalues[-1] - 1)
-            if found.spectral.state == HELD:
-                assert found.spectral.spectral_error == pytest.approx(error, rel=0.1, abs=1e-6)
-                assert error <= found.spectral.spectral_bound
-            assert found.spectral.state != VIOLATED, label
-            assert found.radius.state != VIOLATED, label
-        subset = known.quiet(certify_subset, selector, X)
+            if certificate.spectral.state == HELD:
+                assert certificate.spectral.spectral_error == pytest.approx(error, rel=0.1, abs=1e-6)
+                assert error <= certificate.spectral.spectral_bound
+            assert certificate.spectral.state != VIOLATED, label
+            assert certificate.radius.state != VIOLATED, label
+        subset = ill_conditioned.quiet(certify_subset, selector, X)
         assert subset.state != VIOLATED, label
         if subset.state == HELD and subset.frobenius_ratio != 1.0 and name != "low rank":
             exact = exact_ratio(X, sigma, selector.indices_, int(subset.k))
@@ -123,12 +123,12 @@ def test_no_selector_and_no_certificate_says_more_than_is_so(name, condition):
 def test_one_column_in_another_unit_hides_no_rank(scale, form):
     """Of 30 x 400 with one column of 1e7 BSS saw rank 1, and its certificate said held where ||E|| was 9e13."""
     rng = np.random.default_rng(0)
-    X = known.sparse_giant_column(rng, (30, 400), scale)
+    X = ill_conditioned.sparse_giant_column(rng, (30, 400), scale)
     rows = FORMS[form](X)
     selector = BSSSelector(60).fit(rows)
     assert selector.rank_ == 30
-    found = certify(selector, rows)
-    assert (found.spectral.state, found.radius.state) == (HELD, HELD)
+    certificate = certify(selector, rows)
+    assert (certificate.spectral.state, certificate.radius.state) == (HELD, HELD)
     sampled = LeverageScoreSelector(60, random_state=0).fit(rows)
     assert sampled.indices_.size > 30
     assert SingleSVDSelector(15).fit(rows).rank_ == 15
@@ -136,20 +136,20 @@ def test_one_column_in_another_unit_hides_no_rank(scale, form):
 
 
 def test_a_rank_that_is_not_certain_is_said_once_and_held_by_no_certificate():
-    X = known.clustered_values(np.random.default_rng(7), (12, 60), 1e14)
+    X = ill_conditioned.clustered_values(np.random.default_rng(7), (12, 60), 1e14)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector = BSSSelector(40).fit(X)
-    assert [each.category for each in caught] == [LinAlgWarning]
+    assert [warning.category for warning in caught] == [LinAlgWarning]
     message = str(caught[0].message)
     assert "numerical rank of X is not certain" in message
     assert f"{selector.rank_} singular values" in message
     with pytest.warns(LinAlgWarning, match="rank of X is not certain"):
-        found = certify(selector, X, also=[SubsetApproximation])
-    assert {found.spectral.state, found.radius.state, found.approximation.state} == {UNDECIDED}
-    assert np.isnan([found.approximation.frobenius_ratio, found.approximation.sigma_min]).all()
-    assert not found.held
-    assert found.good_for == ()
+        certificate = certify(selector, X, also=[SubsetApproximation])
+    assert {certificate.spectral.state, certificate.radius.state, certificate.approximation.state} == {UNDECIDED}
+    assert np.isnan([certificate.approximation.frobenius_ratio, certificate.approximation.sigma_min]).all()
+    assert not certificate.held
+    assert certificate.good_for == ()
 
 
 def random_scales(rng, shape, smallest):
@@ -197,8 +197,8 @@ def test_ratios_of_graded_rows_are_true_or_not_shown(make, smallest, scale, form
         selector = clone(selector).set_params(n_features_to_select=6)
         if label == "dual set":
             selector.set_params(rank=3)
-        known.quiet(selector.fit, FORMS[form](X * scale))
-        certificate = known.quiet(certify_subset, selector, FORMS[form](X * scale))
+        ill_conditioned.quiet(selector.fit, FORMS[form](X * scale))
+        certificate = ill_conditioned.quiet(certify_subset, selector, FORMS[form](X * scale))
         assert np.unique(selector.indices_).size == selector.indices_.size, label
         ratio = float(graded.true_error(X, selector.indices_) / (values[int(certificate.k) :] ** 2).sum())
         if certificate.state == UNDECIDED:
@@ -252,7 +252,9 @@ def test_pivots_that_end_early_for_the_scales_of_rows_are_warned_of(make):
 @pytest.mark.parametrize("make", [LeverageScoreSelector, BSSSelector])
 def test_a_rank_that_ends_between_equal_singular_values_is_warned_of(make):
     rng = np.random.default_rng(0)
-    X = (known.orthonormal(rng, 12, 8) * [3.0, 2, 2, 2, 1, 1, 0.5, 0.5]) @ known.orthonormal(rng, 60, 8).T
+    X = (ill_conditioned.orthonormal(rng, 12, 8) * [3.0, 2, 2, 2, 1, 1, 0.5, 0.5]) @ ill_conditioned.orthonormal(
+        rng, 60, 8
+    ).T
     with pytest.warns(LinAlgWarning, match=f"{make.__name__}: expected rank to end where .*, got 3, and the next"):
         make(20, rank=3).fit(X)
     with warnings.catch_warnings():
@@ -265,7 +267,7 @@ def test_a_rank_that_ends_between_equal_singular_values_is_warned_of(make):
 def test_magnitudes_whose_squares_overflow_or_underflow_are_an_error(scale, form):
     rng = np.random.default_rng(0)
     X, y = rng.integers(1, 9, (20, 35)).astype(float), np.arange(20) % 2
-    for selector in known.selectors(X).values():
+    for selector in ill_conditioned.selectors(X).values():
         with pytest.raises(ValueError, match="largest absolute value is from 1e-140 to 1e\\+140, got"):
             selector.fit(FORMS[form](X * scale), y)
     with pytest.raises(ValueError, match="LibsvmSVM: expected X whose largest absolute value"):
@@ -281,9 +283,9 @@ def test_parts_of_a_certificate_that_contradict_each_other_are_undecided(monkeyp
     assert certify(selector, X).radius.state == HELD
     selector.weights_ *= 2
     monkeypatch.setattr("provsel.certificates.trial.MeasuredTrial.spectral_error", 0.0)
-    found = certify(selector, X)
-    assert found.radius.radius_ratio > 1
-    assert {found.spectral.state, found.radius.state} == {UNDECIDED}
+    certificate = certify(selector, X)
+    assert certificate.radius.radius_ratio > 1
+    assert {certificate.spectral.state, certificate.radius.state} == {UNDECIDED}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -298,7 +300,7 @@ def test_the_rounding_of_single_precision_is_no_direction(shape, form):
     X = np.random.default_rng(0).integers(1, 9, shape).astype(np.float32)
     X[:, 5] *= 2.0**30
     assert spectral_basis(FORMS[form](X)).rank == min(shape)
-    X = known.giant_column(np.random.default_rng(0), shape, 1e7).astype(np.float32)
+    X = ill_conditioned.giant_column(np.random.default_rng(0), shape, 1e7).astype(np.float32)
     assert spectral_basis(FORMS[form](X)).rank == min(shape)
 
 
@@ -315,20 +317,9 @@ def test_a_power_of_two_changes_nothing_but_the_singular_values(exponent, is_spa
 @pytest.mark.parametrize("form", FORMS)
 def test_denormal_values_are_scaled(form):
     X = FORMS[form](np.array([[5e-324, 0.0, 1e-323], [0.0, 5e-324, 0.0]]))
-    found = scaled(X, scale_exponent(X))
-    assert abs(found).max() in (0.5, 1.0)
+    multiplied = scaled(X, scale_exponent(X))
+    assert abs(multiplied).max() in (0.5, 1.0)
     assert spectral_basis(X).rank == 2
-
-
-@pytest.mark.parametrize("shape", [(400, 30), (30, 400)])
-def test_blocks_give_what_one_factorisation_gives(shape, monkeypatch):
-    X = np.random.default_rng(0).standard_normal(shape)
-    whole = accurate_basis(X)
-    monkeypatch.setattr("provsel.kernels.graded.BLOCK", 1)
-    for form in FORMS.values():
-        parts = accurate_basis(form(X))
-        np.testing.assert_allclose(parts.singular_values, whole.singular_values, rtol=1e-12)
-        np.testing.assert_allclose(parts.V @ parts.V.T, whole.V @ whole.V.T, atol=1e-12)
 
 
 @settings(deadline=None, max_examples=60)
@@ -338,9 +329,11 @@ def test_rows_and_columns_are_brought_to_one_by_powers_of_two(n, d, seed, decade
     scales = (10.0 ** rng.integers(-decades, decades + 1, size) for size in ((n, 1), (1, d)))
     X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.7) * np.multiply(*scales)
     rows, columns = equilibrating_exponents(X)
-    for each, other in zip(equilibrating_exponents(sparse.csr_array(X)), (rows, columns), strict=True):
-        np.testing.assert_array_equal(each, other)
-    found = shifted(X, rows, columns)
-    np.testing.assert_array_equal(found, np.ldexp(X, rows[:, None] + columns))
-    largest = np.abs(found).max(axis=1)  # rows came last
+    for exponents, expected_exponents in zip(
+        equilibrating_exponents(sparse.csr_array(X)), (rows, columns), strict=True
+    ):
+        np.testing.assert_array_equal(exponents, expected_exponents)
+    balanced = shifted(X, rows, columns)
+    np.testing.assert_array_equal(balanced, np.ldexp(X, rows[:, None] + columns))
+    largest = np.abs(balanced).max(axis=1)  # rows came last
     assert ((largest == 0) | ((largest >= 0.5) & (largest < 1))).all()

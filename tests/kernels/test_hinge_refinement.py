@@ -34,7 +34,7 @@ def refined(X, y, c, size, steps, tol=1e-9, enough=None):
         calls[name] += 1
         return matrix @ v
 
-    found = refine(
+    result = refine(
         GrowingSpan(blocks, Z),
         y,
         c,
@@ -45,7 +45,7 @@ def refined(X, y, c, size, steps, tol=1e-9, enough=None):
         image=partial(counted, "image", X.T),
         product=partial(counted, "product", X),
     )
-    return found, calls
+    return result, calls
 
 
 @pytest.mark.parametrize("size", [300, 700])
@@ -63,15 +63,15 @@ def test_span_of_more_components_than_features_is_everything(size):
 def test_a_step_is_the_svm_in_the_span(c):
     """LIBSVM in an explicit basis."""
     X, y = rows()
-    found, _ = refined(X, y, c, size=10, steps=1)
+    result, _ = refined(X, y, c, size=10, steps=1)
     Lambda = blocks_of(10, X.shape[1]).dense()
     image = X.T @ (y * hinge_dual(X @ Lambda.T, y, c, tol=1e-9).alpha)
     basis = np.linalg.qr(np.column_stack([Lambda.T, image / np.linalg.norm(image)]))[0]
     theirs = basis @ libsvm_without_intercept(X @ basis, y, c)
-    assert found.objectives[0] == pytest.approx(
+    assert result.objectives[0] == pytest.approx(
         np.maximum(0, 1 - y * (X @ theirs)).mean() + c * theirs @ theirs, rel=1e-6
     )
-    np.testing.assert_allclose(found.coef, theirs, atol=1e-3 * np.abs(theirs).max())
+    np.testing.assert_allclose(result.coef, theirs, atol=1e-3 * np.abs(theirs).max())
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -103,6 +103,6 @@ def test_a_subspace_that_has_the_image_is_solved_once(enough):
     """Components for every feature: the first restricted problem is the original one."""
     X, y = rows(n=60, m=20)
     optimum = hinge_dual(X, y, 0.01, tol=1e-10).primal
-    found, calls = refined(X, y, 0.01, size=40, steps=5, tol=1e-6, enough=enough)
-    assert found.objectives == pytest.approx([optimum], rel=1e-6)
+    result, calls = refined(X, y, 0.01, size=40, steps=5, tol=1e-6, enough=enough)
+    assert result.objectives == pytest.approx([optimum], rel=1e-6)
     assert calls == {"image": 2, "product": 0}

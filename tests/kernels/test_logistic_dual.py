@@ -96,8 +96,10 @@ def test_best_length_agrees_with_a_search(n, seed, length, exponent, shift):
     assert t >= 0
     assert value == pytest.approx(scaled_objective(t, scores, square, c), rel=1e-12)
     top = 2 / np.sqrt(c * square)  # beyond it the square alone exceeds f(0) = log 2
-    found = minimize_scalar(scaled_objective, args=(scores, square, c), bounds=(0, top), options={"xatol": 1e-12 * top})
-    assert value <= min(found.fun, np.log(2)) * (1 + 1e-12)
+    solution = minimize_scalar(
+        scaled_objective, args=(scores, square, c), bounds=(0, top), options={"xatol": 1e-12 * top}
+    )
+    assert value <= min(solution.fun, np.log(2)) * (1 + 1e-12)
 
 
 @given(st.integers(1, 20), st.integers(0, 2**32 - 1), st.floats(-5, 2), st.floats(0, 1))

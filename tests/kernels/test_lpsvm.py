@@ -65,21 +65,21 @@ def name(request):
 def full_program(X, y, nu):
     """The dual as it is printed, all columns, interior point: (optimum, u)."""
     A = y[:, None] * X
-    found = linprog(
+    solution = linprog(
         -np.ones(y.size), np.vstack([A.T, -A.T]), np.ones(2 * X.shape[1]), y[None, :], [0.0], (0, nu), "highs-ipm"
     )
-    assert found.status == 0
-    return -found.fun, found.x
+    assert solution.status == 0
+    return -solution.fun, solution.x
 
 
 def solve(solver, X, y, nu, **options):
     """Merge columns, solve, and put the weights back in their places."""
     columns = sparse.csc_array(X)
     kept = distinct_columns(columns)
-    found = SOLVERS[solver](sparse.csc_array(columns[:, kept].multiply(y[:, None])), y, nu, **options)
+    fit = SOLVERS[solver](sparse.csc_array(columns[:, kept].multiply(y[:, None])), y, nu, **options)
     w = np.zeros(X.shape[1])
-    w[kept] = found.w
-    return w, found
+    w[kept] = fit.w
+    return w, fit
 
 
 @cache
@@ -95,18 +95,18 @@ def oracle(name):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_solution_is_that_of_the_full_program_and_certified(name, solver):
     X, y, nu = PROBLEMS[name]
-    w, found = solved(name, solver)
+    w, fit = solved(name, solver)
     optimum, u = oracle(name)
-    assert found.objective == pytest.approx(optimum, rel=1e-6)
+    assert fit.objective == pytest.approx(optimum, rel=1e-6)
     # the objective is what it says, from the rows alone
-    slack = np.maximum(1 - y * (X @ w - found.gamma), 0)
-    assert found.objective == pytest.approx(np.abs(w).sum() + nu * slack.sum(), rel=1e-12)
+    slack = np.maximum(1 - y * (X @ w - fit.gamma), 0)
+    assert fit.objective == pytest.approx(np.abs(w).sum() + nu * slack.sum(), rel=1e-12)
     # feasible for the dual on all columns, also those that were merged away, and as good as the gap says
-    assert 0 <= found.u.min() <= found.u.max() <= nu * (1 + 1e-12)
-    assert abs(y @ found.u) <= 1e-12 * found.u.sum()
-    assert np.abs(X.T @ (y * found.u)).max() <= 1 + 1e-12
-    assert found.gap == pytest.approx(1 - found.u.sum() / found.objective, abs=1e-12)
-    assert found.gap <= 1e-6
+    assert 0 <= fit.u.min() <= fit.u.max() <= nu * (1 + 1e-12)
+    assert abs(y @ fit.u) <= 1e-12 * fit.u.sum()
+    assert np.abs(X.T @ (y * fit.u)).max() <= 1 + 1e-12
+    assert fit.gap == pytest.approx(1 - fit.u.sum() / fit.objective, abs=1e-12)
+    assert fit.gap <= 1e-6
     # complementary to the other dual solution: |x_j^T D u| = 1 on every selected column
     prices = X.T @ (y * u)
     np.testing.assert_allclose(prices[w != 0] * np.sign(w[w != 0]), 1, atol=1e-5)
@@ -126,10 +126,10 @@ def test_solvers_choose_the_same_where_the_optimum_is_unique(name):
 def test_units_of_the_columns_do_not_matter(factor):
     """X -> c X with nu -> nu / c divides w by c."""
     X, y, nu = PROBLEMS["text"]
-    w, found = solve("highs", X, y, nu)
-    scaled, other = solve("highs", factor * X, y, nu / factor)
-    assert other.gap <= 1e-6
-    assert factor * other.objective == pytest.approx(found.objective, rel=1e-6)
+    w, fit = solve("highs", X, y, nu)
+    scaled, scaled_fit = solve("highs", factor * X, y, nu / factor)
+    assert scaled_fit.gap <= 1e-6
+    assert factor * scaled_fit.objective == pytest.approx(fit.objective, rel=1e-6)
     np.testing.assert_array_equal(scaled != 0, w != 0)
 
 
@@ -139,11 +139,11 @@ def test_units_of_the_columns_do_not_matter(factor):
 def test_every_price_of_slack_is_solved(name, unit, nu):
     """A search for a number of features tries them all; HiGHS's absolute tolerances lose the smallest."""
     X, y, _ = PROBLEMS[name]
-    w, found = solve("highs", unit * X, y, nu / unit)
-    assert found.gap <= 1e-6
+    w, fit = solve("highs", unit * X, y, nu / unit)
+    assert fit.gap <= 1e-6
     if nu <= 1e-6:  # no feature pays, and the rows of the smaller class are wrong
         assert not w.any()
-        assert found.objective == pytest.approx(2 * min((y > 0).sum(), (y < 0).sum()) * nu / unit, rel=1e-12)
+        assert fit.objective == pytest.approx(2 * min((y > 0).sum(), (y < 0).sum()) * nu / unit, rel=1e-12)
 
 
 def slow_distinct(X):
@@ -191,9 +191,9 @@ def test_columns_with_equal_codes_are_compared(monkeypatch):
 def test_degenerate_integer_rows(problem):
     X, flags, nu = problem
     y = np.append([1.0, -1.0], np.where(flags, 1.0, -1.0))
-    w, found = solve("highs", X, y, nu)
-    assert found.gap <= 1e-7
-    assert found.objective == pytest.approx(full_program(X, y, nu)[0], rel=1e-6)
+    w, fit = solve("highs", X, y, nu)
+    assert fit.gap <= 1e-7
+    assert fit.objective == pytest.approx(full_program(X, y, nu)[0], rel=1e-6)
     assert (w != 0).sum() <= y.size
 
 

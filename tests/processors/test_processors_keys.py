@@ -24,3 +24,16 @@ def test_keys_and_seeds(others):
         for name, cells in native["cells"].items():
             assert of_kind["cells"][name] == cells, name
         assert of_kind["folds"] == native["folds"]
+
+
+CONTENTS = """
+from provlab.data import load_dataset
+from provlab.data.loaders.design import DESIGNS
+print([load_dataset("design", kind=kind, n_samples=300, n_features=1000, seed=7).content for kind in DESIGNS])
+"""
+
+
+def test_designs_have_the_same_bits(others):
+    done = [kinds.run_as(kind, ["-c", CONTENTS]) for kind in ("native", *others)]
+    assert [run.returncode for run in done] == [0] * len(done), done[0].stderr
+    assert len({run.stdout for run in done}) == 1

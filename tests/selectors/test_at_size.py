@@ -70,15 +70,15 @@ def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter
     some, none, advice = (low, 1e6, "Lower") if parameter in ("c1", "penalty") else (high, 1e-6, "Raise")
     message = f"every weight is zero at {parameter}=.*; kept the one feature .* {advice} {parameter}"
     with pytest.warns(UserWarning, match=message):
-        made = clone(selector).set_params(**{parameter: none}).fit(X, y)
-    assert not made.coef_.any()
+        empty = clone(selector).set_params(**{parameter: none}).fit(X, y)
+    assert not empty.coef_.any()
     sizes = [at(value).indices_.size for value in np.geomspace(some, none, 6)]
     assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] > sizes[-1] == made.indices_.size == 1
+    assert sizes[0] > sizes[-1] == empty.indices_.size == 1
     for _ in range(30):
         middle = np.sqrt(some * none)
         some, none = (middle, none) if at(middle).coef_.any() else (some, middle)
-    assert made.indices_[0] in at(some).indices_  # of a linear program several may come at once
+    assert empty.indices_[0] in at(some).indices_  # of a linear program several may come at once
     for rows in (np.zeros((6, 3)), np.ones((6, 3))):
         message = rf"got none of 3( at {parameter}=.*|;) check that some feature (differs|varies)"
         with pytest.raises(ValueError, match=message):
@@ -97,7 +97,7 @@ def test_no_setting_of_a_grid_comes_closer(selector, parameter, low, high, r):
     grid = [clone(selector).set_params(**{parameter: at}) for at in np.geomspace(low * 1.001, high * 0.999, 25)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sizes = [other.fit(X, y).indices_.size for other in grid]
+        sizes = [setting.fit(X, y).indices_.size for setting in grid]
     assert fitted.selector_.indices_.size <= min(size for size in sizes if size >= r)
 
 
@@ -155,10 +155,10 @@ def test_warnings_are_those_of_the_setting_that_is_used():
 
 def test_the_selector_has_its_own_seed_unless_one_is_given():
     inner = selectors.FeatureSelectiveSelector(relative=True, form="as_printed", n_starts=1, tol=1e-2, random_state=5)
-    for given, own in ((None, True), (1, False)):
-        made = selectors.AtSize(inner, 4, parameter="c1", low=1e-3, high=1e-1, max_fits=3, random_state=given)
-        found = made.fit(X, y)
-        assert (found.selector_.random_state == 5) == own
+    for seed, own in ((None, True), (1, False)):
+        selector = selectors.AtSize(inner, 4, parameter="c1", low=1e-3, high=1e-1, max_fits=3, random_state=seed)
+        fitted = selector.fit(X, y)
+        assert (fitted.selector_.random_state == 5) == own
 
 
 @pytest.mark.parametrize(
@@ -172,12 +172,12 @@ def test_the_selector_has_its_own_seed_unless_one_is_given():
 )
 def test_the_parameter_and_its_range_are_found(selector, parameter):
     for scale in (1.0, 0.01):
-        found = selectors.AtSize(selector, 5).fit(scale * X, y)
-        assert found.indices_.size == 5
-        assert found.selector_.get_params()[parameter] == found.parameter_
+        searched = selectors.AtSize(selector, 5).fit(scale * X, y)
+        assert searched.indices_.size == 5
+        assert searched.selector_.get_params()[parameter] == searched.parameter_
     low, high = selector.size_range[1:]
-    given = selectors.AtSize(selector, 5, parameter=parameter, low=low, high=high).fit(scale * X, y)
-    assert given.parameter_ == found.parameter_
+    stated = selectors.AtSize(selector, 5, parameter=parameter, low=low, high=high).fit(scale * X, y)
+    assert stated.parameter_ == searched.parameter_
 
 
 def test_every_selector_without_a_number_of_features_has_a_range():

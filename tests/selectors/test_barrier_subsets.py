@@ -106,8 +106,8 @@ def test_rank_is_cut_to_that_of_the_rows(method):
     X = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 30))
     selector = BOTH[method](10, rank=7).fit(X)
     assert selector.rank_ == 3
-    found = certify_subset(selector, X)
-    assert (found.k, found.frobenius_ratio, found.state) == (3, 1, HELD)
+    certificate = certify_subset(selector, X)
+    assert (certificate.k, certificate.frobenius_ratio, certificate.state) == (3, 1, HELD)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

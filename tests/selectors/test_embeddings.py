@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import chi2
-from sklearn.base import clone
 
 from provsel.kernels.compression_bounds import expansion_failure, loss_components, norm_components
+from provsel.kernels.gaussian_blocks import KEPT_BYTES
 from provsel.selectors import GaussianCompression, SparseEmbedding
 
 FORMS = [np.asarray, sparse.csr_array, sparse.csr_matrix, sparse.csc_array]
@@ -82,23 +82,24 @@ def test_other_columns_and_values_that_are_none_are_refused(form):
             call(form(np.full((2, 60), np.nan)))
 
 
-def test_store_changes_no_bit_and_auto_keeps_what_is_small(monkeypatch):
+def test_store_changes_no_bit_and_auto_keeps_what_is_small():
     X = matrix()
     kept, again, auto = (GaussianCompression(9, store=store, random_state=0).fit(X) for store in (True, False, "auto"))
     assert (kept.blocks_.store, again.blocks_.store, auto.blocks_.store) == (True, False, True)
-    for other in (again, auto, pickle.loads(pickle.dumps(kept))):  # noqa: S301
-        np.testing.assert_array_equal(other.transform(X), kept.transform(X))
-    for limit, store in ((8 * 9 * 300, True), (8 * 9 * 300 - 1, False)):
-        monkeypatch.setattr("provsel.kernels.gaussian_blocks.KEPT_BYTES", limit)
-        assert clone(auto).fit(X).blocks_.store is store
+    for compression in (again, auto, pickle.loads(pickle.dumps(kept))):  # noqa: S301
+        np.testing.assert_array_equal(compression.transform(X), kept.transform(X))
+    wide = np.ones((1, 1024))
+    largest = KEPT_BYTES // (8 * 1024)
+    assert GaussianCompression(largest, random_state=0).fit(wide).blocks_.store
+    assert not GaussianCompression(largest + 1, random_state=0).fit(wide).blocks_.store
 
 
 def test_memory_is_far_below_that_of_the_matrix_and_of_dense_rows(peak_memory):
     """Lambda would take 80 MB; `store` shows that the measure sees it."""
     X = sparse.random_array((200, 50_000), density=1e-3, random_state=np.random.default_rng(0), format="csr")
     kept, again, embedding = (
-        peak_memory(lambda made=made: made.fit_transform(X))
-        for made in (
+        peak_memory(lambda transformer=transformer: transformer.fit_transform(X))
+        for transformer in (
             GaussianCompression(200, store=True, random_state=0),
             GaussianCompression(200, store=False, random_state=0),
             SparseEmbedding(50_000, random_state=0),

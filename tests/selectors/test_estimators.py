@@ -71,7 +71,7 @@ ESTIMATORS = [
     models.FeatureSelectiveSVM(n_starts=1, **COMPRESSED, random_state=0),
 ]
 OTHER_FORMS = [  # of classes that the tables below take as they come, and embeddings
-    selectors.FeatureSelectiveSelector(form="as_printed", random_state=0),
+    selectors.FeatureSelectiveSelector(form="as_printed", n_starts=1, tol=1e-2, random_state=0),
     selectors.GaussianCompression(2, random_state=0),
     selectors.GaussianCompression(3, variance="1/l", store=False),
     selectors.SparseEmbedding(2, random_state=0),
@@ -200,7 +200,9 @@ def test_all_but_the_first_parameter_are_keywords():
         if first is not None and first.kind is first.POSITIONAL_OR_KEYWORD:
             assert first.name in ("n_features_to_select", "n_components", "selector")
         allowed = {"AtSize": ["n_features_to_select"], "AlwaysKept": ["n_features_to_select"]}.get(name, [])
-        assert {other.kind for other in others if other.name not in allowed} <= {inspect.Parameter.KEYWORD_ONLY}
+        assert {parameter.kind for parameter in others if parameter.name not in allowed} <= {
+            inspect.Parameter.KEYWORD_ONLY
+        }
 
 
 def test_every_class_declares_its_version_and_where_there_is_chance():
@@ -280,7 +282,9 @@ def test_frames_pipelines_and_names(selector):
 
 
 QUICK = {"form": "as_printed", "n_starts": 1, "tol": 1e-2, **COMPRESSED}
-RANDOM = {name: made for name, made in SELECTORS.items() if hasattr(made, "random_state") and made.is_random} | {
+RANDOM = {
+    name: selector for name, selector in SELECTORS.items() if hasattr(selector, "random_state") and selector.is_random
+} | {
     "feature selective as printed at size": selectors.AtSize(
         selectors.FeatureSelectiveSelector(relative=True, **QUICK), 4, parameter="c1", low=1e-3, high=0.1, max_fits=3
     ),
@@ -298,9 +302,11 @@ del RANDOM["knockoffs"]  # on so few rows the lasso gives weight to no knockoff:
 
 def numbers_of(fitted):
     """Return the arrays and numbers that a fit leaves, by name, as text, in which NaN is NaN."""
-    found = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
-    found |= {"blocks": fitted.blocks_.dense()} if hasattr(fitted, "blocks_") else {}
-    return {name: str(np.asarray(value).tolist()) for name, value in found.items() if np.asarray(value).dtype != object}
+    values = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+    values |= {"blocks": fitted.blocks_.dense()} if hasattr(fitted, "blocks_") else {}
+    return {
+        name: str(np.asarray(value).tolist()) for name, value in values.items() if np.asarray(value).dtype != object
+    }
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -319,13 +325,16 @@ def test_seeds_of_every_kind_decide_what_is_drawn(name):
 
 LAST = ("rfe with kept", "rfe at best size", "stability of elimination")  # they look at other columns, folds or halves
 SERIES = {  # settings on one view, and how many parts they compute of it together
-    "all in the table": ([made for name, made in SELECTORS.items() if name not in LAST], None),
+    "all in the table": ([selector for name, selector in SELECTORS.items() if name not in LAST], None),
     "bss": ([selectors.BSSSelector(r) for r in (40, 50, 60)], 3),
     "bss of sigma V": ([selectors.BSSSelector(r, columns="sigma_V") for r in (40, 41)], 3),
     "bss, centred": ([selectors.BSSSelector(r, center=True) for r in (40, 41)], 2),
     "bss of a rank": ([selectors.BSSSelector(r, rank=rank) for r, rank in ((40, 5), (41, 5), (40, 6))], 4),
     "pivots": ([selectors.RRQRSelector(r) for r in (15, 20, 10, 120, 60)], 2),
     "elimination": ([selectors.SVMRFESelector(r) for r in (70, 8, 120, 60)], 31),
+    "elimination by liblinear": ([selectors.SVMRFESelector(r, solver="liblinear") for r in (70, 8, 120, 60)], 30),
+    "order of a filter": ([selectors.FTestSelector(r) for r in (8, 3)], 1),
+    "forward selection": ([selectors.ForwardSelector(r) for r in (4, 2, 6)], 7),
     "laplacian scores": ([selectors.LaplacianScoreSelector(r) for r in (5, 7)], 2),
     "their widths": ([selectors.LaplacianScoreSelector(5, kernel_width=width) for width in (None, 2.0, 3.0)], 4),
     "their graphs": ([selectors.LaplacianScoreSelector(5, n_neighbors=count) for count in (4, 5)], 4),
@@ -340,18 +349,18 @@ SERIES = {  # settings on one view, and how many parts they compute of it togeth
 @pytest.mark.parametrize("name", SERIES)
 def test_fits_on_one_view_are_fits_alone_and_share_their_parts(name, monkeypatch):
     series, computed = SERIES[name]
-    alone = [numbers_of(clone(one).fit(X, y)) for one in series]
-    made, shared = [], TrainingView.shared
+    alone = [numbers_of(clone(selector).fit(X, y)) for selector in series]
+    parts, shared = [], TrainingView.shared
     monkeypatch.setattr(
-        TrainingView, "shared", lambda view, part, make: shared(view, part, lambda: made.append(part) or make())
+        TrainingView, "shared", lambda view, part, make: shared(view, part, lambda: parts.append(part) or make())
     )
     for order in (range(len(series)), reversed(range(len(series)))):
         view = TrainingView(X, y)
-        made.clear()
+        parts.clear()
         for place in order:
             assert numbers_of(clone(series[place]).fit_view(view)) == alone[place]
         # of all: on all rows, the support vectors of LibsvmSVM, those of LiblinearSVM, and all rows with their centre
-        assert len(made) == computed or made.count("basis") == made.count("gram") == 4
+        assert len(parts) == computed or parts.count("basis") == parts.count("gram") == 4
 
 
 def test_costs_are_charged_to_whoever_uses_a_part():
@@ -372,7 +381,7 @@ def test_models_with_the_same_support_vectors_share_their_view():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = rng.standard_normal((60, 80)) + 0.6 * y[:, None]
-    view, other = TrainingView(X, y), TrainingView(X, y)
+    view, second_view = TrainingView(X, y), TrainingView(X, y)
     svms = [models.LibsvmSVM(C=C) for C in (1e-4, 1e3, 1e4)]
     views, alone = [view.on_support_vectors(svm) for svm in svms], [view.support_rows(svm) for svm in svms]
     assert alone[0].size > alone[1].size  # from some C on the rows are separated
@@ -383,7 +392,7 @@ def test_models_with_the_same_support_vectors_share_their_view():
     with view.metered() as again:
         view.on_support_vectors(svms[2]).basis()
     assert again.shared.wall > first.shared.wall > 0  # the SVM, and the basis that the view of the other C had
-    np.testing.assert_array_equal(other.on_support_vectors(svms[2]).X, views[1].X)
+    np.testing.assert_array_equal(second_view.on_support_vectors(svms[2]).X, views[1].X)
 
 
 def test_bss_attributes():

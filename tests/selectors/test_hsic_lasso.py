@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 
 from provsel.kernels import hsic_lasso as kernels_of
@@ -60,13 +58,10 @@ TARGETS = {
 }
 
 
-@pytest.mark.parametrize("n_candidates", [1, 200])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_weights_are_optimal_for_kernels_written_out(kind, target, n_candidates, monkeypatch):
+def test_weights_are_optimal_for_kernels_written_out(kind, target):
     """w >= 0 is optimal where no gradient is above alpha, and those with weight are at alpha."""
-    monkeypatch.setattr(kernels_of, "N_CANDIDATES", n_candidates)
-    monkeypatch.setattr(kernels_of, "BLOCK", 200)
     X, codes = KINDS[kind]
     y = TARGETS[target](X)
     for block_size in (None, 7):
@@ -78,18 +73,18 @@ def test_weights_are_optimal_for_kernels_written_out(kind, target, n_candidates,
             if count is not None and count > X.shape[1]:
                 continue
             options = {"block_size": block_size, "discrete_features": codes, "random_state": np.random.default_rng(1)}
-            found = HSICLassoSelector(count, penalty=0.2, **options).fit(X, y)
-            np.testing.assert_allclose(found.hsic_, K.T @ L, atol=1e-10)
-            assert found.alpha_max_ == pytest.approx(max(0, (K.T @ L).max()), abs=1e-10)
-            gradient = K.T @ (L - K @ found.scores_)
-            kept = np.flatnonzero(found.scores_)
-            assert (found.scores_ >= 0).all()
-            assert (gradient <= found.alpha_ + 1e-8).all()
-            np.testing.assert_allclose(gradient[kept], found.alpha_, atol=1e-8)
+            fitted = HSICLassoSelector(count, penalty=0.2, **options).fit(X, y)
+            np.testing.assert_allclose(fitted.hsic_, K.T @ L, atol=1e-10)
+            assert fitted.alpha_max_ == pytest.approx(max(0, (K.T @ L).max()), abs=1e-10)
+            gradient = K.T @ (L - K @ fitted.scores_)
+            kept = np.flatnonzero(fitted.scores_)
+            assert (fitted.scores_ >= 0).all()
+            assert (gradient <= fitted.alpha_ + 1e-8).all()
+            np.testing.assert_allclose(gradient[kept], fitted.alpha_, atol=1e-8)
             if count is None:
-                assert found.alpha_ == pytest.approx(0.2 * found.alpha_max_)
-            assert set(kept) <= set(found.indices_)
-            assert found.indices_.size == (max(1, kept.size) if count is None else count)
+                assert fitted.alpha_ == pytest.approx(0.2 * fitted.alpha_max_)
+            assert set(kept) <= set(fitted.indices_)
+            assert fitted.indices_.size == (max(1, kept.size) if count is None else count)
 
 
 @pytest.mark.parametrize("n_features", ["1", "3", "6"])
@@ -100,42 +95,26 @@ def test_the_path_is_that_of_pyhsiclasso(name, n_features):
     blocks, path = np.array(stored["blocks"]), stored["paths"][n_features]
     columns = kernels_of.KernelColumns.of(X, np.full(X.shape[1], stored["codes"]), blocks)
     target = kernels_of.KernelColumns.of(y[:, None], np.array([stored["kind"] == "classes"]), blocks)
-    found = kernels_of.hsic_lasso(columns, target, int(n_features), 0.1)
-    np.testing.assert_allclose(found.relevance, path["hsic"], atol=2e-6)  # theirs is of single precision
-    np.testing.assert_allclose(found.weights[path["features"]], path["weights"], atol=2e-5)
-    assert set(np.flatnonzero(found.weights)) == set(path["features"])
+    result = kernels_of.hsic_lasso(columns, target, int(n_features), 0.1)
+    np.testing.assert_allclose(result.relevance, path["hsic"], atol=2e-6)  # theirs is of single precision
+    np.testing.assert_allclose(result.weights[path["features"]], path["weights"], atol=2e-5)
+    assert set(np.flatnonzero(result.weights)) == set(path["features"])
     if len(blocks) == 1:
         options = {"discrete_features": stored["codes"], "block_size": None}
         selector = HSICLassoSelector(int(n_features), task="auto", **options)
         assert selector.fit(X, y).indices_.tolist() == path["features"]
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.sampled_from(list(KINDS)), st.sampled_from(list(TARGETS)), st.integers(0, 999))
-def test_units_order_of_columns_and_with_one_block_of_rows_do_not_matter(kind, target, seed):
-    X, codes = KINDS[kind]
-    y, rng = TARGETS[target](X), np.random.default_rng(seed)
-    selector = HSICLassoSelector(min(4, X.shape[1]), block_size=None, discrete_features=codes)
-    expected = selector.fit(X, y)
-    scores, hsic = expected.scores_, expected.hsic_
-    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
-    np.testing.assert_allclose(selector.fit(X[rows], y[rows]).hsic_, hsic, atol=1e-9)
-    units = np.where(codes, 1, rng.uniform(0.1, 10, X.shape[1]))
-    np.testing.assert_allclose(selector.fit(X * units, y).scores_, scores, atol=1e-9)
-    selector.set_params(discrete_features=codes[columns])
-    np.testing.assert_allclose(selector.fit(X[:, columns], y).hsic_, hsic[columns], atol=1e-9)
-
-
 @pytest.mark.parametrize("target", TARGETS)
 def test_constants_come_last_and_copies_get_no_weight(target):
     X, _ = KINDS["a constant and copies"]
     y = TARGETS[target](X) if target == "classes" else X[:, 1] ** 2
-    found = HSICLassoSelector(12, random_state=0).fit(X, y)
-    assert found.indices_[-1] == 3
-    assert not found.scores_[[3, 8]].any()
-    assert not np.isnan(found.scores_).any()
+    fitted = HSICLassoSelector(12, random_state=0).fit(X, y)
+    assert fitted.indices_[-1] == 3
+    assert not fitted.scores_[[3, 8]].any()
+    assert not np.isnan(fitted.scores_).any()
     again = HSICLassoSelector(12, random_state=0).fit(sparse.csr_array(X), y)
-    np.testing.assert_array_equal(again.scores_, found.scores_)
+    np.testing.assert_array_equal(again.scores_, fitted.scores_)
 
 
 def test_dependence_that_no_line_shows_and_no_weight_at_all():
@@ -147,19 +126,7 @@ def test_dependence_that_no_line_shows_and_no_weight_at_all():
         assert HSICLassoSelector(penalty=1.5, random_state=0).fit(X, y).indices_.tolist() == [11]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"penalty": 0}, "expected a positive, finite penalty, got 0"),
-        ({"block_size": 1}, "block_size must be an integer of at least 2, got 1"),
-        ({"n_permutations": 0.5}, "n_permutations must be an integer of at least 1, got 0.5"),
-        (
-            {"discrete_features": [12]},
-            "expected discrete_features 'auto', a truth value, a mask of 12 columns or their",
-        ),
-    ],
-)
-def test_parameters_out_of_range(options, message):
+def test_a_block_of_one_row_is_refused():
     X, _ = KINDS["numbers"]
-    with pytest.raises(ValueError, match=f"^HSICLassoSelector: {message}"):
-        HSICLassoSelector(2, **options).fit(X, TARGETS["classes"](X))
+    with pytest.raises(ValueError, match=r"^HSICLassoSelector: block_size must be an integer of at least 2, got 1"):
+        HSICLassoSelector(2, block_size=1).fit(X, TARGETS["classes"](X))

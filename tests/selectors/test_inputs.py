@@ -61,7 +61,8 @@ for searched in ESTIMATORS.values():
     if isinstance(searched, AtSize):
         searched.set_params(max_fits=2, if_fewer="keep")
 ESTIMATORS["feature selective as printed at size"].set_params(low=0.5)
-MALFORMED = [(name, made, fault) for name, made, fault in malformed(X)]
+ESTIMATORS["rfe at best size"].set_params(most=2)
+MALFORMED = [(name, rows, fault) for name, rows, fault in malformed(X)]
 
 
 @pytest.fixture(params=ESTIMATORS, ids=lambda name: name.replace(" ", "_"))
@@ -71,13 +72,13 @@ def estimator(request):
 
 def fitted_numbers(estimator):
     """Return the fitted numbers, and what the estimator makes of X."""
-    found = {
+    numbers = {
         name: value
         for name, value in vars(estimator).items()
         if name.endswith("_") and isinstance(value, np.ndarray | int | float) and name != "classes_"
     }
     used = estimator.transform(X) if hasattr(estimator, "transform") else None
-    return found if used is None else {**found, "transformed": used}
+    return numbers if used is None else {**numbers, "transformed": used}
 
 
 def fit(estimator, rows, labels=y):
@@ -86,14 +87,14 @@ def fit(estimator, rows, labels=y):
         return clone(estimator).fit(rows, labels)
 
 
-@pytest.mark.parametrize(("made", "fault"), [pytest.param(made, fault, id=name) for name, made, fault in MALFORMED])
-def test_the_fault_of_a_malformed_matrix_is_named(made, fault):
+@pytest.mark.parametrize(("rows", "fault"), [pytest.param(rows, fault, id=name) for name, rows, fault in MALFORMED])
+def test_the_fault_of_a_malformed_matrix_is_named(rows, fault):
     with pytest.raises(ValueError, match=f"^UniformSelector: expected a .* whose arrays fit together, got .*{fault}"):
-        UniformSelector(3).fit(made)
+        UniformSelector(3).fit(rows)
 
 
 def test_whatever_is_well_formed_has_no_fault():
-    assert [name for name, made in same_numbers(X) if sparse.issparse(made) and sparse_fault(made)] == []
+    assert [name for name, rows in same_numbers(X) if sparse.issparse(rows) and sparse_fault(rows)] == []
     for empty in (
         sparse.csr_array((3, 4)),
         sparse.coo_array((3, 4)),
@@ -117,42 +118,42 @@ def test_a_fault_is_found_where_there_is_one(n, d, starts, places, by_columns):
     whole = whole and starts[-1] <= len(places) and all(0 <= place < width for place in places[: starts[-1]])
     parts = {"indptr": np.array(starts, dtype=np.int32), "indices": np.array(places, dtype=np.int64)}
     form = "csc" if by_columns else "csr"
-    made = SimpleNamespace(format=form, shape=(n, d), data=np.ones(len(places)), **parts)
-    assert (sparse_fault(made) is None) == whole
+    matrix = SimpleNamespace(format=form, shape=(n, d), data=np.ones(len(places)), **parts)
+    assert (sparse_fault(matrix) is None) == whole
 
 
 def test_no_estimator_reads_a_malformed_matrix(estimator):
     fitted = fit(estimator, X)
-    calls = [lambda made: clone(estimator).fit(made, y)]
+    calls = [lambda rows: clone(estimator).fit(rows, y)]
     calls += [getattr(fitted, name) for name in ("transform", "inverse_transform") if hasattr(fitted, name)]
     calls += [getattr(fitted, name) for name in ("predict", "decision_function") if name in dir(type(fitted))]
-    for _, made, _ in MALFORMED:
+    for _, rows, _ in MALFORMED:
         for call in calls:
             with pytest.raises(ValueError, match="whose arrays fit together, got"):
-                call(made)
+                call(rows)
 
 
 @pytest.mark.parametrize(
     "read",
     [
-        lambda made: certify(UniformSelector(3, random_state=0).fit(X), made),
-        lambda made: certify_compression(CompressedLinearSVM(3, random_state=0).fit(X, y), made, y),
-        lambda made: FeatureSelectiveSVM.c1_max(made, y, 1e-3),
-        lambda made: CompressedLinearSVM(3).fit_stream([(made, y)]),
-        lambda made: GaussianCompression(3).partial_compress(made),
-        lambda made: OnlineLeverageSelector().partial_fit_columns(made),
-        lambda made: StabilityReport.of(UniformSelector(3, random_state=0), made, y),
-        lambda made: compare(made, y, {"full": FullDataSelector()}),
-        lambda made: list(row_chunks(made)),
-        lambda made: list(column_blocks(made.T)),
+        lambda rows: certify(UniformSelector(3, random_state=0).fit(X), rows),
+        lambda rows: certify_compression(CompressedLinearSVM(3, random_state=0).fit(X, y), rows, y),
+        lambda rows: FeatureSelectiveSVM.c1_max(rows, y, 1e-3),
+        lambda rows: CompressedLinearSVM(3).fit_stream([(rows, y)]),
+        lambda rows: GaussianCompression(3).partial_compress(rows),
+        lambda rows: OnlineLeverageSelector().partial_fit_columns(rows),
+        lambda rows: StabilityReport.of(UniformSelector(3, random_state=0), rows, y),
+        lambda rows: compare(rows, y, {"full": FullDataSelector()}),
+        lambda rows: list(row_chunks(rows)),
+        lambda rows: list(column_blocks(rows.T)),
     ],
 )
 def test_nothing_else_reads_a_malformed_matrix(read):
     for form in (sparse.csr_array, sparse.csr_matrix):
-        made = form(X)
-        made.indices[3] = -7
+        rows = form(X)
+        rows.indices[3] = -7
         with pytest.raises(ValueError, match="whose arrays fit together, got indices from -7 to"):
-            read(made)
+            read(rows)
 
 
 def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
@@ -160,15 +161,15 @@ def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
     for key in {"indices_", "weights_", "transformed"} & set(expected[True]):
         rtol = 0 if key == "indices_" else 1e-7
         np.testing.assert_allclose(expected[True][key], expected[False][key], rtol=rtol, atol=rtol, err_msg=key)
-    for name, made in same_numbers(X):
-        before = [np.array(array, copy=True) for array in arrays_of(made)]
-        found = fitted_numbers(fit(estimator, frozen(made)))
-        for array, copy in zip(arrays_of(made), before, strict=True):
+    for name, rows in same_numbers(X):
+        before = [np.array(array, copy=True) for array in arrays_of(rows)]
+        numbers = fitted_numbers(fit(estimator, frozen(rows)))
+        for array, copy in zip(arrays_of(rows), before, strict=True):
             np.testing.assert_array_equal(array, copy, err_msg=name)
-        for key, value in expected[sparse.issparse(made)].items():
+        for key, value in expected[sparse.issparse(rows)].items():
             # sums over other layouts of dense rows are rounded in another order
-            rtol = 0 if sparse.issparse(made) or key in ("indices_", "support_") else 1e-7
-            np.testing.assert_allclose(found[key], value, rtol=rtol, atol=rtol, err_msg=f"{name}: {key}")
+            rtol = 0 if sparse.issparse(rows) or key in ("indices_", "support_") else 1e-7
+            np.testing.assert_allclose(numbers[key], value, rtol=rtol, atol=rtol, err_msg=f"{name}: {key}")
 
 
 ROWS, LABELS = np.random.default_rng(1).standard_normal((30, 120)), np.arange(30) % 2
@@ -181,11 +182,11 @@ def test_a_fit_beside_others_is_a_fit_alone(estimator):
     others = [
         LiblinearSVM(C=5.0),
         L1SVMSelector(C=3.0, tol=1e-12),
-        AtSize(L1SVMSelector(), 5, parameter="C", low=1e-2, high=10.0),
+        AtSize(L1SVMSelector(), 5, parameter="C", low=1e-2, high=10.0, max_fits=3, if_fewer="keep"),
     ]
     with warnings.catch_warnings(), ThreadPoolExecutor(4) as pool:
         warnings.simplefilter("ignore")
-        beside = [pool.submit(clone(other).fit, ROWS, LABELS) for other in others * 3]
+        beside = [pool.submit(clone(competitor).fit, ROWS, LABELS) for competitor in others * 3]
         together = [pool.submit(fitted_numbers_of_rows, clone(estimator)) for _ in range(6)]
         for future in beside:
             future.result()
@@ -196,8 +197,8 @@ def test_a_fit_beside_others_is_a_fit_alone(estimator):
 
 def fitted_numbers_of_rows(estimator):
     rows = np.abs(ROWS) if isinstance(estimator, ChiSquaredSelector) else ROWS  # counts are not negative
-    found = vars(estimator.fit(rows, LABELS))
-    return {name: value for name, value in found.items() if name.endswith("_") and isinstance(value, np.ndarray)}
+    numbers = vars(estimator.fit(rows, LABELS))
+    return {name: value for name, value in numbers.items() if name.endswith("_") and isinstance(value, np.ndarray)}
 
 
 def test_an_interrupt_inside_liblinear_is_not_lost():

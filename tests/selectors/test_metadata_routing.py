@@ -38,31 +38,31 @@ FIRST_HALF = np.where(np.arange(N) < N // 2, 1.0, 1e-6)
 
 @pytest.mark.parametrize(("svm", "inner"), [(True, True), (True, False), (False, True), (False, False)])
 def test_weights_reach_the_svm_and_those_of_the_support_vectors_the_selector_where_asked_for(svm, inner):
-    found = weighted(svm=svm, inner=inner)
+    selector = weighted(svm=svm, inner=inner)
     if not svm and not inner:
         with pytest.raises(TypeError, match=r"fit got unexpected argument\(s\) {'sample_weight'}"):
-            found.fit(X, y, sample_weight=FIRST_HALF)
+            selector.fit(X, y, sample_weight=FIRST_HALF)
         return
-    found.fit(X, y, sample_weight=FIRST_HALF)
+    selector.fit(X, y, sample_weight=FIRST_HALF)
     weights = {"sample_weight": FIRST_HALF} if svm else {}
     rows = np.sort(SVC(kernel="linear", C=0.1).fit(X, y, **weights).support_)
-    np.testing.assert_array_equal(found.support_rows_, rows)
+    np.testing.assert_array_equal(selector.support_rows_, rows)
     weights = {"sample_weight": FIRST_HALF[rows]} if inner else {}
-    fitted, plain = (LogisticRegression(C=1.0).fit(X[rows], y[rows], **each) for each in (weights, {}))
-    np.testing.assert_array_equal(found.selector_.estimator_.coef_, fitted.coef_)
+    fitted, plain = (LogisticRegression(C=1.0).fit(X[rows], y[rows], **metadata) for metadata in (weights, {}))
+    np.testing.assert_array_equal(selector.selector_.estimator_.coef_, fitted.coef_)
     assert (np.abs(fitted.coef_ - plain.coef_).max() > 0.01) == inner
-    assert 1 in found.indices_ or not (svm and inner)
+    assert 1 in selector.indices_ or not (svm and inner)
 
 
 def test_groups_reach_the_splitter_of_a_sequential_selection():
     groups = np.arange(N) // 10
     splitter = GroupKFold(3).set_split_request(groups=True)
     search = SequentialFeatureSelector(LogisticRegression(), n_features_to_select=2, cv=splitter)
-    found = OnSupportVectors(search, svm=SVC(kernel="linear", C=0.1)).fit(X, y, groups=groups)
-    rows = found.support_rows_
+    fitted = OnSupportVectors(search, svm=SVC(kernel="linear", C=0.1)).fit(X, y, groups=groups)
+    rows = fitted.support_rows_
     alone = SequentialFeatureSelector(LogisticRegression(), n_features_to_select=2, cv=splitter)
     np.testing.assert_array_equal(
-        found.indices_, alone.fit(X[rows], y[rows], groups=groups[rows]).get_support(indices=True)
+        fitted.indices_, alone.fit(X[rows], y[rows], groups=groups[rows]).get_support(indices=True)
     )
     with pytest.raises(ValueError, match="groups"):
         OnSupportVectors(search, svm=SVC(kernel="linear", C=0.1)).fit(X, y)

@@ -35,13 +35,13 @@ def streamed(selector, X, width):
     return selector
 
 
-def assert_same(found, expected):
-    np.testing.assert_array_equal(found.indices_, expected.indices_)
-    np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-12)
-    np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-12, atol=1e-13)
-    np.testing.assert_array_equal(found.seen_indices_, expected.seen_indices_)
-    assert (found.n_seen_, found.n_features_in_) == (expected.n_seen_, expected.n_features_in_)
-    assert found.sampling_rate_ == expected.sampling_rate_
+def assert_same(selector, expected):
+    np.testing.assert_array_equal(selector.indices_, expected.indices_)
+    np.testing.assert_allclose(selector.weights_, expected.weights_, rtol=1e-12)
+    np.testing.assert_allclose(selector.scores_, expected.scores_, rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(selector.seen_indices_, expected.seen_indices_)
+    assert (selector.n_seen_, selector.n_features_in_) == (expected.n_seen_, expected.n_features_in_)
+    assert selector.sampling_rate_ == expected.sampling_rate_
 
 
 @pytest.mark.parametrize("width", [1, 7, 64, D])
@@ -96,10 +96,10 @@ def test_memory_is_that_of_the_kept_columns(peak_memory):
 
     def run(d):
         rng = np.random.default_rng(1)
-        made = clone(selector).set_params(random_state=0)
+        stream = clone(selector).set_params(random_state=0)
         for _ in range(0, d, 50):
-            made.partial_fit_columns(base @ rng.standard_normal((20, 50)))
-        sizes.append(made.indices_.size)
+            stream.partial_fit_columns(base @ rng.standard_normal((20, 50)))
+        sizes.append(stream.indices_.size)
 
     sizes = []
     short, long = peak_memory(lambda: run(600)), peak_memory(lambda: run(d))

@@ -23,12 +23,12 @@ def test_centred_columns_are_those_of_the_centred_rows(selector, form):
     plain = selector.fit(form(X)).indices_
     before = selector.fit(X - X.mean(axis=0))
     weights = before.weights_
-    found = selector.set_params(center=True).fit(form(X))
+    centred = selector.set_params(center=True).fit(form(X))
     selector.set_params(center=False)
-    np.testing.assert_array_equal(found.indices_, before.indices_)
-    np.testing.assert_allclose(found.weights_, weights)
-    assert found.rank_ == 14  # the mean takes one
-    assert set(plain) != set(found.indices_)
+    np.testing.assert_array_equal(centred.indices_, before.indices_)
+    np.testing.assert_allclose(centred.weights_, weights)
+    assert centred.rank_ == 14  # the mean takes one
+    assert set(plain) != set(centred.indices_)
 
 
 def test_columns_of_sigma_v_are_as_long_as_those_of_x():
@@ -44,8 +44,8 @@ def test_columns_of_sigma_v_are_as_long_as_those_of_x():
     assert bss.indices_[0] != selectors.BSSSelector(R).fit(X).indices_[0]
     V = spectral_basis(X).V[bss.indices_] * bss.weights_[:, None]
     low, high = bss.eigenvalue_range_
-    found = np.linalg.eigvalsh(V.T @ V)
-    assert low <= found[0] <= found[-1] <= high  # the lemma asks for feasibility only
+    eigenvalues = np.linalg.eigvalsh(V.T @ V)
+    assert low <= eigenvalues[0] <= eigenvalues[-1] <= high  # the lemma asks for feasibility only
 
 
 BSS, APPROXIMATE = selectors.BSSSelector(R), selectors.ApproximateBSSSelector(R, n_projections=10, random_state=0)
@@ -60,20 +60,22 @@ OTHERS = [
 
 @pytest.mark.parametrize(("selector", "reading", "differs"), OTHERS)
 def test_the_other_readings_of_bss_promise_nothing(selector, reading, differs):
-    plain, other = clone(selector).fit(X), clone(selector).set_params(**reading).fit(X)
+    plain, changed = clone(selector).fit(X), clone(selector).set_params(**reading).fit(X)
     assert plain.n_infeasible_ == 0
     assert plain.spectral_bound_ > 0
-    assert not hasattr(other, "spectral_bound_")
-    assert not hasattr(other, "eigenvalue_range_")
-    assert (other.n_infeasible_ > 0) == differs
+    assert not hasattr(changed, "spectral_bound_")
+    assert not hasattr(changed, "eigenvalue_range_")
+    assert (changed.n_infeasible_ > 0) == differs
     if differs:
-        assert set(other.indices_) != set(plain.indices_)
+        assert set(changed.indices_) != set(plain.indices_)
     else:
-        np.testing.assert_array_equal(other.indices_, plain.indices_)
+        np.testing.assert_array_equal(changed.indices_, plain.indices_)
 
 
 def test_sums_without_signs_are_sums():
-    signed, plain = (selectors.SparseEmbedding(9, signed=each, random_state=0).fit(X) for each in (True, False))
+    signed, plain = (
+        selectors.SparseEmbedding(9, signed=is_signed, random_state=0).fit(X) for is_signed in (True, False)
+    )
     np.testing.assert_array_equal(plain.buckets_, signed.buckets_)
     expected = np.column_stack([X[:, plain.buckets_ == k].sum(axis=1) for k in range(9)])
     np.testing.assert_allclose(plain.transform(X), expected, atol=1e-12)
@@ -109,10 +111,10 @@ def test_the_published_iteration_is_that_of_the_paper(steps):
     for seed in range(4):
         X, y = text(seed)
         w, done, converged = published_by_the_book(X * y[:, None], y, 1.0, steps=steps)
-        found = lpsvm_published(sparse.csc_array(X * y[:, None]), y, 1.0, max_iter=steps)
-        assert (found.n_iter, found.converged) == (done, converged)
-        np.testing.assert_allclose(found.w, w, atol=1e-8 * max(1, np.abs(w).max()))
-        assert np.count_nonzero(found.w) == np.count_nonzero(w)
+        result = lpsvm_published(sparse.csc_array(X * y[:, None]), y, 1.0, max_iter=steps)
+        assert (result.n_iter, result.converged) == (done, converged)
+        np.testing.assert_allclose(result.w, w, atol=1e-8 * max(1, np.abs(w).max()))
+        assert np.count_nonzero(result.w) == np.count_nonzero(w)
 
 
 def test_the_published_iteration_says_whether_it_converged_and_keeps_more():

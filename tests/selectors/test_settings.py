@@ -70,49 +70,52 @@ BAD = {
     "if_fewer": CHOICE, "center": ("yes", 1), "signed": (0, "no"), "store": ("yes", None), "task": CHOICE,
     "penalty": NUMBER, "relevance": CHOICE, "redundancy": CHOICE, "scheme": CHOICE, "denominator": CHOICE,
     "floor": (-0.1, 1.0, NAN, True, "0"), "n_bins": (1, 2.5, True), "criterion": CHOICE, "beta": NUMBER,
-    "discrete_features": ("all", [D], [-1], [[True]], 1.5),
+    "discrete_features": ("all", [D], [-1], [0.5], [True], None, [[True]], 1.5),
+    "alpha": NUMBER, "n_estimators": COUNT, "n_repeats": COUNT, "n_pairs": COUNT, "n_permutations": COUNT,
+    "max_depth": COUNT, "fdr": (*NUMBER, 1.0), "expected_false": NUMBER, "threshold": (0.5, 1.01, NAN, "1"),
+    "test_size": (1.0, 3, 0.0, -1, "half"), "perc": (101, -1, NAN, "half"), "two_step": ("yes", 1), "scoring": CHOICE,
 }  # fmt: skip
-ELSEWHERE = {("KMeansClustering", "max_iter"), ("KMeansClustering", "tol")}
+ELSEWHERE = {("KMeansClustering", "max_iter"), ("KMeansClustering", "tol"), ("CrossValidatedSize", "scoring")}
 """scikit-learn has messages of its own for these."""
 
 
 def classes():
     """Return every estimator of the library by name, each with the arguments that it cannot do without."""
-    found = {name: getattr(module, name) for module in (selectors, models) for name in module.__all__}
+    public = {name: getattr(module, name) for module in (selectors, models) for name in module.__all__}
     inner = FeatureSelectiveSelector(relative=True)
     needed = {"n_features_to_select": 3, "n_components": 3, "selector": inner, "always": [0], "random_state": 0}
-    made = {}
-    for name, cls in found.items():
+    estimators = {}
+    for name, cls in public.items():
         if inspect.isclass(cls) and issubclass(cls, BaseEstimator) and not inspect.isabstract(cls):
             parameters = inspect.signature(cls).parameters
-            made[name] = cls(**{key: value for key, value in needed.items() if key in parameters})
+            estimators[name] = cls(**{key: value for key, value in needed.items() if key in parameters})
     for name in ("AlwaysKept", "CrossValidatedSize"):
-        made[name].set_params(selector=SVMRFESelector(3))
-    return made
+        estimators[name].set_params(selector=SVMRFESelector(3))
+    return estimators
 
 
 CASES = [
     pytest.param(name, parameter, value, id=f"{name}-{parameter}-{value!r}")
-    for name, made in classes().items()
-    for parameter in made.get_params(deep=False)
+    for name, estimator in classes().items()
+    for parameter in estimator.get_params(deep=False)
     for value in BAD.get(parameter, ())
     if (name, parameter) not in ELSEWHERE
 ]
 
 
-def fit(made, rows=X, labels=y):
+def fit(estimator, rows=X, labels=y):
     with warnings.catch_warnings(action="ignore"):
-        return made.fit(rows, labels)
+        return estimator.fit(rows, labels)
 
 
 @pytest.mark.parametrize(("name", "parameter", "value"), CASES)
 def test_a_bad_value_is_named_with_its_parameter(name, parameter, value):
     subject = "LIBSVM" if name == "LibsvmSVM" or (name, parameter) == ("SVMRFESelector", "max_iter") else name
-    made = classes()[name].set_params(**{parameter: value})
+    estimator = classes()[name].set_params(**{parameter: value})
     with pytest.raises(ValueError, match=f"^{subject}: .*{parameter}.*got .*{re.escape(repr(value))}"):
-        fit(made)
-    assert not hasattr(made, "indices_")
-    assert not hasattr(made, "coef_")
+        fit(estimator)
+    assert not hasattr(estimator, "indices_")
+    assert not hasattr(estimator, "coef_")
 
 
 FIRST = AtSize(FeatureSelectiveSelector(relative=True), 3, parameter="c1", low=1e-6, high=1.0)
@@ -120,7 +123,7 @@ TALL = rng.standard_normal((40, 6))
 
 
 @pytest.mark.parametrize(
-    ("made", "rows", "message"),
+    ("estimator", "rows", "message"),
     [
         (BSSSelector(2, weights="t"), X, r"BSSSelector: expected weights in \('sqrt_t', 'as_printed'\), got 't'"),
         (RRQRSelector(None), X, "an integer n_features_to_select, got None; .*a fraction of them between 0 and 1"),
@@ -177,14 +180,14 @@ TALL = rng.standard_normal((40, 6))
             ([-1], "got -1"), (["age"], "got 'age'"), ([True], "got True"),
             ([1, 2, 3], "expected at most n_features_to_select = 2 features in always, got 3"),
         ]),
-        *((made, X, f"expected a provsel selector with n_features_to_select, got {type(inner).__name__}")
+        *((estimator, X, f"expected a provsel selector with n_features_to_select, got {type(inner).__name__}")
           for inner in (L1SVMSelector(), SelectKBest())
-          for made in (CrossValidatedSize(inner), AlwaysKept(inner, 2, always=[0]))),
+          for estimator in (CrossValidatedSize(inner), AlwaysKept(inner, 2, always=[0]))),
     ],
 )  # fmt: skip
-def test_settings_that_do_not_fit_the_rows_or_each_other(made, rows, message):
+def test_settings_that_do_not_fit_the_rows_or_each_other(estimator, rows, message):
     with pytest.raises(ValueError, match=message):
-        fit(made, rows, y[: rows.shape[0]] if rows.shape[0] <= N else np.arange(rows.shape[0]) % 2)
+        fit(estimator, rows, y[: rows.shape[0]] if rows.shape[0] <= N else np.arange(rows.shape[0]) % 2)
 
 
 VALUES = X[:, 0] + np.linspace(0, 1, N)
@@ -194,7 +197,7 @@ REGRESSED = [
     CrossValidatedSize(SVMRFESelector(1), most=2),
 ]
 TARGETS = [
-    *((made, *case) for made in REGRESSED for case in [
+    *((estimator, *case) for estimator in REGRESSED for case in [
         ("classification", VALUES, "expected classes, got 20 different real numbers, such as .*; take task='regressi"),
         ("regression", y, "expected numbers with task='regression', got '?(np.str_\\('|)(spam|ham)"),
         ("regression", np.full(N, 7), "expected numbers that differ, got 7.0 only, n_samples = 20"),
@@ -210,10 +213,10 @@ TARGETS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("made", "task", "target", "message"), TARGETS)
-def test_targets_that_are_not_of_the_task(made, task, target, message):
-    with pytest.raises(ValueError, match=f"^{type(made).__name__}: {message}"):
-        fit(clone(made).set_params(task=task), X, target)
+@pytest.mark.parametrize(("estimator", "task", "target", "message"), TARGETS)
+def test_targets_that_are_not_of_the_task(estimator, task, target, message):
+    with pytest.raises(ValueError, match=f"^{type(estimator).__name__}: {message}"):
+        fit(clone(estimator).set_params(task=task), X, target)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int8", "uint16", "bool", "float32", "float64", "object", "U4"])
@@ -273,44 +276,46 @@ SEVERAL = {
 @pytest.mark.parametrize("name", sorted(TWO | SEVERAL))
 def test_labels_that_are_not_of_the_wanted_classes(name, case):
     labels, of_two, of_several = LABELS[case]
-    made = classes()[name]
+    estimator = classes()[name]
     if name == "OnSupportVectors":
-        made.set_params(selector=UniformSelector(3))
+        estimator.set_params(selector=UniformSelector(3))
     message = of_two if name in TWO or (case == "continuous" and name.endswith("SVM")) else of_several
     if name in ("AlphaInvestingSelector", "SVMRFESelector") and case == "continuous":  # they regress on numbers
         message = None
     if message is None:
-        assert fit(made, X, labels)
+        assert fit(estimator, X, labels)
         return
     with pytest.raises(ValueError, match=message):
-        fit(made, X, labels)
+        fit(estimator, X, labels)
 
 
 def test_messages_of_labels():
-    for made in (HingeSVM(), CompressedLinearSVM(3), FeatureSelectiveSVM()):
+    for estimator in (HingeSVM(), CompressedLinearSVM(3), FeatureSelectiveSVM()):
         with pytest.raises(
             ValueError, match=r"Only binary classification is supported.* got 3; wrap it in .*OneVsRest"
         ):
-            made.fit(X, np.arange(N) % 3)
-    for made in REGRESSED:
-        with pytest.raises(ValueError, match=f"{type(made).__name__}: expected labels or numbers, got y=None; pass y"):
-            made.fit_view(TrainingView(X))
-    for made in (L1SVMSelector(), LPSVMSelector(), FeatureSelectiveSelector()):
+            estimator.fit(X, np.arange(N) % 3)
+    for estimator in REGRESSED:
+        with pytest.raises(
+            ValueError, match=f"{type(estimator).__name__}: expected labels or numbers, got y=None; pass y"
+        ):
+            estimator.fit_view(TrainingView(X))
+    for estimator in (L1SVMSelector(), LPSVMSelector(), FeatureSelectiveSelector()):
         for labels, got in ((None, "got y=None"), (np.full(N, "one"), r"got 1 class \('one'\)")):
             with pytest.raises(ValueError, match=got):
-                made.fit_view(TrainingView(X, labels))
+                estimator.fit_view(TrainingView(X, labels))
     with pytest.raises(ValueError, match="expected at least two rows of each class to cross-validate on, got 1; give"):
         CrossValidatedSVM().fit(X, np.arange(N) == 0)
 
 
 @pytest.mark.parametrize("labels", [("spam", "ham"), (0, 1), (7, 3), (False, True)])
-@pytest.mark.parametrize("made", [L1SVMSelector(C=0.1), LPSVMSelector(), FeatureSelectiveSVM(c1=1e-2), HingeSVM()])
-def test_any_two_labels_are_signs(made, labels):
-    expected = clone(made).fit(X, np.where(y == "spam", 1, -1)).coef_
+@pytest.mark.parametrize("estimator", [L1SVMSelector(C=0.1), LPSVMSelector(), FeatureSelectiveSVM(c1=1e-2), HingeSVM()])
+def test_any_two_labels_are_signs(estimator, labels):
+    expected = clone(estimator).fit(X, np.where(y == "spam", 1, -1)).coef_
     low, high = sorted(labels)
-    found = clone(made).fit(X, np.where(y == "spam", high, low))
-    np.testing.assert_array_equal(found.coef_, expected)
-    assert found.classes_.tolist() == [low, high]
+    fitted = clone(estimator).fit(X, np.where(y == "spam", high, low))
+    np.testing.assert_array_equal(fitted.coef_, expected)
+    assert fitted.classes_.tolist() == [low, high]
 
 
 BUDGETS = [BSSSelector, LeverageScoreSelector, ApproximateBSSSelector, DualSetSelector, RandomlyPivotedQRSelector]
@@ -336,18 +341,18 @@ def test_chances_and_shares_out_of_range():
 
 
 @pytest.mark.parametrize(
-    ("made", "advice"),
+    ("estimator", "advice"),
     [
         (LaplacianScoreSelector(1), "fit it on a sample of the rows"),
         (LPSVMSelector(), "which may take hours; .* or take L1SVMSelector"),
         (LibsvmSVM(), r"LinearSVC\(dual=False\)"),
     ],
 )
-def test_many_rows_are_warned_of_before_it_starts(made, advice):
+def test_many_rows_are_warned_of_before_it_starts(estimator, advice):
     many, labels = np.zeros((50_001, 2)), np.arange(50_001) % 2
-    message = f"{type(made).__name__}: expected at most 50000 rows, got 50001, .*{advice}"
+    message = f"{type(estimator).__name__}: expected at most 50000 rows, got 50001, .*{advice}"
     with warnings.catch_warnings(action="error"), pytest.raises(UserWarning, match=message):
-        made.fit(many, labels)
+        estimator.fit(many, labels)
 
 
 def with_an_id(n=100, d=25):
@@ -382,10 +387,10 @@ EARLY = {  # what stops early; rows and labels; what it says
 
 @pytest.mark.parametrize("name", EARLY)
 def test_what_stops_before_it_converged_says_so_once_and_keeps_its_gap(name):
-    made, rows, labels, message = EARLY[name]
+    estimator, rows, labels, message = EARLY[name]
     labels = np.arange(rows.shape[0]) % 2 if labels is None else labels
     with pytest.warns(ConvergenceWarning, match=message) as warned:
-        made.fit(rows, labels)
-    [own] = [each for each in warned if each.category is ConvergenceWarning]  # beside what LIBLINEAR serves
+        estimator.fit(rows, labels)
+    [own] = [warning for warning in warned if warning.category is ConvergenceWarning]  # beside what LIBLINEAR serves
     assert own.filename == __file__ or name in ("hinge", "lasso")
-    assert np.max(getattr(made, "gap_", np.inf)) > (made.tol or 0)
+    assert np.max(getattr(estimator, "gap_", np.inf)) > (estimator.tol or 0)

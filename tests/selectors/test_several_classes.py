@@ -29,10 +29,10 @@ def test_each_problem_is_the_fit_of_two_classes(selector):
     kept, gaps = fitted.indices_.tolist(), fitted.gap_.copy()
     alone = []
     for place, name in enumerate("abc"):
-        one = selector.fit(X, np.where(y == name, "z", "rest"))
-        np.testing.assert_array_equal(one.coef_[0], rows[place])
-        assert one.gap_ == gaps[place]
-        alone.append(one.scores_ if scores is not None else np.abs(one.coef_[0]))
+        binary = selector.fit(X, np.where(y == name, "z", "rest"))
+        np.testing.assert_array_equal(binary.coef_[0], rows[place])
+        assert binary.gap_ == gaps[place]
+        alone.append(binary.scores_ if scores is not None else np.abs(binary.coef_[0]))
     total = np.sum(alone, axis=0)
     assert kept == [place for place in np.argsort(-total, kind="stable") if total[place] > 0]
     assert set(kept[:3]) == {2, 5, 7}

@@ -4,8 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
@@ -111,53 +109,14 @@ def test_liblinear_refits_on_the_remaining_columns(name, form):
     assert not np.array_equal(ranking, SVMRFESelector(12, step=0.3).fit(X, y).ranking_)  # another model
 
 
-@pytest.mark.parametrize("shared_rounds", [128, 3])
-@pytest.mark.parametrize("name", ["text", "text by liblinear", "wide"])
-def test_neither_order_of_r_nor_sharing_matters(name, shared_rounds, monkeypatch):
-    monkeypatch.setattr(module, "SHARED_ROUNDS", shared_rounds)
-    X, y = PROBLEMS[name.split(" ")[0]]
-    solver = "liblinear" if "liblinear" in name else "auto"
-    sizes = (40, 200, 210, 400) if "text" in name else (3, 4, 20, 50)
-    alone = [SVMRFESelector(r, solver=solver).fit(X, y) for r in sizes]
-    for order in ((0, 1, 2, 3), (3, 2, 1, 0), (2, 3, 0, 1), (1, 0, 3, 2)):
-        view = TrainingView(X, y)
-        for place in order:
-            shared = SVMRFESelector(sizes[place], solver=solver).fit_view(view)
-            np.testing.assert_array_equal(shared.indices_, alone[place].indices_)
-            np.testing.assert_array_equal(shared.ranking_, alone[place].ranking_)
-            assert shared.n_rounds_ == alone[place].n_rounds_
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["gaussian", "tall"])
-def test_copies_of_a_column_are_kept_lowest_index_first(name, form):
-    X, y = PROBLEMS[name]
-    X = X[:, :40]
-    selector = SVMRFESelector(X.shape[1] * 3 // 2, step=1).fit(form(np.hstack([X, X, X])), y)
-    places = np.full(3 * X.shape[1], np.inf)
-    places[selector.indices_] = np.arange(selector.indices_.size)
-    for values in (selector.ranking_, places):
-        first, second, third = np.split(values, 3)
-        assert ((first <= second) & (second <= third)).all()
-
-
 def test_whole_numbers_are_classes_unless_told():
     X, y = numbers(60, 12)
     few = np.digitize(y, [-1, 1])
-    as_classes, told = SVMRFESelector(4).fit(X, few), SVMRFESelector(4, task="regression").fit(X, few)
+    as_classes, as_numbers = SVMRFESelector(4).fit(X, few), SVMRFESelector(4, task="regression").fit(X, few)
     expected = SVMRFESelector(4, task="classification").fit(X, few)
     np.testing.assert_array_equal(as_classes.ranking_, expected.ranking_)
-    assert (as_classes.n_iter_ > 1, told.n_iter_) == (True, 1)  # LIBSVM counts its iterations
-    np.testing.assert_array_equal(told.ranking_, SVMRFESelector(4).fit(X, few + 0.5).ranking_)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.floats(-1e3, 1e3), st.floats(0.01, 100), st.booleans())
-def test_the_unit_of_the_target_does_not_matter(seed, shift, unit, negated):
-    X, y = numbers(20, 15, seed)
-    expected = SVMRFESelector(4, step=1).fit(X, y)
-    found = SVMRFESelector(4, step=1, task="regression").fit(X, shift + (-unit if negated else unit) * y)
-    np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+    assert (as_classes.n_iter_ > 1, as_numbers.n_iter_) == (True, 1)  # LIBSVM counts its iterations
+    np.testing.assert_array_equal(as_numbers.ranking_, SVMRFESelector(4).fit(X, few + 0.5).ranking_)
 
 
 def test_wide_rows_with_a_large_column_need_their_singular_values(monkeypatch):
@@ -207,8 +166,8 @@ def test_many_more_rows_than_features_are_solved_in_the_primal():
         dual = SVMRFESelector(2, step=1, solver="liblinear", tol=1e-6).fit(part, labels)
         primal = "liblinear_primal"
         for solver, form in ((primal, np.asarray), (primal, sparse.csr_array), ("auto", np.asarray)):
-            found = SVMRFESelector(2, step=1, solver=solver, tol=1e-6).fit(form(part), labels)
-            np.testing.assert_array_equal(found.ranking_, dual.ranking_)
+            fitted = SVMRFESelector(2, step=1, solver=solver, tol=1e-6).fit(form(part), labels)
+            np.testing.assert_array_equal(fitted.ranking_, dual.ranking_)
 
 
 def test_importances_are_tied_up_to_rounding():
