@@ -252,10 +252,9 @@ LIGHTER = {"run": SMALLER, "rank": ["--against=RRQR", *SERIAL], "reproduce": SMA
 
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
-    """A folder outside of any project, with the files that the README and docs/start.md name, of 60 rows."""
+    """A folder outside of any project, with the file that docs/start.md names, of 60 rows."""
     monkeypatch.delenv("PROVSEL_PROJECT")
     wines = load_wine(as_frame=True).frame[::3]
-    wines.to_csv(tmp_path / "wines.csv", index=False)
     wines.rename(columns={"target": "class"}).to_csv(tmp_path / "my.csv", index=False)
     return tmp_path
 

@@ -92,6 +92,7 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     """Return data set, preparation and model of the command line; None is the model that suits the table."""
     from provlab.core.composition import compose_config, resolve_references
     from provlab.core.overrides import setting
+    from provlab.data.loaders.file import or_example
 
     settings = [word for word in options.words if re.match(r"[+~]*\w[\w.]*=", word) and not Path(word).exists()]
     table, target = [*(word for word in options.words if word not in settings), None, None][:2]
@@ -113,7 +114,7 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     config = compose_config([*first, *settings])
     dataset = dict(config["dataset"])
     if table is not None:
-        dataset["path"] = str(Path(table).expanduser().absolute())
+        dataset["path"] = str(or_example(Path(table).expanduser().absolute()))
     stated = {"target": _column(target), "groups": _column(options.groups), "task": options.task}
     if options.time is not None:
         stated["left_out"] = [*dataset.get("left_out", []), _column(options.time)]

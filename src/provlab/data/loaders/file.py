@@ -35,6 +35,10 @@ from provlab.project.project import current_project
 
 VERSION = 1
 OBTAIN = "say dataset=file dataset.path=FILE"
+EXAMPLE = Path(__file__).parents[1] / "penguins.csv"
+"""Comes with provsel, so that its commands can be tried: sizes of 344 penguins of three species, with missing values and
+texts. Gorman, Williams, Fraser (2014), PLoS ONE 9(3):e90081; CC0, as the package palmerpenguins states."""
+
 CHOICES = {"task": ("auto", "classification", "regression")}
 
 
@@ -271,7 +275,7 @@ def _file(parameter: str, path: Any) -> Path:
         raise ValueError(
             f"dataset.{parameter}: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv."
         )
-    file = root / Path(path).expanduser()
+    file = or_example(root / Path(path).expanduser())
     if format_of(file) not in FORMATS:
         step = "save it as .xlsx or CSV" if file.suffix.lower().startswith((".xls", ".ods")) else "convert or rename it"
         endings = [*FORMATS, *(f".csv{packed}" for packed in PACKED)]
@@ -283,6 +287,11 @@ def _file(parameter: str, path: Any) -> Path:
             f"dataset.{parameter}: expected a file, got {path!r:.200}, which is none in {root}; correct the path."
         )
     return file
+
+
+def or_example(file: Path) -> Path:
+    """Return a file, or the table that comes with provsel where one of that name is asked for and is not there."""
+    return EXAMPLE if file.name == EXAMPLE.name and not file.exists() else file
 
 
 def _labels(
