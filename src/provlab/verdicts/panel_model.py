@@ -7,7 +7,7 @@ logarithmic beyond `BEND`. Domains differ in how much their sets scatter, and ta
 model extends that of Corani et al. (2017) by domains and sources.
 
 It is sampled by Gibbs steps in NumPy, with effects integrated out where chains would stick, and many chains as one
-array: half a second a comparison. Programs for any model, such as Stan or PyMC, need a compiler or another array
+array: less than a second a comparison. Programs for any model, such as Stan or PyMC, need a compiler or another array
 library, and seconds to compile. experiments/simulations/panel_model_rules.py has how often intervals hold.
 
 References
