@@ -239,6 +239,7 @@ def test_words_say_no_more_than_probabilities(shares, words):
     text = sentence(line, "mRMR", "all features")
     assert text.startswith("On a new data set of a new domain, ")
     assert pd.Series([text]).str.contains(words).all()
+    assert "data set of these domains, each as often as here, " in sentence(line.rename(SAME_SETS), "a", "b")
 
 
 def selected(method, features, *, fold=0, d=20):

@@ -138,11 +138,11 @@ def test_one_class_and_undecided_numbers_say_the_option(call, table):
 def test_the_table_that_comes_with_provsel_is_read_where_there_is_none_of_its_name(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PROVSEL_PROJECT")
-    quick = ["penguins.csv", "species", "--methods=f_test", "--folds=3", "--jobs=1"]
+    quick = ["penguins.csv", "species", "--methods=f_test", "--folds=6", "--jobs=1"]
     status, printed, _ = call("select", *quick)
     assert status == 0
     assert "all 7 columns" in " ".join(printed.split())
-    own = pd.DataFrame({"size": [0.0, 1.0] * 60, "species": ["rock", "king"] * 60})
+    own = pd.DataFrame({"size": [0.0, 1.0] * 60, "noise": range(120), "species": ["rock", "king"] * 60})
     own.to_csv("penguins.csv", index=False)
     status, printed, _ = call("select", *quick)
     assert status == 0

@@ -17,6 +17,12 @@ from provlab.verdicts.panel_model import TAILS, Fit, Floats, bent, fit, fits, in
 
 NEW_DOMAIN, SAME_DOMAINS, SAME_SETS = "a new domain", "these domains, each the same", "these data sets, each the same"
 
+PLACES = {
+    SAME_DOMAINS: "a new data set of any of these domains",
+    SAME_SETS: "a new data set of these domains, each as often as here",
+}
+"""In a sentence, where a name alone would not do."""
+
 MIN_DOMAINS = 3
 """With fewer, the prior alone would speak of a new domain."""
 
@@ -102,9 +108,7 @@ def sentence(line: pd.Series, method: str, reference: str, *, margin: float = 1.
     A result is said alone if its probability is 95 %, with its probability from 80 %. Else it is excluded, if another
     one has less than 5 %, or nothing is said to be known but the probabilities.
     """
-    place = f"a new data set of {line.name}"
-    if line.name in (SAME_DOMAINS, SAME_SETS):
-        place = "a new data set of these domains"
+    place = PLACES.get(str(line.name), f"a new data set of {line.name}")
     unit = "1 point" if margin == 1 else f"{margin:g} points"
     words = {
         "better": f"better than {reference} by more than {unit}",
