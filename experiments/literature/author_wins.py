@@ -115,7 +115,7 @@ def enough_sets(lines: pd.DataFrame) -> pd.DataFrame:
 def draw(lines: pd.DataFrame, path: Path) -> None:
     """Draw the chance against the number of data sets, a line a number of baselines, a panel a choice."""
     from matplotlib import pyplot as plt
-    from matplotlib.ticker import PercentFormatter
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     from provlab.report.figures.style import only_formats, save_figure, style
 
@@ -131,6 +131,7 @@ def draw(lines: pd.DataFrame, path: Path) -> None:
             axis.axhline(RARE, color="grey", linewidth=0.8, linestyle=":")
             axis.set_title(titles[choice])
             axis.set_xlabel("data sets")
+            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             axis.yaxis.set_major_formatter(PercentFormatter(1, 0))
         axes[0].set_ylabel("a middling method wins\nover 80 % of comparisons")
         axes[-1].legend(title="baselines", fontsize="small")

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import nctdtr, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import betainc, betaincinv, nctdtr, ndtr, ndtri, stdtr, stdtrit
 
 Side = Literal["less", "greater"]
 Alternative = Literal["two-sided", "less", "greater"]
@@ -265,6 +265,49 @@ class AbstractStudentT(AbstractPairedTest):
         # a tenth of the time of scipy.stats.nct, and thousands are asked for
         power = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
         return power if math.isfinite(power) else float(distance > 0)  # SciPy's series ends far out
+
+
+class ShareTest(AbstractPairedTest):
+    """Exact binomial test of a share, of which each observation tells 0, 1, or the mean over a group between both.
+
+    A mean over a group varies at most as much as a single case with the same chance, so that a group counts as one
+    case. Where nearly none or nearly all are cases, Student's t is wrong: shares are skewed there.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        From 0 to 1.
+
+    References
+    ----------
+    Clopper, Pearson (1934), Biometrika 26; the incomplete beta function also takes numbers of cases that are not whole.
+    """
+
+    name = "binomial"
+
+    def __init__(self, values: Floats) -> None:
+        self.n = len(values)
+        self.estimate = float(np.mean(values))
+        self.cases = float(np.sum(values))
+
+    def one_sided(self, shift: float, side: Side) -> float:
+        """Return the probability of as few cases, or as many, with a share of `shift`."""
+        if side == "less":
+            return float(betainc(self.n - self.cases, self.cases + 1, 1 - shift)) if self.cases < self.n else 1.0
+        return float(betainc(self.cases, self.n - self.cases + 1, shift)) if self.cases > 0 else 1.0
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the shares that neither one-sided test rejects."""
+        tail = (1 - level) / 2
+        low = float(betaincinv(self.cases, self.n - self.cases + 1, tail)) if self.cases > 0 else 0.0
+        high = float(betaincinv(self.cases + 1, self.n - self.cases, 1 - tail)) if self.cases < self.n else 1.0
+        return low, high
+
+    def power(self, n: int, distance: float, level: float, side: Side) -> float:
+        """Return the power in the normal limit, with the spread of this share, never that of none or all."""
+        share = (self.cases + 1) / (self.n + 2)
+        sd = math.sqrt(share * (1 - share) / n)
+        return float(ndtr(distance / sd + ndtri(level))) if level > 0 else 0.0
 
 
 class CorrectedT(AbstractStudentT):

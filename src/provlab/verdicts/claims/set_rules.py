@@ -1,15 +1,16 @@
 """Rules about a number of each data set that many methods give together: ranks, correlations, how often one is ahead.
 
-Such a number is averaged over data sets, or over groups of them, and tested by Student's t: claims are about means, and
-shares are not symmetric around a median as a signed rank needs it.
+Such a number is averaged over data sets, or over groups of them, and tested by Student's t, as claims are about means.
+Shares are tested by the binomial distribution: docs/measured/statement_rules.csv has how often these rules err.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ import pandas as pd
 from provlab.verdicts.claims.comparison import LESS_IS_BETTER, check_quantity
 from provlab.verdicts.claims.evidence import AbstractEvidence, Place, Sample
 from provlab.verdicts.claims.location import near
-from provlab.verdicts.claims.paired_tests import CorrectedT
+from provlab.verdicts.claims.paired_tests import AbstractPairedTest, CorrectedT, Floats, ShareTest
 from provlab.verdicts.claims.rules import (
     ALPHA,
     CONTRADICTED,
@@ -61,6 +62,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
     alpha: float = ALPHA
 
     unit = ""
+    test: ClassVar[Callable[[Floats], AbstractPairedTest]] = partial(CorrectedT, ratio=0.0)
 
     def __post_init__(self) -> None:
         check_quantity(self.quantity)
@@ -114,7 +116,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
         n = min(len(sample) for sample in samples.values())
         if n < MIN_SETS:
             return [Finding(columns[0], INCONCLUSIVE, note=f"needs at least {MIN_SETS} {self.over}, found {n}")]
-        tests = {name: CorrectedT(np.array([*sample.values()]), ratio=0.0) for name, sample in samples.items()}
+        tests = {name: self.test(np.array([*sample.values()])) for name, sample in samples.items()}
         findings = []
         for name, test in tests.items():
             others = []
@@ -250,6 +252,7 @@ class ShareOfSets(AbstractSetStatistic):
     than_column: str = ""
 
     unit = "of the data sets"
+    test = ShareTest
     words = """The share of the data sets on which {who} is less than {margin} {unit_of_measure} behind the best of
         {than} by {measure} is at least {at_least} and at most {at_most}. Replicated: shown to be so; contradicted:
         shown not to be so. The best of several measured values is a little better than the best method."""
