@@ -13,7 +13,6 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from provsel.kernels import gaussian_blocks
 from provsel.selectors import GaussianCompression, _compression_stream
 from provsel.streams import compressed_file as _compressed_file
 from provsel.streams import row_chunks
@@ -280,9 +279,7 @@ def test_an_error_in_a_worker_leaves_nothing(tmp_path, small_steps, monkeypatch)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_chunks_of_any_size_give_the_same(form, monkeypatch):
-    """To rounding: chunks below 512 rows add the products with two blocks, larger ones make one of both."""
-    monkeypatch.setattr(gaussian_blocks, "PANEL", 1)
+def test_chunks_of_any_size_give_the_same(form):
     X, y = random_rows(n=1100, m=300, density=0.05)  # two blocks of Lambda
     expected = compression().fit_transform(form(X))
     for size in (1, 7, 64, 1024):

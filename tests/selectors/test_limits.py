@@ -24,6 +24,7 @@ from provsel.kernels.randomized_pivoting import residual_squares
 from provsel.kernels.ranks import value_places
 from provsel.kernels.spectral import accurate_basis, spectral_basis
 from provsel.kernels.standardised import standardised_columns
+from provsel.kernels.subset_errors import error_by_products, error_from_basis
 from provsel.training_view import TrainingView
 from textbook_subsets import MATRICES
 
@@ -89,6 +90,14 @@ def hinge():
     rows = X * (np.abs(X) > 0.7)
     signs = np.where(CLASSES, 1.0, -1.0)
     return [hinge_dual(form(rows), signs, 1e-2, tol=1e-10).primal for form in DENSE_AND_SPARSE]
+
+
+def subset_errors():
+    """Where a difference has no digits the residual itself is formed, in blocks."""
+    rows, _ = MATRICES["few non-zeros"]
+    columns = np.array([3, 1, 4])
+    by_products = error_by_products(sparse.csc_array(rows), columns).frobenius
+    return by_products, error_from_basis(accurate_basis(rows), columns).frobenius
 
 
 def newton_step():
@@ -216,6 +225,7 @@ LIMITS = [  # module, other values, numbers
     ("relief", ROUGH, lambda: scores_of(*RELIEF)),
     ("relief", ROUGH | IN_BLOCKS, lambda: scores_of(*RELIEF)),
     ("tails", {"LARGE_BASIS": 0}, single_svd),
+    ("subset_errors", {"CANCELLED": 2.0}, subset_errors),
     ("svm_rfe", {"SHARED_ROUNDS": 3}, eliminations),
 ]
 IDS = [f"{module}-{values}" for module, values, _ in LIMITS]
