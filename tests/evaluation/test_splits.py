@@ -164,10 +164,10 @@ def test_large_data_sets_of_the_benchmark_train_on_a_sample_and_test_on_all_othe
             assert np.bincount(y[train]).tolist() == [1000, 600, 400]
         samples.append(frozenset(train))
     assert len({*samples}) == 5
-    small = make_dataset(data.X[:2000], y[:2000], name="small", source="", regression=regression)
+    small = make_dataset(data.X[:2500], y[:2500], name="small", source="", regression=regression)
     grouped = make_dataset(data.X, y, name="grouped", source="", regression=regression, groups=np.arange(2600))
-    for other, got in ((small, "2000 rows"), (grouped, "groups of rows")):
-        message = rf"{other.name}: expected more than 2000 rows without groups .*, got {got}; use protocol=benchmark"
+    for other, got in ((small, "2500 rows"), (grouped, "groups of rows")):
+        message = rf"{other.name}: expected more than 2500 rows without groups .*, got {got}; use protocol=benchmark"
         with pytest.raises(ValueError, match=message):
             protocol_named("benchmark_sample").rows(other, n_splits=5, split_seed=3, fold=0)
 

@@ -101,6 +101,7 @@ def _card(name: str, entry: PanelDataset) -> dict[str, Any]:
         "error_linear": np.mean([_error(_linear(data), _rotated(rows)) for rows in folds]),
         "error_column": error_column,
     }
+    errors = {kind: round(float(error), 3) for kind, error in errors.items()}
     X: Any = data.X
     values = X.data if sparse.issparse(X) else X
     return {
@@ -113,7 +114,7 @@ def _card(name: str, entry: PanelDataset) -> dict[str, Any]:
         "missing": round(float(np.isnan(values).mean()), 4),
         "texts": len(data.categories),
         "groups": 0 if data.groups is None else np.unique(data.groups).size,
-        **{kind: round(float(error), 3) for kind, error in errors.items()},
+        **errors,
         "column": column,
         "guessing": round(guessing, 3),
         "state": state_of(errors, guessing),

@@ -413,8 +413,9 @@ def check_limit(split: str, method: Method) -> None:
 
 
 class BenchmarkSample(BenchmarkFolds):
-    """Train on `MAX_TRAIN_ROWS` rows, of each class the same share, and test on all others: of data sets with more.
+    """Train on `MAX_TRAIN_ROWS` rows, of each class the same share, and test on all others.
 
+    Data sets have more than five fourths of that: of fewer rows five folds train on no more, and test on each row once.
     The samples of a repeat are drawn each by itself, so that test rows are in several folds.
     """
 
@@ -424,10 +425,11 @@ class BenchmarkSample(BenchmarkFolds):
         """Return scikit-learn's splitter of samples, stratified for classes."""
         from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-        if len(dataset.y) <= MAX_TRAIN_ROWS or dataset.groups is not None:
+        most = MAX_TRAIN_ROWS * 5 // 4
+        if len(dataset.y) <= most or dataset.groups is not None:
             got = f"{len(dataset.y)} rows" if dataset.groups is None else "groups of rows"
             raise ValueError(
-                f"data set {dataset.name}: expected more than {MAX_TRAIN_ROWS} rows without groups for the split "
+                f"data set {dataset.name}: expected more than {most} rows without groups for the split "
                 f"{self.name}, got {got}; use protocol=benchmark."
             )
         kind = ShuffleSplit if dataset.is_regression else StratifiedShuffleSplit
