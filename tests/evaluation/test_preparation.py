@@ -218,5 +218,8 @@ def test_it_is_part_of_the_key():
 
 def test_a_transformer_from_elsewhere():
     chosen = ["dataset=digits", "preparation=any", "preparation._target_=sklearn.preprocessing.QuantileTransformer"]
+    [cell] = cells_of(compose_config(chosen))
+    assert cell.protocol["preparation"]["_target_"].endswith("QuantileTransformer")
+    chosen[-1] = "preparation._target_=my_study.Transformer"
     with pytest.raises(ValueError, match=r"config of the preparation: expected a class of .* that the project trusts"):
         cells_of(compose_config(chosen))

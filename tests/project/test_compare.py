@@ -290,7 +290,7 @@ def test_pipelines_models_and_other_settings():
     ("changes", "message"),
     [
         ({"cv": "loo"}, "cv: expected kfold, leave_one_group_out, time_order, a number of folds, .*, got .loo"),
-        ({"cv": np.zeros((2, 2))}, "cv: expected kfold"),
+        ({"cv": np.zeros((2, 2))}, "cv: fold 0: expected numbers of rows, got"),
         ({"groups": np.zeros(3)}, "expected 150 values in groups, one for each row of X, got 3"),
         ({"groups": [None] * 150}, "groups: expected a value in each row, got 150 without"),
         ({"preparation": 3}, "preparation: expected a name or a transformer, got 3"),

@@ -107,10 +107,8 @@ def fold_of_rows(
 ) -> Fold:
     """Return the fold of some rows of a data set, after a preparation that is fitted on the training rows."""
     names = None
-    # stated splits may have as many rows with some of them twice
-    whole = np.array_equal(
-        train, np.arange(len(dataset.y))
-    )  # a copy of the largest data sets would cost half a gigabyte
+    # a copy of the largest data sets would cost half a gigabyte; stated splits may have some rows twice
+    whole = np.array_equal(train, np.arange(len(dataset.y)))
     if preparation is not None:
         X_train, X_test, names = prepared_rows(preparation, dataset, train, test, seed)
         # a panel has hundreds of thousands of trials: names that are those of the data are not stored again
