@@ -96,6 +96,13 @@ def test_of_one_method_there_is_nothing_to_tell(means):
     assert said(means, all_name="all") == ""
 
 
+def test_of_one_fold_there_is_nothing_to_tell():
+    folds = FoldDifferences(pd.DataFrame({"a": [1.0], "b": [2.0]}), ratio=0.5)
+    estimates = pd.DataFrame({"value": [1.0, 2.0], "low": np.nan, "high": np.nan}, index=["a", "b"])
+    assert of_methods(folds, estimates, ERROR) == []
+    assert of_datasets({"one": folds}, ERROR) == []
+
+
 def test_many_methods_are_counted_and_names_with_commas_are_kept_apart():
     many = said({"a": 5.0, **{f"m{k}": 40.0 for k in range(9)}})
     assert "a is better than each of 9 other methods. Worse than it: 9 methods." in many

@@ -224,7 +224,8 @@ def of_methods(
         methods = FoldDifferences(folds.values.drop(columns=all_name), folds.ratio, folds.sign)
         to_all = methods.to(folds.values[all_name].to_numpy())
     n_methods = methods.values.shape[1]
-    if n_methods + has_all < 2 or not n_methods or len(folds.values) < 2:
+    has_test = len(folds.values) > 1 and math.isfinite(folds.ratio)
+    if not has_test or n_methods + has_all < 2 or not n_methods:
         return []
     best = Estimate(*estimates.loc[methods.best, ["value", "low", "high"]])
     rank = "least" if words.sign > 0 else "largest"

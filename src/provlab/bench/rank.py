@@ -459,8 +459,10 @@ def on_data(
     scores = Scores.of(trials)
     ranking = leaderboard(scores)
     folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0])
-    differences = folds.to(folds.values[ALL].to_numpy())[["difference", "low", "high"]]
-    differences.loc[ALL, ["low", "high"]] = np.nan
+    differences = pd.DataFrame(columns=["difference", "low", "high"], dtype=float)
+    if ALL in folds.values:
+        differences = folds.to(folds.values[ALL].to_numpy())[[*differences]]
+        differences.loc[ALL, ["low", "high"]] = np.nan
     board = ranking[["rank", "balanced_error", "stability", "seconds"]].join(differences)
     stored = read_panel()
     n_features = stored.groupby("dataset")["n_features"].first()

@@ -165,12 +165,12 @@ class RunTable:
         return of_methods(differences[first], estimates, words, with_all[0] if len(with_all) == 1 else "")
 
     def _is_comparable(self, places: Sequence[int]) -> bool:
-        """Tell whether some cells have names of their own, and one measure on the same folds, of which there are two."""
+        """Tell whether some cells have names of their own, and one measure on the same folds."""
         cells = [self.run.cells[place] for place in places]
         folds = {cell.counts[:2] for cell in cells}
         headlines = {cell.headline for cell in cells}
         has_names = len({*self._names(places)}) == len(places)
-        return has_names and len(folds) == len(headlines) == 1 and math.prod(*folds) > 1 and headlines != {SECONDS}
+        return has_names and len(folds) == len(headlines) == 1 and headlines != {SECONDS}
 
     def _names(self, places: Sequence[int]) -> list[str]:
         """Return methods with their numbers of features where one has several."""

@@ -36,7 +36,7 @@ def write_page(selected: Selected, folder: Path, files: Sequence[str]) -> Path:
     ]
     site = Site(folder, folder, (), datetime.now(UTC).isoformat(timespec="seconds"), None, (), alone=True)
     site.write(
-        "index.html", "select.html", f"Columns of {selected.problem.dataset.name} to keep", "index",
+        "index.html", "select.html", f"Which columns of {selected.problem.dataset.name}?", "index",
         sentences=selected.answer, curve="curve.svg" if "curve.svg" in files else "", method=method, tables=tables,
         notes=how_computed(selected), code=selected.code, files=[(name, "") for name in files],
     )  # fmt: skip
