@@ -127,13 +127,13 @@ def file_named(group: str, spelling: str, names: Collection[str]) -> str:
     """Return the one of some names that a spelling means, or the spelling itself where it means none of them."""
     if spelling in names:
         return spelling
-    by_form = {}
+    by_form: dict[str, str] = {}
     for name, usual in SPELLINGS.get(group, {}).items():
         by_form |= dict.fromkeys(map(_form, usual), name)
     by_form |= {_form(name): name for name in names}
     form = _form(spelling)
-    name = by_form.get(form) or by_form.get(re.sub(r"(selector|selection)$", "", form)) or spelling
-    return name if name in names else spelling
+    meant = by_form.get(form) or by_form.get(re.sub(r"(selector|selection)$", "", form))
+    return meant if meant is not None and meant in names else spelling
 
 
 def advice_on(group: str, spelling: str, names: Collection[str]) -> str:
