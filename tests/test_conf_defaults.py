@@ -29,7 +29,11 @@ def not_the_defaults(kind, node):
             inner = {name.value: inner_node.value for name, inner_node in value.value}
             yield from not_the_defaults(inner_kind(inner), value)
         elif key.value != "_target_":
+            if key.value not in arguments:  # another spelling of an argument
+                continue
             default = arguments[key.value].default
+            if inspect.isfunction(default):
+                default = default.__name__
             stated_value = yaml.SafeLoader("").construct_object(value)
             if default is not inspect.Parameter.empty and (type(default), default) != (
                 type(stated_value),

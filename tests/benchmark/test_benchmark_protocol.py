@@ -282,6 +282,32 @@ def test_error_stability_and_support_are_those_of_plain_scikit_learn(name, datas
         assert line["false_discovery"] == pytest.approx(1 - np.mean(hits))
 
 
+def test_stability_is_of_the_columns_of_the_data_where_each_fold_leaves_out_others(tmp_path):
+    choose = ("dataset=digits", "dataset.classes=null", "+dataset.sample_rows=200", "preparation=varying")
+    sets = {"few digits": PanelDataset(choose, "images", "x")}
+    methods = {name: panel_methods()[name] for name in ("F-test", "all features")}
+    chosen = [entry for entry in panel_cells(methods, sets) if entry.size in (0, 10) and entry.model == "forest"]
+    store = TrialStore(tmp_path / "store")
+    report, _ = run_quietly([entry.cell for entry in chosen], store)
+    assert report.n_run == 20, report.summary()
+    data = load_from(chosen[0].cell.dataset)
+    varying = set()
+    expected = []
+    for seed in store.query(columns=["split_seed"]).to_pandas()["split_seed"].unique():
+        kept = []
+        for train, _ in StratifiedKFold(5, shuffle=True, random_state=int(seed)).split(data.X, data.y):
+            columns = np.flatnonzero(np.ptp(data.X[train], axis=0))
+            order = own_order("F-test", StandardScaler().fit_transform(data.X[train][:, columns]), data.y[train])
+            kept.append(columns[order[:10]])
+            varying.add(tuple(columns))
+        ever = np.unique(np.concatenate([*map(np.array, varying)]))
+        expected.append(own_stability([np.searchsorted(ever, columns) for columns in kept], ever.size))
+    assert len(varying) > 1  # else any numbering is right
+    values = panel_frame(chosen, store).groupby("method")["stability"].unique()
+    assert values["F-test"] == pytest.approx(np.mean(expected), abs=0.01)
+    assert np.isnan(values["all features"]).all()
+
+
 def test_all_methods_and_models_of_a_fold_are_one_task_with_the_same_rows():
     methods = {name: panel_methods()[name] for name in ("F-test", "random", "all features")}
     planned = panel_cells(methods, {"small": SMALL})

@@ -318,7 +318,10 @@ def test_the_script_selects_the_same():
     [
         ({"methods": "f_tst"}, r"select: methods: expected names of selectors.*got 'f_tst'; did you mean 'f_test'\?"),
         ({"methods": "lasso"}, "expected selectors that are asked for a number of features, got lasso"),
-        ({"methods": {"mine": FTestSelector}}, "expected an unfitted selector with n_features_to_select for 'mine'"),
+        (
+            {"methods": {"mine": FTestSelector}},
+            "expected an unfitted selector with n_features_to_select or k for 'mine'",
+        ),
         ({"n_features_to_select": 9}, "expected a number of features from 1 to 5, the different columns of"),
         (
             {"model": "ridge"},

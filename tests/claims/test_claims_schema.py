@@ -100,7 +100,10 @@ def test_what_counts_in_the_headline(write):
         (changed(parameters={"columns": []}), r"columns: expected one or more, got none; name some, or leave it out"),
         (changed(parameters={"alpha": True}), r"alpha: expected a number, got True"),
         ({**CLAIM, "parameters": []}, r"parameters: expected a mapping, got \[\]"),
-        (changed(parameters={"over": "sets"}), r"over: expected one of datasets, folds, draws, got 'sets'"),
+        (
+            changed(parameters={"over": "sets"}),
+            r"over: expected one of datasets, sources, domains, folds, draws, got 'sets'",
+        ),
         (changed(parameters={"artefact": "made/table"}), r"expected parameters without artefact, which stands beside"),
         ("text", r"claims: 1: expected a mapping with id, .*got 'text'"),
     ],

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.data import load_dataset, make_dataset
+from provlab.data import dataset_identity, keyed_parameters, load_dataset, make_dataset
+from provlab.data.dataset import SAMPLE, sampled
 
 X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, -1.0]])
 Y = [1, -1]
@@ -177,3 +178,24 @@ def test_classes_with_few_rows_are_left_out_with_a_warning():
 def test_samples_that_cannot_be_are_refused(params, message):
     with pytest.raises(ValueError, match=message):
         load_dataset("digits", **params)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_of_equal_rows_with_the_same_target_the_first_is_left(form):
+    X = form(np.array([[0, 1.0], [2, 0], [0, 1], [0, 1], [2, 0]]))
+    data = make_dataset(X, [1, -1, 1, -1, -1], name="made", source="", groups=np.arange(5))
+    whole = dict(SAMPLE, distinct_rows=True)
+    part = sampled(data, **whole)
+    assert part.groups.tolist() == [0, 1, 3]
+    assert part.y.tolist() == [1, -1, -1]
+    assert sampled(part, **whole) is part
+    numbers = make_dataset(X, [0.5, 1, 0.5, 0.25, 2], name="made", source="", regression=True)
+    assert sampled(numbers, **whole).y.tolist() == [0.5, 1, 0.25, 2]
+
+
+def test_whether_rows_are_distinct_shows_in_identities_and_keys_only_where_it_is_asked_for():
+    assert keyed_parameters("digits") == keyed_parameters("digits", distinct_rows=False)
+    assert keyed_parameters("digits", distinct_rows=True)["distinct_rows"] is True
+    assert dataset_identity("digits", distinct_rows=True) != dataset_identity("digits")
+    with pytest.raises(ValueError, match="'digits': distinct_rows must be true or false, got 'yes'"):
+        load_dataset("digits", distinct_rows="yes")

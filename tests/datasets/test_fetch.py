@@ -18,7 +18,16 @@ import pytest
 import yaml
 
 from provlab.cli import main
-from provlab.data import DataIntegrityError, FetchError, UnreachableError, fetch, locate, read_source, usable
+from provlab.data import (
+    DataIntegrityError,
+    FetchError,
+    UnreachableError,
+    fetch,
+    load_dataset,
+    locate,
+    read_source,
+    usable,
+)
 
 GOOD = bytes(range(256)) * 500
 SHA = hashlib.sha256(GOOD).hexdigest()
@@ -300,6 +309,31 @@ def test_a_file_that_cannot_be_made_leaves_nothing(write, server, data_folder, c
     with pytest.raises(FetchError, match=message):
         run("thing")
     assert everything(data_folder) == []
+
+
+@pytest.fixture
+def tables():
+    """Return the registered files of the tables, before a test has a registry of its own."""
+    return {file.path: file for file in read_source("tables").files}
+
+
+def test_tables_are_fetched_and_loaded(tables, write, server, real_mirror, monkeypatch, data_folder):
+    """One of each form, as it is registered, but that this server has it."""
+    chosen = ["pmlb/dermatology.tsv.gz", "uci_regression/gas.csv.gz", "chemometrics/ash.rda"]
+    files = []
+    for name in chosen:
+        path = f"tables/{name}"
+        content = (real_mirror / path).read_bytes()
+        server.bodies[f"/{path}"] = content
+        file = tables[path]
+        assert re.match(r"https://raw\.githubusercontent\.com/[\w-]+/\w+/[0-9a-f]{40}/", file.urls[0])
+        files.append(plain(server.url(f"/{path}"), path=path, content=content, sha256=file.sha256, size=file.size))
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR")
+    write("tables", *files)
+    assert len(run("tables")) == 3
+    assert server.requests == [f"/tables/{name}" for name in chosen]
+    for name, shape in (("dermatology", (366, 34)), ("gas", (2565, 128)), ("ash", (99, 8))):
+        assert load_dataset("tables", set=name).X.shape == shape
 
 
 def test_two_fetches_at_once_do_no_harm(write, server, data_folder):

@@ -69,6 +69,7 @@ def test_values_are_those_of_plain_numpy(name):
     low, middle, high = np.percentile(training, [25, 50, 75], axis=0)
     shift, size = {
         "standardise": (training.mean(0), training.std(0)),
+        "varying": (training.mean(0), training.std(0)),
         "range": (training.min(0), np.ptp(training, axis=0)),
         "robust": (middle, high - low),
     }.get(name, (0.0, 1.0))
@@ -137,6 +138,25 @@ def test_sparse_rows_stay_sparse():
         assert sparse.issparse(prepared.view.X)
         assert prepared.view.X.nnz <= X.nnz
     np.testing.assert_allclose(abs(fold(dataset, "range").view.X).max(axis=0).toarray().ravel().max(), 1.0)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_columns_that_are_constant_in_training_rows_are_left_out(form):
+    """Whatever the test rows have there: a column of one text, one that was filled, and what varies elsewhere."""
+    X = np.random.default_rng(0).integers(1, 9, (40, 6)).astype(float)
+    X[:, [1, 4]] = [0.1, 0]
+    X[30, 4] = 5
+    names = list("abcdef")
+    dataset = make_dataset(form(X), [0, 1] * 20, names, name="made", source="")
+    rows, test, left = prepared_rows(config("varying"), dataset, np.arange(30), np.arange(30, 40), 0)
+    assert left.tolist() == ["a", "c", "d", "f"]
+    assert (rows.shape, test.shape) == ((30, 4), (10, 4))
+    plain, test_plain, _ = prepared_rows(config("standardise"), dataset, np.arange(30), np.arange(30, 40), 0)
+    for part, whole in ((rows, plain), (test, test_plain)):
+        assert (part != whole[:, [0, 2, 3, 5]]).sum() == 0
+    assert prepared_rows(config("varying"), dataset, np.arange(31), np.arange(31, 40), 0)[2].tolist() == [*"acdef"]
+    fitted = TablePreparation(drop_constant=True).fit(table_of(dataset) if form is np.asarray else dataset.X[:30])
+    assert fitted.sources().tolist() == ([0, 2, 3, 4, 5] if form is np.asarray else [0, 2, 3, 5])
 
 
 def test_what_is_not_prepared_is_refused_with_the_setting_that_helps():

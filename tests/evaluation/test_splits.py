@@ -148,3 +148,42 @@ def test_the_split_of_a_data_set_is_one_fold_whatever_a_sweep_says_and_a_failure
     assert cell.protocol["draws"] == 2
     [(_, _, reason), *_] = run_task(make_tasks([cell])[0]).failures
     assert "synthetic: expected one with an official split, got none; use protocol=" in reason
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_large_data_sets_of_the_benchmark_train_on_a_sample_and_test_on_all_others(regression):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=2600) if regression else np.repeat([0, 1, 2], [1300, 780, 520])
+    data = make_dataset(rng.normal(size=(2600, 2)), y, name="large", source="", regression=regression)
+    samples = []
+    for fold in range(5):
+        train, test = protocol_named("benchmark_sample").rows(data, n_splits=5, split_seed=3, fold=fold)
+        assert sorted([*train, *test]) == [*range(2600)]
+        assert train.size == 2000
+        if not regression:
+            assert np.bincount(y[train]).tolist() == [1000, 600, 400]
+        samples.append(frozenset(train))
+    assert len({*samples}) == 5
+    small = make_dataset(data.X[:2000], y[:2000], name="small", source="", regression=regression)
+    grouped = make_dataset(data.X, y, name="grouped", source="", regression=regression, groups=np.arange(2600))
+    for other, got in ((small, "2000 rows"), (grouped, "groups of rows")):
+        message = rf"{other.name}: expected more than 2000 rows without groups .*, got {got}; use protocol=benchmark"
+        with pytest.raises(ValueError, match=message):
+            protocol_named("benchmark_sample").rows(other, n_splits=5, split_seed=3, fold=0)
+
+
+def test_rows_in_the_order_of_time_are_tested_after_at_most_2000_that_train():
+    data = make_dataset(np.ones((9000, 1)), np.arange(9000) % 2, name="hours", source="")
+    ends = []
+    for fold in range(5):
+        train, test = protocol_named("benchmark_time_order").rows(data, n_splits=5, split_seed=0, fold=fold)
+        assert (np.diff([*train, *test]) == 1).all()
+        ends.append((len(train), test[0], test[-1]))
+    assert ends == [(1500, 1500, 2999), *((2000, start, start + 1499) for start in (3000, 4500, 6000, 7500))]
+
+
+def test_folds_of_the_benchmark_have_keys_of_their_own():
+    chosen = ["protocol=benchmark", "protocol=benchmark_sample", "protocol=benchmark_time_order"]
+    cells = [cells_of(compose_config(["dataset=digits", text]))[0] for text in chosen]
+    assert len({cell.id for cell in cells}) == 3
+    assert [cell.n_trials for cell in cells] == [10, 5, 5]

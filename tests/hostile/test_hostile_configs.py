@@ -64,6 +64,68 @@ def test_only_registered_components_are_named(target):
         assert len(str(error.value)) < 1500
 
 
+FILES = "sklearn.feature_extraction.text.CountVectorizer"
+PIPELINE = {"_target_": "sklearn.pipeline.Pipeline", "steps": [["a", {"_target_": "sklearn.svm.SVC"}]]}
+LISTED = {
+    "reads files": (FILES, {"input": "filename"}, "expected a class of"),
+    "reads files, inside": ("sklearn.pipeline.Pipeline", {"steps": [["a", {"_target_": FILES}]]}, "a class of provsel"),
+    "a private path": ("sklearn.svm._classes.SVC", {}, "expected a class of"),
+    "a function as a class": ("sklearn.metrics.accuracy_score", {}, "expected a class of"),
+    "a splitter as a model": ("sklearn.model_selection.KFold", {}, "expected a class of"),
+    "data of the network": ("sklearn.datasets.fetch_openml", {}, "expected a class of"),
+    "a module": ("sklearn.svm", {}, "expected a class of"),
+    "an attribute": ("sklearn.svm.SVC.__init__", {}, "expected a class of"),
+    "memory": ("sklearn.cluster.FeatureAgglomeration", {"memory": "/tmp/x"}, "expected no memory"),
+    "memory, inside": ("sklearn.ensemble.BaggingClassifier", {"estimator": {**PIPELINE, "memory": "x"}}, "no memory"),
+    "memory of a grid": (
+        "sklearn.model_selection.GridSearchCV", {"estimator": PIPELINE, "param_grid": {"memory": ["x"]}}, "no memory"
+    ),
+    "a score function": ("sklearn.feature_selection.SelectKBest", {"score_func": "os.system"}, "a function of sklearn"),
+    "a function": (
+        "sklearn.feature_selection.SelectKBest", {"score_func": {"_function_": "os.system"}}, "this program passed"
+    ),
+    "a function that reads": (
+        "sklearn.preprocessing.FunctionTransformer", {"func": {"_function_": "joblib.load", "args": ["x"]}},
+        "this program passed",
+    ),
+    "a function of scikit-learn": (
+        "sklearn.preprocessing.FunctionTransformer", {"func": {"_function_": "sklearn.datasets.load_files"}},
+        "this program passed",
+    ),
+    "a scorer inside": (
+        "sklearn.model_selection.GridSearchCV",
+        {"estimator": PIPELINE, "scoring": {"_target_": "sklearn.metrics.make_scorer", "score_func": "os.system"}},
+        "this program passed",
+    ),
+    "a splitter inside": (
+        "sklearn.model_selection.GridSearchCV", {"estimator": PIPELINE, "cv": {"_target_": "os.system"}}, "a class of"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LISTED)
+def test_the_list_of_scikit_learn_brings_nothing_else(case):
+    target, arguments, message = LISTED[case]
+    for kind in ("selector", "model", "preparation"):
+        with pytest.raises(ValueError, match=f"{message}|expected a class with") as error:
+            build(kind, {"_target_": target, **arguments})
+        assert len(str(error.value)) < 1500
+    with pytest.raises(ValueError, match=message):
+        build("component", {"_target_": target, **arguments})
+
+
+@pytest.mark.parametrize("name", ["os.system", "joblib.load", "sklearn.datasets.load_files", "numpy.load", "a.b", "."])
+@pytest.mark.parametrize("form", ["{}", "{{s:{}}}", "{{s:{{_function_:{}}}}}", "{{s:{{_target_:{}}}}}"])
+def test_a_scorer_is_a_name_a_call_of_make_scorer_or_a_function_of_a_trusted_module(name, form):
+    import sys
+
+    before = set(sys.modules)
+    text = form.format(f"'{name}'")
+    with pytest.raises(ValueError, match=r"this program passed|public scorers|letters, digits"):
+        composed("dataset=digits", "selector=full", "protocol.setting=unsupervised", f"protocol.scoring={text}")
+    assert not {module for module in set(sys.modules) - before if module.split(".")[0] in ("os", "a")}
+
+
 # ---- the environment and other places
 
 ENVIRONMENT = "${oc.env:PROVSEL_SECRET}"

@@ -226,6 +226,47 @@ def test_pickles_behind_a_search_are_refused(search, grid):
     assert build("model", bagged).estimator.get_params()[name]["b__C"] == [1.0]
 
 
+def test_a_function_of_a_trusted_module_is_a_scorer_and_nothing_else(project):
+    """What the module only imports is not its own, and of scikit-learn the list decides, trust or not."""
+    code = "\ndef wrong(model, X, y):\n    return -float((model.predict(X) != y).mean())\n"
+    (project / "trusted_study.py").write_text(STUDY + code)
+    digits = ["dataset=digits", "selector=full", "protocol.setting=unsupervised"]
+    [cell] = cells_of(compose_config([*digits, "protocol.scoring=trusted_study.wrong"]))
+    assert '"version":"source ' in cell.json
+    for name in ("trusted_study.loads", "trusted_study.Popen", "sklearn.datasets.load_files", "trusted_study.nope"):
+        with pytest.raises(ValueError, match=rf"_function_: expected a function that .*, got '{name}'"):
+            cells_of(compose_config([*digits, f"protocol.scoring={name}"]))
+    function = {"_function_": "trusted_study.wrong"}
+    for target, argument in (
+        ("sklearn.feature_selection.SelectKBest", "score_func"),
+        ("sklearn.preprocessing.FunctionTransformer", "func"),
+    ):
+        refused(target, "may name one of a module that the project trusts as a scorer only", **{argument: function})
+
+
+def test_a_splitter_of_a_trusted_module(project):
+    code = """
+class Odd:
+    def __init__(self, step=2): self.step = step
+    def split(self, X, y=None, groups=None):
+        rows = np.arange(len(y))
+        for k in range(self.step): yield rows[rows % self.step != k], rows[rows % self.step == k]
+
+class Broken(Odd):
+    def split(self, X, y=None, groups=None): raise KeyError("day")
+"""
+    (project / "trusted_study.py").write_text(STUDY + code)
+    chosen = ["selector=full", "protocol=splitter", "protocol.cv._target_=trusted_study.Odd", "+protocol.cv.step=3"]
+    found = records(*chosen)
+    assert [record["n_test"] for record in found] == [20, 20, 20]
+    with pytest.raises(ValueError, match=r"expected splits of Broken, got KeyError: 'day'; change its arguments"):
+        records("selector=full", "protocol=splitter", "protocol.cv._target_=trusted_study.Broken")
+    with pytest.raises(
+        ValueError, match=r"config of the splitter: expected a class with split, got trusted_study\.Min"
+    ):
+        records("selector=full", "protocol=splitter", "protocol.cv._target_=trusted_study.Mine")
+
+
 @pytest.mark.parametrize("bad", ["os.system", "sklearn.utils.resample"])
 def test_inner_components_are_looked_at_too(bad):
     steps = [["a", {"_target_": "sklearn.preprocessing.StandardScaler"}], ["b", {"_target_": bad}]]

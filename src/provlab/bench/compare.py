@@ -18,6 +18,7 @@ from provlab.bench.data_files import write_data
 from provlab.bench.own_runs import RUNS_FOLDER, OwnRun
 from provlab.bench.run_names import own_run
 from provlab.bench.run_table import STABILITY, RunTable
+from provlab.bench.splits import folds_of_rows, splits_of, splitter_config, write_splits
 from provlab.core.composition import compose_config
 from provlab.core.frames import ERROR, Headline, headline_of
 from provlab.core.plan import cells_of
@@ -29,8 +30,8 @@ from provlab.report.notebook import notebook_html
 from provlab.run.runner import run_methods
 from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
 
-SPLITS = {"kfold": "tenfold", "leave_one_group_out": "leave_one_group_out", "time_order": "time_order"}
-"""Protocols by the name of `cv`."""
+SPLITS = ("kfold", "leave_one_group_out", "time_order")
+"""Names of `cv`."""
 
 DIFFERENCE = ["difference", "difference_low", "difference_high", "p"]
 """Columns of the difference to the first method."""
@@ -143,7 +144,7 @@ def compare(
     cv: Any = "kfold",
     groups: Any = None,
     sample_weight: Any = None,
-    scoring: str | Sequence[str] = (),
+    scoring: Any = (),
     n_splits: int = 10,
     repeats: int = 10,
     draws: int = 5,
@@ -182,16 +183,20 @@ def compare(
         transformer.
     setting : {"unsupervised", "supervised", "unsupervised_with_center"}, default="unsupervised"
         Select on all training rows, or on the support vectors of the model on all features.
-    cv : {"kfold", "leave_one_group_out", "time_order"}, int or array of shape (n_samples,), default="kfold"
+    cv : {"kfold", "leave_one_group_out", "time_order"}, int, splitter, iterable or array, default="kfold"
         How rows are split: into `n_splits` folds, with classes in equal shares and groups whole; by groups, each tested
-        once; or in their order, with training rows before test rows. A number is that of folds. An array says for each
-        row the fold that tests it, or -1 for rows that are never tested.
+        once; or in their order, with training rows before test rows. A number is that of folds. A splitter, or an
+        iterable of (training rows, test rows), is used as by scikit-learn, once; a splitter that draws and has no
+        `random_state` gets a seed. An array of shape (n_samples,) says for each row the fold that tests it, or -1 for
+        rows that are never tested.
     groups : array-like of shape (n_samples,), optional
         Rows of one group, such as a patient, are never in training and test rows at once.
     sample_weight : array-like of shape (n_samples,), optional
         For models and measures that take weights.
-    scoring : str or sequence of str, optional
-        Names of scikit-learn's scorers. The first is what is compared, in place of the error, or of R^2.
+    scoring : str, callable, sequence of str or mapping, optional
+        Scorers of scikit-learn by name, one of `make_scorer`, a function of (model, X, y), or a mapping of names to
+        these. The first is what is compared, in place of the error, or of R^2. X are the test rows as the model takes
+        them, and y their labels.
     n_splits, repeats, draws : int
         Folds; repeats of "kfold", with other folds; draws in each fold of a method that draws.
     seed : int, default=0
@@ -241,20 +246,17 @@ def compare(
     model = model_by_name(model)
     _check_estimators(selectors, model, preparation)
     results = Path(results)
-    split = _split(cv)
-    beside = {"groups": groups, "sample_weight": sample_weight}
-    if split == "fixed_folds":
-        beside["fold"] = cv
+    beside = {"groups": groups, "sample_weight": sample_weight, "fold": folds_of_rows(cv)}
     beside = {role: value for role, value in beside.items() if value is not None}
+    splits = None
+    if _is_of_rows(cv) and "fold" not in beside:
+        splits = splits_of("compare", cv, X, y, groups, SPLITS)
     data = write_data(X, y, feature_names, beside, results / "data", in_file_name(name)[:40] or "data")
-    protocol: dict[str, Any] = {"setting": setting, "draws": draws, "seed": seed}
-    if split in ("kfold", "time_order"):
-        protocol["n_splits"] = n_splits if isinstance(cv, str) else cv
-    if split == "kfold":
-        protocol["repeats"] = repeats
-    if scoring:
-        protocol["scoring"] = [scoring] if isinstance(scoring, str) else [*scoring]
-    choices = ["dataset=file", "selector=any", f"protocol={SPLITS.get(split, split)}"]
+    if splits is not None:
+        data["splits"] = write_splits(splits, Path(data["path"]).parent)
+    split, folds = _folds(cv, n_splits, repeats)
+    protocol: dict[str, Any] = {"setting": setting, "draws": draws, "seed": seed, **folds}
+    choices = ["dataset=file", "selector=any", f"protocol={split}"]
     choices.append(f"preparation={preparation if isinstance(preparation, str) else 'none'}")
     if model is not None:
         choices.append("model=any")
@@ -266,6 +268,8 @@ def compare(
             parts["model"] = as_config(model)
         if isinstance(preparation, BaseEstimator):
             parts["preparation"] = as_config(preparation)
+        if scoring is not None and scoring != ():
+            parts["protocol"] |= {"scoring": as_config(scoring)}
         cells = []
         for selector in selectors.values():
             cells += cells_of({**parts, "selector": as_config(selector)})
@@ -295,18 +299,28 @@ def _check_estimators(methods: Any, model: Any, preparation: Any) -> None:
         raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
 
 
-def _split(cv: Any) -> str:
-    """Return the name of the split that an argument `cv` means."""
-    if isinstance(cv, int) and not isinstance(cv, bool):
-        return "kfold"
-    if isinstance(cv, str) and cv in SPLITS:
-        return cv
-    if isinstance(cv, str) or np.ndim(cv) != 1:
-        raise ValueError(
-            f"compare: cv: expected one of {', '.join(SPLITS)}, a number of folds, or the fold of each row, got "
-            f"{cv!r:.80}; choose one."
-        )
-    return "fixed_folds"
+def _is_of_rows(cv: Any) -> bool:
+    """Tell whether `cv` is known by the rows that it gives."""
+    is_named = isinstance(cv, str) and cv in SPLITS
+    is_number = isinstance(cv, int) and not isinstance(cv, bool)
+    return not (is_named or is_number) and splitter_config(cv) is None
+
+
+def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
+    """Return the protocol that an argument `cv` means, and its settings."""
+    config = splitter_config(cv)
+    if config is not None:
+        return "splitter", {"cv": config}
+    if folds_of_rows(cv) is not None:
+        return "fixed_folds", {}
+    if _is_of_rows(cv):
+        return "given_splits", {}
+    if cv == "leave_one_group_out":
+        return cv, {}
+    n_splits = n_splits if isinstance(cv, str) else cv
+    if cv == "time_order":
+        return cv, {"n_splits": n_splits}
+    return "tenfold", {"n_splits": n_splits, "repeats": repeats}
 
 
 def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:

@@ -7,10 +7,10 @@ one of the sizes of `panel.yaml`, one of its models, and the protocol `benchmark
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,10 @@ from provlab.bench.methods import PanelMethod
 from provlab.core.cell import ID_DIGITS, Cell
 from provlab.core.composition import Composer
 from provlab.core.frames import planned_trials
-from provlab.core.plan import cells_of, load_from, places_of_first
+from provlab.core.plan import cells_of, feature_names_of, load_from, places_of_first
+from provlab.core.protocols import AbstractStatedFolds
 from provlab.core.store import TrialReader
+from provlab.data.loaders.tables import table_entries
 from provlab.project.documents import read_as, read_plain_yaml, read_record
 from provlab.project.messages import did_you_mean
 from provlab.verdicts.panel_frame import ALL_FEATURES, KEY, OWN_SIZE, WHERE, as_panel
@@ -35,6 +37,10 @@ TABLE = "_datasets.csv"
 """The data sets of the panel, in the same folder. Pandas passes over it: it begins with an underscore."""
 
 
+CARDS = "_cards.csv"
+"""Those of the larger benchmark, see `provlab.bench.cards`."""
+
+
 @dataclass(frozen=True)
 class PanelDataset:
     """An entry of `datasets.yaml`.
@@ -45,16 +51,21 @@ class PanelDataset:
         Overrides that choose the data set, and its preparation where it is not standardised.
     domain : str
     source : str
-        Of the rows: no two sets of the panel share one.
+        Of the rows: no two sets of the panel share one, but in the larger panel.
     support : int
         Number of columns that the labels depend on: the first of the data set without `shuffle_columns`. 0 where that
         is not known.
+    folds : str
+        How its rows are split, a name in `larger.yaml`; "twice" are those of `panel.yaml`.
+    task : {"classification", "regression"}
     """
 
     choose: tuple[str, ...]
     domain: str
     source: str
     support: int = 0
+    folds: str = "twice"
+    task: str = "classification"
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,17 @@ class PanelProtocol:
     models: Mapping[str, tuple[str, ...]]
     models_of_numbers: Mapping[str, tuple[str, ...]]
     quick: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LargerPanel:
+    """What `larger.yaml` says: overrides of each kind of folds, its tables, their settings, and other data sets."""
+
+    folds: Mapping[str, tuple[str, ...]]
+    tables: Mapping[str, tuple[str, ...]]
+    settings: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, str]
+    sets: Mapping[str, PanelDataset]
 
 
 class PanelCell(NamedTuple):
@@ -86,6 +108,34 @@ def panel_datasets() -> Mapping[str, PanelDataset]:
     path = Path(__file__).with_name("datasets.yaml")
     datasets: Mapping[str, PanelDataset] = read_as(Mapping[str, PanelDataset], read_plain_yaml(path), str(path))
     return datasets
+
+
+@cache
+def larger_panel() -> LargerPanel:
+    """Return how the larger benchmark is described."""
+    return read_record(Path(__file__).with_name("larger.yaml"), LargerPanel)
+
+
+@cache
+def larger_datasets() -> Mapping[str, PanelDataset]:
+    """Return the data sets of the larger benchmark by name; what chooses each chooses its folds as well."""
+    larger = larger_panel()
+    datasets = dict(larger.sets)
+    for folds, names in larger.tables.items():
+        for name in names:
+            datasets[name] = _table(name, folds, larger.settings.get(name, ()))
+    for name, dataset in datasets.items():
+        datasets[name] = replace(dataset, choose=(*dataset.choose, *larger.folds[dataset.folds]))
+    return datasets
+
+
+def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
+    """Return a set of the loader `tables`; known relevant columns, which come first, are shuffled among the others."""
+    entry = table_entries()[name]
+    choose = ["dataset=tables", f"dataset.set={name}", "+dataset.distinct_rows=true", "preparation=varying", *settings]
+    if entry.relevant:
+        choose.append("+dataset.shuffle_columns=1")
+    return PanelDataset(tuple(choose), entry.domain, entry.source, len(entry.relevant), folds, entry.task)
 
 
 @cache
@@ -148,15 +198,16 @@ def panel_cells(
 
     cells = []
     for name, dataset in datasets.items():
-        prepared = tuple(text for text in dataset.choose if text.startswith("preparation"))
+        prepared = tuple(text for text in dataset.choose if text.startswith(("preparation", "protocol")))
         base = base_cell(dataset, compose)
-        d, n_classes = shape_of(base)
+        if isinstance(base.measured, AbstractStatedFolds):  # how many folds there are depends on the data
+            prepared = dataset.choose  # else cells are composed on other data, which makes no difference
+        d, n_classes = _shapes_after_preparation().get(" ".join(dataset.choose)) or shape_of(base)
         for title, method in methods.items():
             if n_classes > 2 and not is_regression and not method.multiclass:
                 continue
             for size in _sizes(method, d):
                 for model in models:
-                    # composed on other data, which makes no difference
                     cell = cell_of(prepared, model, title, size).on(base.dataset, base.data)
                     cells.append(PanelCell(title, name, dataset.domain, size, model, dataset.support, cell))
     return cells
@@ -192,6 +243,14 @@ def _stored_shapes() -> dict[str, tuple[int, int]]:
     return {line.data: (line.columns, line.classes) for line in lines.itertuples()}
 
 
+@cache
+def _shapes_after_preparation() -> dict[str, tuple[int, int]]:
+    """Return columns that a preparation leaves in each fold, and classes, by what chooses a data set: of its card."""
+    path = stored_folder() / CARDS
+    lines = pd.read_csv(path, usecols=["choose", "prepared", "classes"]) if path.is_file() else pd.DataFrame()
+    return {line.choose: (line.prepared, line.classes) for line in lines.itertuples()}
+
+
 # ---- the frame
 
 READ = {
@@ -209,7 +268,7 @@ def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
 
 def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     """Return the stored trials of some cells as a panel."""
-    read = [*READ, "r2", "select_cpu", "shared_cpu", "features", "n_features", *WHERE]
+    read = [*READ, "r2", "select_cpu", "shared_cpu", "features", "feature_names", "n_features", *WHERE]
     trials = planned_trials(store, [entry.cell for entry in cells], read).rename(columns=READ)
     trials["select_cpu"] += trials["shared_cpu"]
     trials["balanced_accuracy"] = trials["balanced_accuracy"].fillna(trials["r2"])  # one of them is measured
@@ -219,12 +278,30 @@ def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     of_one_model = trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
     with_support = {entry.dataset: entry for entry in cells if entry.support}
     supports = {name: places_of_first(entry.cell.dataset, entry.support) for name, entry in with_support.items()}
+    configs = {entry.dataset: entry.cell.dataset for entry in cells}
     lines = []
     for key, of_selection in of_one_model.groupby(KEY, sort=False):
         _, dataset, _ = key
-        lines.append(dict(zip(KEY, key, strict=True)) | _of_all_folds(of_selection, supports.get(dataset)))
+        selections = _with_places_in_data(of_selection, configs[dataset])
+        lines.append(dict(zip(KEY, key, strict=True)) | _of_all_folds(selections, supports.get(dataset)))
     selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])
     return as_panel(trials.merge(selections, how="left", on=KEY))
+
+
+def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
+    """Return trials whose `features` mean the same columns in each fold, where a preparation made others in each.
+
+    They are places of columns in the data set; those that a preparation made, such as of a category, follow them.
+    """
+    if trials["feature_names"].isna().all():
+        return trials
+    places = {name: place for place, name in enumerate(feature_names_of(dataset))}
+    selections = []
+    for features, names in zip(trials["features"], trials["feature_names"], strict=True):
+        if names is not None and features is not None:  # None where all are selected
+            features = np.array([places.setdefault(name, len(places)) for name in names])
+        selections.append(features)
+    return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
 
 
 def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
@@ -232,11 +309,14 @@ def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[
     if trials["features"].isna().any():
         return {}
     measures: dict[str, float] = {}
-    n_features = int(trials["n_features"].iloc[0])
+    n_features = int(trials["n_features"].max())
+    selected = np.unique(np.concatenate([*trials["features"]]))
     reports = []
     for _, folds in trials.groupby(["repeat", "draw"])["features"]:
         if len(folds) > 1 and folds.map(len).any():
-            reports.append(stability(folds, n_features))
+            # numbers below n_features: where columns that were left out count, places are larger
+            numbers = [np.searchsorted(selected, features) for features in folds]
+            reports.append(stability(numbers, max(n_features, selected.size)))
     if reports:
         measures["stability"] = float(np.mean([report.index for report in reports]))
         measures["stability_se"] = float(np.mean([report.variance**0.5 for report in reports]))

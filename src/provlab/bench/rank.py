@@ -30,6 +30,8 @@ from provlab.bench.stored_panel import read_panel
 from provlab.core.cell import Cell
 from provlab.core.composition import compose_config
 from provlab.core.frames import planned_trials
+from provlab.core.plan import load_from
+from provlab.core.protocols import AbstractFolds
 from provlab.core.store import TrialStore
 from provlab.core.tables import aligned_text, write_frame
 from provlab.project.components import component_class
@@ -458,7 +460,7 @@ def on_data(
     trials = computed(cells, store, executor)
     scores = Scores.of(trials)
     ranking = leaderboard(scores)
-    folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0])
+    folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0], _ratio(cells[0].cell))
     differences = pd.DataFrame(columns=["difference", "low", "high"], dtype=float)
     if ALL in folds.values:
         differences = folds.to(folds.values[ALL].to_numpy())[[*differences]]
@@ -482,13 +484,24 @@ def on_data(
     )  # fmt: skip
 
 
-def _fold_errors(trials: pd.DataFrame, failed: Iterable[str]) -> FoldDifferences:
+def _ratio(cell: Cell) -> float:
+    """Return the mean ratio of test rows to training rows over folds."""
+    n_folds = cell.protocol["n_splits"]
+    if cell.protocol["split"] == "benchmark":
+        return 1 / (n_folds - 1)
+    measured = cell.measured
+    assert isinstance(measured, AbstractFolds)
+    splits = measured.splits(load_from(cell.dataset), n_folds, split_seed=0)
+    return float(np.mean([test.size / train.size for train, test in splits]))
+
+
+def _fold_errors(trials: pd.DataFrame, failed: Iterable[str], ratio: float) -> FoldDifferences:
     """Return the balanced error in percent on each fold, mean over sizes and models, of methods that did not fail."""
     trials = trials[(trials["size"] > 0) | (trials["size"] == ALL_FEATURES)]
     errors = 100 * (1 - trials["balanced_accuracy"])
     means = errors.groupby([trials["repeat"], trials["fold"], trials["method"]]).mean()
     values = means.unstack("method").drop(columns=list(failed), errors="ignore").dropna(axis="columns")
-    return FoldDifferences(values, ratio=1 / (trials["fold"].nunique() - 1))
+    return FoldDifferences(values, ratio=ratio)
 
 
 def _draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:

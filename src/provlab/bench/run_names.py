@@ -44,7 +44,7 @@ def own_run(
     lines = []
     for cell, method, label in zip(cells, methods, labels, strict=True):
         headline = headline_of(cell) if cell.measured.uses_model else SECONDS
-        measures = dict.fromkeys([headline.column, *(cell.protocol.get("scoring") or ())])
+        measures = dict.fromkeys([headline.column, *cell.method.scoring])
         repeats, n_splits, draws = cell.counts
         lines.append(
             RunCell(

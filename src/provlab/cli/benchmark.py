@@ -98,13 +98,14 @@ class Ranking(NamedTuple):
 
 
 GROUP_OF = {
-    "selector": "selector", "dataset": "dataset", "preparation": "dataset", "executor": "run", "results": "run",
+    "selector": "selector", "dataset": "dataset", "preparation": "dataset", "protocol": "protocol", "executor": "run",
+    "results": "run",
 }  # fmt: skip
 """Settings that `provsel rank` takes, and what they are about."""
 
 
 def _grouped(overrides: list[str]) -> dict[str, list[str]]:
-    """Return the settings of the selector, of the data set and of the run.
+    """Return the settings of the selector, of the data set, of its folds and of the run.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
     """
     from provlab.core.overrides import setting
 
-    groups: dict[str, list[str]] = {"selector": [], "dataset": [], "run": []}
+    groups: dict[str, list[str]] = {"selector": [], "dataset": [], "protocol": [], "run": []}
     wrong = ""
     for text in overrides:
         group = GROUP_OF.get(setting(text).split(".")[0])
@@ -123,10 +124,13 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
             groups[group].append(text)
     if not wrong and not groups["selector"] and not groups["dataset"]:
         wrong = "neither"
+    if groups["protocol"] and not groups["dataset"]:
+        wrong = wrong or groups["protocol"][0]
     if wrong:
         raise ValueError(
             f"rank: expected settings of a selector, as selector=rrqr, of a data set, as dataset=digits, or of both, "
-            f"and those of executor and results, got {wrong}; models, folds and sizes are those of the benchmark."
+            f"and those of executor and results, got {wrong}; models and sizes are those of the benchmark, and so are "
+            f"folds, but on a data set they may be protocol=time_order or protocol=splitter protocol.cv._target_=...."
         )
     return groups
 
@@ -219,7 +223,7 @@ def _rank_on_data(
     from provlab.bench.run_names import dataset_names, own_run
     from provlab.bench.run_table import RunTable
 
-    overrides = groups["dataset"]
+    overrides = [*groups["dataset"], *_benchmark_folds(groups["protocol"])]
     is_regression = _check_rows(overrides).is_regression
     dataset = PanelDataset(tuple(overrides), YOURS, "")
     [name] = dataset_names([base_cell(dataset).dataset])
@@ -252,7 +256,7 @@ def _rank_on_data(
         lines.append({title: Text(text, style) for title, text in line.items()})
     board = table(lines, f"{len(result.board)} methods on {name}", caption)
     arguments = [f"--against={method}" for method in options.against]
-    arguments += [*overrides, *groups["selector"], f"results={results}"]
+    arguments += [*groups["dataset"], *groups["protocol"], *groups["selector"], f"results={results}"]
     command = shlex.join(["provsel", "rank", *arguments])
     titles = [f"{entry.method} ({entry.model})" for entry in result.cells]
     run = own_run(command, [entry.cell for entry in result.cells], titles, [name] * len(titles))
@@ -263,6 +267,26 @@ def _rank_on_data(
     parts: list[RenderableType] = [*_answer(result), board, *map(Text, result.problems)]
     status = 1 if yours in result.scores.reasons else 0
     return Ranking(parts, {"leaderboard": result.board.reset_index()}, page, status, result.answer)
+
+
+OWN_FOLDS = {"protocol=splitter": "protocol=benchmark_splitter", "protocol=time_order": "protocol=benchmark_time_order"}
+"""Folds that a data set may have in the place of the benchmark's, and what these are called where it measures."""
+
+
+def _benchmark_folds(overrides: list[str]) -> list[str]:
+    """Return settings of folds as those of a protocol of the benchmark."""
+    from provlab.core.overrides import setting
+
+    settings = []
+    for text in overrides:
+        name = setting(text)
+        if text not in OWN_FOLDS and name != "protocol.n_splits" and not name.startswith("protocol.cv"):
+            raise ValueError(
+                f"rank: expected {' or '.join(OWN_FOLDS)}, and settings of protocol.cv and protocol.n_splits, got "
+                f"{text!r:.80}; measures and repeats are those of the benchmark."
+            )
+        settings.append(OWN_FOLDS.get(text, text))
+    return settings
 
 
 def _check_rows(data: list[str]) -> Dataset:
@@ -280,6 +304,8 @@ def _check_rows(data: list[str]) -> Dataset:
             f"minutes or hours a fit on more, got {dataset.n_rows:,} in {dataset.name}; take a sample of each class by "
             f"+dataset.sample_rows=5000, or compare selectors with provsel run -m ... selector=rfe_half,rrqr."
         )
+    if n_splits is None:  # of a splitter, whose folds need no row of each class
+        return dataset
     n_groups = n_splits if dataset.groups is None else len({*dataset.groups.tolist()})
     if n_groups < n_splits:
         raise ValueError(

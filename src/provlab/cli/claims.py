@@ -59,14 +59,18 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_verify(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
+    from provlab.bench.statements import is_about_panel
     from provlab.verdicts.claims.dataset_ranks import ranked
     from provlab.verdicts.claims.verdicts import verdict_frame
-    from provlab.verdicts.readings.robustness import counted, stored_robustness
+    from provlab.verdicts.readings.robustness import counted, read_robustness, stored_robustness
 
     on_table = options.claims is not None or Path(options.results).is_file()
     robustness: dict[str, Robustness] = {}
     if on_table:
         verdicts, rankings = _judge_table(options)
+    elif is_about_panel(options.paper):
+        verdicts, rankings = _judge_panel(options)
+        robustness = read_robustness(Path(options.results) / options.paper)
     else:
         verdicts, rankings = _judge_store(options)
         robustness = stored_robustness(Path(options.results))
@@ -74,7 +78,8 @@ def call_verify(options: argparse.Namespace) -> int:
     if options.json:
         judged = verdict_frame(verdicts)
         judged["under_readings"] = [counted(verdict.claim.id, verdict.verdict, robustness) for verdict in verdicts]
-        print_json({"claims": judged.to_dict("records"), "rankings": ranked(rankings).to_dict("records")})
+        lines_of_rankings = ranked(rankings).to_dict("records") if len(rankings) else []
+        print_json({"claims": judged.to_dict("records"), "rankings": lines_of_rankings})
         return status
     console = PlainConsole()
     shown = verdicts if on_table or options.detail else _with_trials(verdicts)
@@ -147,6 +152,22 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 
         draw_rankings(rankings, results / "figures")
     return verdicts, rankings
+
+
+def _judge_panel(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
+    import pandas as pd
+
+    from provlab.bench.statements import judge_statements, write_statements
+
+    beside = [*options.overrides, *options.column]
+    if beside or options.figures or options.output:
+        raise ValueError(
+            f"verify: expected no settings, --column, --output or --figures with --paper {options.paper}, whose claims "
+            f"are judged on the stored benchmark, got {' '.join(beside) or '--output or --figures'}; leave it out."
+        )
+    verdicts = judge_statements(options.paper)
+    write_statements(verdicts, Path(options.results) / options.paper)
+    return verdicts, pd.DataFrame()
 
 
 def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
@@ -292,6 +313,7 @@ def readings_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_readings(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
+    from provlab.bench.statements import is_about_panel
     from provlab.core.composition import executor_settings
     from provlab.core.store import TrialStore
     from provlab.core.tables import write_text
@@ -309,6 +331,8 @@ def call_readings(options: argparse.Namespace) -> int:
 
     paper = options.paper
     results = Path(options.results)
+    if is_about_panel(paper):
+        return _readings_on_panel(options)
     folder = results / "readings" / paper
     store = TrialStore(results / "store")
     universes = multiverse_of(
@@ -349,6 +373,30 @@ def call_readings(options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
+def _readings_on_panel(options: argparse.Namespace) -> int:
+    """Judge statements on the stored benchmark in all universes, and write results/PAPER; nothing is computed."""
+    from provlab.bench.statements import judge_readings, readings_of_statements, write_readings
+    from provlab.custody.letter import plan_text, robustness_table
+
+    beside = [*options.overrides, *options.artefact, *map(str, options.packed)]
+    if beside or options.letter or options.figures:
+        raise ValueError(
+            f"readings: expected only --claim and --plan for {options.paper}, whose claims are judged on the stored "
+            f"benchmark, got {' '.join(beside) or '--letter or --figures'}; leave it out."
+        )
+    multiverse, evidence = readings_of_statements(options.paper, options.claim)
+    print(plan_text(multiverse), file=sys.stderr)
+    if options.plan:
+        return 0
+    outcome = judge_readings(multiverse, evidence)
+    folder = Path(options.results) / options.paper
+    write_readings(outcome, folder)
+    console = PlainConsole()
+    console.print(robustness_table(outcome))
+    console.print(f"Every universe of every claim: {folder / 'universes.csv.gz'}")
+    return 0
+
+
 def _packed_in(results: Path, paper: str) -> Path:
     """Return the folder of a paper's readings in another one of results, which has packed trials."""
     from provlab.verdicts.readings.packed import PACKED
@@ -376,6 +424,9 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
         "--panel", action="store_true", help="only the benchmark's panel, of each method and data set that is complete"
     )
     parser.add_argument(
+        "--cards", action="store_true", help="only the cards of the larger benchmark's data sets that have none yet"
+    )
+    parser.add_argument(
         "--audits", action="store_true", help="only the table of what the runs of provsel audit found, audits.csv"
     )
     parser.add_argument(
@@ -393,6 +444,8 @@ def call_reference(options: argparse.Namespace) -> int:
 
     if options.panel:
         return _write_panel(Path(options.results) / FOLDER, Path(options.results) / "store")
+    if options.cards:
+        return _write_cards(Path(options.results) / FOLDER)
     own = current_project().root / "results" / FOLDER
     if not options.texts:
         results = Path(options.results)
@@ -427,6 +480,15 @@ def _write_panel(reference: Path, store: Path) -> int:
         f"{pairs['written']} pairs of a method and a data set written, {pairs['partial']} left out as trials are "
         f"missing, {pairs['stored']} stored in {reference / FOLDER}"
     )
+    return 0
+
+
+def _write_cards(reference: Path) -> int:
+    from provlab.bench.cards import write_cards
+    from provlab.bench.panel import FOLDER, larger_datasets
+
+    for name in write_cards(larger_datasets(), reference / FOLDER):
+        print(name)
     return 0
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from provlab.bench.selection.selected import Selected
     from provlab.data import Dataset
 
-GROUPS = ("dataset", "preparation", "model")
+GROUPS = ("dataset", "preparation", "model", "protocol")
 """What settings are about."""
 
 
@@ -29,13 +29,14 @@ def select_arguments(parser: argparse.ArgumentParser) -> None:
         "Method and number of features are chosen by cross-validation inside of each training fold, so that the error "
         "is that of the whole procedure. Texts and missing values are prepared inside each fold. How the file is read "
         "are settings of dataset=file, such as dataset.sep=';' or dataset.left_out=[id]; TARGET may be a number of a "
-        "column from 0. provsel list selectors says what methods there are."
+        "column from 0. Other outer folds are protocol=..., such as protocol=splitter protocol.cv._target_=... of "
+        "scikit-learn. provsel list selectors says what methods there are."
     )
     parser.add_argument("words", nargs="+", metavar="TABLE TARGET", help="file, column to predict, and settings")
     parser.add_argument("--features", type=int, metavar="N", help="select N features (default: the number is chosen)")
     parser.add_argument("--methods", metavar="A,B", help="names of selectors, or all fast ones (default: eight)")
     parser.add_argument(
-        "--metric", metavar="M", help="a scorer of scikit-learn, such as roc_auc or r2 (default: error)"
+        "--metric", metavar="M", help="a scorer, such as roc_auc, r2 or my_module.my_scorer (default: error)"
     )
     parser.add_argument("--groups", metavar="COL", help="column; rows of one group, such as a patient, stay together")
     parser.add_argument("--time", metavar="COL", help="column of numbers or dates: rows are tested after those before")
@@ -66,7 +67,8 @@ def call_select(options: argparse.Namespace) -> int:
         dataset,
         n_features_to_select=options.features,
         methods=options.methods,
-        scoring=options.metric,
+        scoring=options.metric or config["protocol"].get("scoring"),
+        cv=_folds_of(config["protocol"], dataset, options.seed),
         time=None if times is None else time_order(times, dataset.n_rows),
         model=options.model or config["model"],
         preparation=config["preparation"],
@@ -96,8 +98,8 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     unknown = [text for text in settings if setting(text).split(".")[0] not in GROUPS]
     if unknown:
         raise ValueError(
-            f"select: expected settings of dataset, preparation and model, got {unknown[0]!r:.80}; methods are named "
-            f"by --methods, and the number of features by --features."
+            f"select: expected settings of {', '.join(GROUPS)}, got {unknown[0]!r:.80}; methods are named by "
+            f"--methods, and the number of features by --features."
         )
     n_words = len(options.words) - len(settings)
     if n_words > 2:
@@ -116,12 +118,36 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     if options.time is not None:
         stated["left_out"] = [*dataset.get("left_out", []), _column(options.time)]
     dataset |= {name: value for name, value in stated.items() if value is not None}
-    parts = resolve_references({**config, "dataset": dataset}, ["dataset", "preparation", "model"])
+    parts = resolve_references({**config, "dataset": dataset}, GROUPS)
     stated_groups = {setting(text).split(".")[0] for text in settings}
-    for group, default in (("model", None), ("preparation", "standardise")):
+    for group, default in (("model", None), ("preparation", "standardise"), ("protocol", {})):
         if group not in stated_groups:  # data sets of papers have the papers' settings, which suit no other method
             parts[group] = default
     return parts
+
+
+def _folds_of(settings: dict[str, Any], dataset: Dataset, seed: int) -> Any:
+    """Return the outer folds that a protocol has, as `cv` of `provlab.select`; None where none is stated."""
+    from sklearn.model_selection import TimeSeriesSplit
+
+    from provlab.core.protocols import AbstractFolds, protocol_of
+
+    if not settings:
+        return None
+    protocol = protocol_of(settings)
+    if not isinstance(protocol, AbstractFolds):
+        raise ValueError(
+            f"select: expected a protocol with folds, got protocol.split={protocol.name}; use one such as "
+            f"protocol=cross_validation, splitter, given_splits or time_order."
+        )
+    if protocol.name == "time_order":
+        return TimeSeriesSplit(settings["n_splits"])
+    if protocol.name == "splitter":
+        return protocol.splitter(dataset, 0, seed)
+    folds: list[Any] = []
+    for repeat in range(settings["repeats"]):
+        folds += protocol.splits(dataset, settings["n_splits"], seed + repeat)
+    return folds
 
 
 def _column(name: str | None) -> str | int | None:

@@ -145,12 +145,21 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", metavar="FOLDER", help="folder, new or of an earlier export (default: RESULTS/export)"
     )
+    parser.add_argument(
+        "--panel", metavar="FILE", help="write only the stored benchmark, as the table (.csv, .parquet) that claims "
+        "about it are judged on",
+    )  # fmt: skip
 
 
 def call_export(options: argparse.Namespace) -> int:
     """Write the folder, and print its files."""
+    from provlab.bench.statements import write_panel_table
     from provlab.custody.export import export
 
+    if options.panel:
+        write_panel_table(Path(options.panel))
+        print(f"{options.panel}: a line a method, data set, number of features and judge")
+        return 0
     results = Path(options.results)
     target = Path(options.output) if options.output else results / "export"
     for path, about in export(results, target).items():

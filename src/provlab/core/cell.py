@@ -10,7 +10,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from provlab.core.keys import first_content, seed_from, trial_key
-from provlab.core.protocols import COLUMNS, AbstractProtocol, Method, protocol_named
+from provlab.core.protocols import COLUMNS, AbstractProtocol, Method, protocol_of
+from provlab.core.protocols.scorers import scorer_identities, stated_scorers
 from provlab.data import is_place
 from provlab.project.components import (
     build,
@@ -34,7 +35,9 @@ ID_DIGITS = 20
 STREAMS = ("per_trial", "restarted")
 """Each trial has random numbers of its own, or one stream begins anew in every fold."""
 
-OPTIONAL: dict[str, Any] = {"measures": (), "stream": STREAMS[0], "preparation": None, "scoring": (), "limit": None}
+OPTIONAL: dict[str, Any] = {
+    "measures": (), "stream": STREAMS[0], "preparation": None, "scoring": (), "limit": None, "cv": None
+}  # fmt: skip
 """Settings that keys leave out at these values: they came later."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
@@ -60,7 +63,7 @@ class Cell:
     protocol : mapping
         split, the name of a class of `provlab.core.protocols`; n_splits, repeats, draws, setting, seed, certify; and
         where they are not the default measures, stream, one of `STREAMS`, preparation, a transformer, limit, the CPU
-        seconds of a selection, and scoring, names of scikit-learn's scorers, the first of which the cell is judged by.
+        seconds of a selection, cv, a splitter, and scoring, scorers, the first of which the cell is judged by.
     data : str
         Identity of the data set, see `identity_of`.
     """
@@ -103,13 +106,14 @@ class Cell:
     @property
     def measured(self) -> AbstractProtocol:
         """How trials are measured: the protocol's class."""
-        return protocol_named(self.protocol["split"])
+        return protocol_of(self.protocol)
 
     @cached_property
     def foreign(self) -> tuple[str, ...]:
         """Names of the classes and functions of others that a trial runs on the shared rows, each once."""
         model = self.model if self.measured.uses_model else {}
-        return tuple(dict.fromkeys(foreign_names([self.selector, model, *self.method.measures])))
+        scorers = self.method.scoring.values()
+        return tuple(dict.fromkeys(foreign_names([self.selector, model, *self.method.measures, *scorers])))
 
     @property
     def is_own(self) -> bool:
@@ -125,15 +129,11 @@ class Cell:
                 f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; such as "
                 f"[{{_target_: my_study.BalancedError}}]."
             )
-        scoring = self.protocol.get("scoring") or ()
-        if not isinstance(scoring, list | tuple):
-            raise ValueError(
-                f"protocol.scoring: expected a list of names of scorers, got {scoring!r:.80}; such as [roc_auc]."
-            )
+        scoring = stated_scorers(self.protocol.get("scoring") or ())
         if self.protocol.get("preparation") is not None:
             component_arguments("preparation", self.protocol["preparation"])
         settings = self.protocol["setting"], bool(self.protocol["certify"])
-        return Method(self.selector, self.model, *settings, tuple(measures), tuple(scoring), self.protocol.get("limit"))
+        return Method(self.selector, self.model, *settings, tuple(measures), scoring, self.protocol.get("limit"))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -147,16 +147,17 @@ class Cell:
         counts = ("repeats", "draws")
         measures = [component_identity("measure", config) for config in self.method.measures]
         stream, preparation = self.protocol.get("stream", STREAMS[0]), self.protocol.get("preparation")
-        limit = self.protocol.get("limit")
+        limit, cv = self.protocol.get("limit"), self.protocol.get("cv")
         parts = {
             "selector": component_identity("selector", self.selector),
             "model": component_identity("model", self.model) if self.measured.uses_model else None,
             "protocol": {
                 **{name: value for name, value in self.protocol.items() if name not in {*counts, *OPTIONAL}},
                 **({"measures": measures} if measures else {}),
-                **({"scoring": sorted(self.method.scoring)} if self.method.scoring else {}),
+                **({"scoring": scorer_identities(self.method.scoring)} if self.method.scoring else {}),
                 **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
                 **({} if limit is None else {"limit": limit}),
+                **({} if cv is None else {"cv": component_identity("splitter", cv)}),
                 **({} if preparation is None else {"preparation": component_identity("preparation", preparation)}),
             },
         }
@@ -267,7 +268,13 @@ def _first_change(was: Any, now: Any, place: str = "config") -> str:
 
 
 def _check_own_columns(method: Method) -> None:
-    """Refuse measures of the project's own with columns of provsel or of another measure, or with unknown settings."""
+    """Refuse scorers and measures with columns of provsel or of another measure, or with unknown settings."""
+    for name, scorer in method.scoring.items():
+        if name in _COLUMNS and name != scorer:
+            raise ValueError(
+                f"protocol.scoring: expected names that no column of records has, got {name!r}; give the scorer "
+                f"another name: {{my_{name}: SCORER}}."
+            )
     columns = _COLUMNS | {*method.scoring}
     for config in method.measures:
         measure: type[Measure] = component_class("measure", config)

@@ -227,8 +227,8 @@ def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
         if group == "dataset":
             return [*dict.fromkeys([*stated, *dataset_parameters(node["name"])])]
         if group == "protocol":
-            # preparation is a group of its own, and the one protocol that has a limit states it
-            added = [name for name in OPTIONAL if name not in ("preparation", "limit")]
+            # preparation is a group of its own, and the protocols that have a limit or a splitter state it
+            added = [name for name in OPTIONAL if name not in ("preparation", "limit", "cv")]
             return [*dict.fromkeys([*stated, *added])]
         if group == "executor":
             return [*dict.fromkeys([*stated, *executor_file(node["name"])])]

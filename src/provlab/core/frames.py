@@ -90,9 +90,8 @@ R2 = Headline("r2", "R²", "R² on the test rows")
 
 def headline_of(cell: Cell) -> Headline:
     """Return what a cell is judged by: the first of `protocol.scoring`, else R^2 of a regression, else the error."""
-    scoring = cell.protocol.get("scoring") or ()
-    if scoring:
-        return Headline(scoring[0], scoring[0], scoring[0])
+    for name in cell.method.scoring:
+        return Headline(name, name, name)
     return R2 if cell.measured.uses_model and predicts_numbers(cell.model) else ERROR
 
 

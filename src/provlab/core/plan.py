@@ -17,7 +17,7 @@ from provlab.core.cell import Cell
 from provlab.core.composition import Parts, resolve_references
 from provlab.core.keys import fold_keys, split_seed
 from provlab.core.overrides import CELL_GROUPS, ELSEWHERE, check_names
-from provlab.core.protocols import AbstractStatedFolds, protocol_named
+from provlab.core.protocols import AbstractStatedFolds, protocol_of
 from provlab.data import (
     Dataset,
     dataset_identity,
@@ -165,7 +165,7 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
         number = protocol.get(name)
         if isinstance(number, int | float) and number > MAX_COUNT:
             raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
-    measured = protocol_named(protocol.get("split"))
+    measured = protocol_of(protocol)
     parts["protocol"] = measured.complete_settings(protocol)
     if preparation.get("_target_") is not None:
         parts["protocol"]["preparation"] = preparation
@@ -257,11 +257,12 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
         preparation = protocol.get("preparation")
         prepared = "" if preparation is None else canonical_json(preparation)
         split = protocol["split"], protocol["n_splits"], protocol["seed"]
+        cv = canonical_json(protocol.get("cv"))
         of_data = order.setdefault(cell.data, len(order))
         for repeat, fold, keys in fold_keys(cell.json, *cell.counts):
             missing = [draw for draw, key in enumerate(keys) if key not in done]
             if missing:
-                members, trials = groups.setdefault((of_data, *split, repeat, fold, alone, prepared), ([], []))
+                members, trials = groups.setdefault((of_data, *split, repeat, fold, alone, prepared, cv), ([], []))
                 trials += [Trial(keys[draw], len(members), draw) for draw in missing]
                 members.append(cell)
     ordered = sorted(groups.items(), key=lambda group: group[0])

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from provlab.core.artefact import Artefact, Entry
 from provlab.core.frames import entry_trials, headline_columns
-from provlab.core.protocols import protocol_named
 from provlab.core.store import SCHEMA, TIMING, TrialReader
 from provlab.core.summaries import value_counts, versions
 from provlab.core.tables import value_text
@@ -220,7 +219,7 @@ def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) ->
     for place, (k, size) in enumerate(grouped.size().items()):
         end = start + size
         unit_of_values = "draw" if n_folds[k] == 1 and size > 1 else "fold"
-        if protocol_named(str(artefact.entries[k].cell.protocol["split"])).repeats_are_seeds:
+        if artefact.entries[k].cell.measured.repeats_are_seeds:
             unit_of_values = "seed"
         for name in measures:
             line: dict[str, Any] = {key: column[place] for key, column in numbers[name].items()}

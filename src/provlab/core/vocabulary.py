@@ -35,7 +35,8 @@ class Described(NamedTuple):
 _SVD = "n d min(n, d)"
 
 SELECTORS: Mapping[str, Described] = {
-    "f_test": Described("filter", "n d", ("f_classif", "f_regression", "anova", "SelectKBest", "F")),
+    "f_test": Described("filter", "n d", ("f_classif", "f_regression", "anova", "F")),
+    "select_k_best": Described("filter", "that of its function", ("KBest",)),
     "rank_test": Described("filter", "n log n d", ("kruskal_wallis", "kruskal")),
     "mutual_information": Described(
         "filter",

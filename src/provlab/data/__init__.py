@@ -1,6 +1,6 @@
 """Data sets: loaders that return a `Dataset`, the registry of their sources, and the download of files."""
 
-from .dataset import Dataset, make_dataset, warn_of_scales
+from .dataset import Classes, Dataset, make_dataset, rows_from, warn_of_scales
 from .download import FetchError, Obtained, UnreachableError, fetch, usable
 from .files import DataIntegrityError, MissingDataError, data_dir, describe_roots, locate
 from .identity import (
@@ -17,6 +17,7 @@ from .loading import load_dataset
 from .registry import Source, SourceFile, read_source, source_names
 
 __all__ = [
+    "Classes",
     "DataIntegrityError",
     "Dataset",
     "FetchError",
@@ -40,6 +41,7 @@ __all__ = [
     "make_dataset",
     "missing_files",
     "read_source",
+    "rows_from",
     "source_names",
     "usable",
     "warn_of_scales",

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +16,9 @@ from provsel.checks import check_integer
 
 _FINGERPRINT_FORMAT = b"provsel-dataset-1"
 
-SAMPLE: dict[str, Any] = {"sample_rows": None, "sample_classes": None, "sample_seed": 0, "min_class_size": None}
+SAMPLE: dict[str, Any] = {
+    "sample_rows": None, "sample_classes": None, "sample_seed": 0, "min_class_size": None, "distinct_rows": False,
+}  # fmt: skip
 """The parameters of `sampled`, and their defaults: all rows."""
 
 NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None, **SAMPLE}
@@ -26,6 +28,18 @@ SMALLEST = {"shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample
 
 MAX_RATIO_OF_RANGES = 1000.0
 """Ratio of ranges of columns that is worth a warning."""
+
+
+class Classes(NamedTuple):
+    """Classes as y has them, sorted, and what they stand for: texts, or numbers and truth values where names are."""
+
+    codes: np.ndarray
+    labels: np.ndarray
+
+    def labels_of(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels of some rows, shape (n,)."""
+        labels: np.ndarray = self.labels[np.searchsorted(self.codes, y)]
+        return labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +70,8 @@ class Dataset:
     sample_weight : ndarray of shape (n,), float64, or None
     folds : ndarray of shape (n,), int64, or None
         Number of the fold that tests each row, -1 for rows that are never tested.
+    splits : tuple of (ndarray, ndarray), each int64, or None
+        Numbers of the training and of the test rows of each fold.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -69,6 +85,7 @@ class Dataset:
     groups: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
     folds: np.ndarray | None = None
+    splits: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -100,6 +117,9 @@ class Dataset:
             digest.update(np.ascontiguousarray(self.official_train, dtype=np.uint8).data)
         for column, texts in self.categories.items():
             digest.update(f"|categories|{json.dumps([column, *texts])}|".encode())
+        for train, test in self.splits or ():
+            for part in (train, test):
+                digest.update(f"|split|{part.size}|".encode() + np.ascontiguousarray(part, dtype="<i8").data)
         return digest.hexdigest()
 
     @property
@@ -116,6 +136,19 @@ class Dataset:
     def n_classes(self) -> int:
         """Number of distinct labels, 0 of a regression."""
         return 0 if self.is_regression else np.unique(self.y).size
+
+    @cached_property
+    def classes(self) -> "Classes | None":
+        """The classes and what they stand for; None of a regression."""
+        if self.is_regression:
+            return None
+        codes = np.unique(self.y)
+        return Classes(codes, codes if self.class_names is None else _typed_names(self.class_names))
+
+    @property
+    def labels(self) -> np.ndarray:
+        """What y stands for, shape (n,): labels of classes, or the numbers of a regression."""
+        return self.y if self.classes is None else self.classes.labels_of(self.y)
 
     def make_read_only(self) -> None:
         """Let no array be written to: those who share the data set see the same values."""
@@ -246,6 +279,40 @@ def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> n
     return rows
 
 
+def _typed_names(class_names: np.ndarray) -> np.ndarray:
+    """Return names of classes as whole numbers or truth values, where they are these in increasing order."""
+    names = np.asarray(class_names, dtype=object)
+    if names.tolist() == ["False", "True"]:
+        return np.array([False, True])
+    try:
+        numbers = names.astype(np.float64)
+    except ValueError:
+        return names
+    if (np.diff(numbers) <= 0).any():
+        return names
+    is_whole = bool((numbers == np.floor(numbers)).all())
+    return numbers.astype(np.int64) if is_whole else numbers
+
+
+def rows_from(rows: Any, n_rows: int) -> np.ndarray:
+    """Return numbers of rows from numbers or a mask.
+
+    Raises
+    ------
+    ValueError
+        For what is none of `n_rows` rows.
+    """
+    array = np.asarray(rows)
+    if array.dtype == bool and array.shape == (n_rows,):
+        array = np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(f"expected numbers of rows, got {rows!r:.80}")
+    outside = array[(array < 0) | (array >= n_rows)]
+    if outside.size:
+        raise ValueError(f"expected numbers of rows from 0 to {n_rows - 1}, got {outside[0]}")
+    return array.astype(np.int64)
+
+
 def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters of a data set as those of `prepared`, completed and checked, and those of its loader.
 
@@ -255,8 +322,9 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
         For a bad value of the first.
     """
     preparation = {**NOTHING, **{key: value for key, value in params.items() if key in NOTHING}}
-    if not isinstance(preparation["unit_rows"], bool):
-        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {preparation['unit_rows']!r:.80}")
+    for key in ("unit_rows", "distinct_rows"):
+        if not isinstance(preparation[key], bool):
+            raise ValueError(f"data set {name!r}: {key} must be true or false, got {preparation[key]!r:.80}")
     for key, smallest in SMALLEST.items():
         if preparation[key] is not NOTHING[key]:
             check_integer(f"data set {name!r}", key, preparation[key], minimum=smallest)
@@ -294,9 +362,12 @@ def sampled(
     sample_classes: int | None,
     sample_seed: int,
     min_class_size: int | None,
+    distinct_rows: bool,
 ) -> Dataset:
     """Return some rows of a data set in their order, of each class the same share.
 
+    Of rows that agree in all columns and the target the first is taken where `distinct_rows`: others would be trained
+    on and tested as well.
     Classes with fewer than `min_class_size` rows are left out, with a warning. Of the classes only the `sample_classes`
     with the most rows are taken, of equally many the first. Where two are left they get the labels -1 and +1, more keep
     theirs. None is all. Sparse columns that have no entry in these rows are left out.
@@ -306,6 +377,8 @@ def sampled(
     ValueError
         When there are fewer rows or classes, and for classes of a regression.
     """
+    if distinct_rows:
+        dataset = _without_repeated_rows(dataset)
     if min_class_size is not None:
         dataset = _without_small_classes(dataset, min_class_size)
     if sample_rows is None and sample_classes is None:
@@ -355,6 +428,42 @@ def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
     return _of_classes(dataset, rows, codes, large, as_signs=large.size == 2)
 
 
+def _without_repeated_rows(dataset: Dataset) -> Dataset:
+    """Return the rows that no earlier one equals, in all columns and the target."""
+    first: dict[Any, int] = {}
+    X: Any = dataset.X
+    for row, label in enumerate(dataset.y.tolist()):
+        if sparse.issparse(X):
+            entries = slice(X.indptr[row], X.indptr[row + 1])
+            parts = [X.indices[entries], X.data[entries]]
+        else:
+            parts = [X[row]]
+        first.setdefault((label, *(part.tobytes() for part in parts)), row)
+    if len(first) == dataset.n_rows:
+        return dataset
+    return _rows_of(dataset, np.array([*first.values()]))
+
+
+def _rows_of(dataset: Dataset, rows: np.ndarray) -> Dataset:
+    """Return some rows of all that has a value in each row; sparse columns without an entry there are left out."""
+    if dataset.splits is not None:
+        raise ValueError(
+            f"data set {dataset.name}: expected all rows beside dataset.splits, got {rows.size} of {dataset.n_rows}; "
+            f"leave out what takes some of them, such as sample_rows and min_class_size."
+        )
+    X: Any = dataset.X[rows]
+    names = dataset.feature_names
+    if sparse.issparse(X):
+        used = np.unique(X.indices)
+        X, names = X[:, used], names[used]
+    changes: dict[str, Any] = {"X": X, "y": dataset.y[rows], "feature_names": names}
+    for name in ("official_train", "groups", "sample_weight", "folds"):
+        vector = getattr(dataset, name)
+        if vector is not None:
+            changes[name] = vector[rows]
+    return replace(dataset, **changes)
+
+
 def _of_classes(
     dataset: Dataset, rows: np.ndarray, codes: np.ndarray, classes: np.ndarray, *, as_signs: bool
 ) -> Dataset:
@@ -362,22 +471,12 @@ def _of_classes(
 
     `codes` are the numbers of the classes of all rows, and `classes` some of these.
     """
-    y = dataset.y[rows]
+    sample = _rows_of(dataset, rows)
     if as_signs:
-        y = np.where(codes[rows] == classes.max(), 1, -1)
-    X: Any = dataset.X[rows]
-    names = dataset.feature_names
-    if sparse.issparse(X):
-        used = np.unique(X.indices)
-        X, names = X[:, used], names[used]
-    changes: dict[str, Any] = {"X": X, "y": y, "feature_names": names}
-    for name in ("official_train", "groups", "sample_weight", "folds"):
-        vector = getattr(dataset, name)
-        if vector is not None:
-            changes[name] = vector[rows]
+        sample = replace(sample, y=np.where(codes[rows] == classes.max(), 1, -1))
     if dataset.class_names is not None:
-        changes["class_names"] = dataset.class_names[np.sort(classes)]
-    return replace(dataset, **changes)
+        sample = replace(sample, class_names=dataset.class_names[np.sort(classes)])
+    return sample
 
 
 def warn_of_scales(dataset: Dataset) -> None:

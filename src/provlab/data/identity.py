@@ -7,6 +7,7 @@ there are any:
   `load(paths, digest, *, ...)`: the verified files, and one SHA-256 for all of them, which goes into `Dataset.source`.
 - `VERSION` is raised when the same files and parameters give other data; stored trials of the old one no longer count.
 - `version(**parameters)` returns it, raised only for those files that gave other data before.
+- `entry(**parameters)` returns what a file beside the loader says of a data set, where that decides what is read.
 - `CHOICES` names parameters that have a few values, with these values; `AT_LEAST` names whole numbers, with the
   smallest, and `AT_MOST` those that are at most another one.
 - `checked(**parameters)` refuses bad ones, and returns them in the one spelling of all that give equal data.
@@ -113,7 +114,10 @@ def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping
     # what came later is named where it is no default
     stated |= {key: value for key, value in preparation.items() if value != NOTHING[key]}
     files = digests_of(files_of(name, parameters))
-    return digest({"loader": name, "version": version, "parameters": stated, "files": files})
+    parts = {"loader": name, "version": version, "parameters": stated, "files": files}
+    if hasattr(module, "entry"):
+        parts["entry"] = module.entry(**parameters)
+    return digest(parts)
 
 
 def missing_files(name: str, /, **params: Any) -> list[str]:

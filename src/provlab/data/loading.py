@@ -24,6 +24,7 @@ from .identity import FileOfData, checked_parameters, digests_of, files_of, iden
 from .registry import SourceFile, source_names
 
 _FORMAT = 3
+_VECTORS = ("official_train", "groups", "sample_weight", "folds")
 _log = logging.getLogger(__name__)
 
 
@@ -46,6 +47,9 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     min_class_size : int, default=None
         Classes with fewer rows are left out, with a warning; None keeps all. In a config:
         `+dataset.min_class_size=10`.
+    distinct_rows : bool, default=False
+        Leave out rows that equal an earlier one in all columns and the target, before rows are drawn. In a config:
+        `+dataset.distinct_rows=true`.
     **params
         Keyword parameters of the loader, see the docstring of `provlab.data.loaders.<name>.load`.
 
@@ -108,11 +112,15 @@ def _path_of(file: FileOfData) -> FileOfData:
 
 def _write(path: Path, dataset: Dataset) -> None:
     parts = {**dataset.arrays, "y": dataset.y}
-    if dataset.official_train is not None:
-        parts["official_train"] = dataset.official_train
+    for name in _VECTORS:
+        if getattr(dataset, name) is not None:
+            parts[name] = getattr(dataset, name)
     # Names as one text: an array would take the longest word's width for each, and a TechTC "word" has 3757 letters.
-    meta = {"name": dataset.name, "source": dataset.source, "content": dataset.content}
-    text = json.dumps({**meta, "feature_names": dataset.feature_names.tolist()})
+    meta: dict[str, Any] = {"name": dataset.name, "source": dataset.source, "content": dataset.content}
+    meta["feature_names"] = dataset.feature_names.tolist()
+    meta["categories"] = {column: texts.tolist() for column, texts in dataset.categories.items()}
+    meta["class_names"] = None if dataset.class_names is None else dataset.class_names.tolist()
+    text = json.dumps(meta)
     with replacing(path) as temporary, temporary.open("xb") as file:
         np.savez(file, allow_pickle=False, meta=np.frombuffer(text.encode(), dtype=np.uint8), **parts)
 
@@ -122,13 +130,19 @@ def _read(path: Path) -> Dataset:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
         meta = json.loads(parts["meta"].tobytes())
         names = np.array(meta["feature_names"], dtype=object)
+        vectors = {name: parts.get(name) for name in _VECTORS}
         y = parts["y"]
         if "dense" in parts:
             X = parts["dense"]
         else:
             X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), (y.size, names.size))
-        split = parts.get("official_train")
-    dataset = Dataset(X, y, names, meta["name"], meta["source"], split)
+    # entries that were written before these existed have none of them
+    categories = {column: np.array(texts, dtype=object) for column, texts in meta.get("categories", {}).items()}
+    stated = meta.get("class_names")
+    class_names = None if stated is None else np.array(stated, dtype=object)
+    dataset = Dataset(
+        X, y, names, meta["name"], meta["source"], class_names=class_names, categories=categories, **vectors
+    )
     if dataset.content != meta["content"]:
         raise ValueError("its content does not have the recorded digest")
     return dataset

@@ -1,11 +1,13 @@
 """R data files, read as a stream.
 
-The form is the one that R's `save` writes, RDX2 in XDR (R Internals, "Serialization Formats"), packed with xz. What
-registered files have is read: vectors and lists, without missing texts.
+The form is the one that R's `save` writes, RDX2 or RDX3 in XDR (R Internals, "Serialization Formats"), packed with
+gzip, bzip2 or xz. What registered files have is read: vectors, lists and what wraps a vector.
 """
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import lzma
 import struct
@@ -16,16 +18,23 @@ from typing import IO, Any
 
 import numpy as np
 
-_NULL, _REFERENCE = 254, 255
-_SYMBOL, _PAIRS, _TEXT, _INTEGERS, _DOUBLES = 1, 2, 9, 13, 14
-_HAS_ATTRIBUTES = 0x200
+_NULL, _REFERENCE, _WRAPPER = 254, 255, 238
+_SYMBOL, _PAIRS, _TEXT, _TRUTHS, _INTEGERS, _DOUBLES = 1, 2, 9, 10, 13, 14
+_HAS_ATTRIBUTES, _HAS_NAME = 0x200, 0x400
+
+_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+"""By the first two bytes of a packed file."""
+
+MISSING_INTEGER = -(2**31)
+"""R's missing value among integers and truth values."""
 
 
 @dataclass(frozen=True)
 class RVector:
     """A vector or list of R, with attributes such as names, levels and class; `vector[name]` is an entry.
 
-    `values` are int32 for integers, float64 for doubles, lists of str for texts, and of objects for lists.
+    `values` are int32 for integers and truth values, float64 for doubles, lists of str for texts, with None for a
+    missing one, and lists of objects for lists.
     """
 
     values: Any
@@ -36,11 +45,13 @@ class RVector:
 
 
 def read_r_data(path: Path, *, doubles: Callable[[np.ndarray], Any] = np.asarray) -> dict[str, Any]:
-    """Return the objects of an R data file by name: RVector, dict (pair lists) or None.
+    """Return the objects of an R data file by name: RVector, list (of pairs) or None.
 
     `doubles` is called with each vector of doubles, shape (n,), as it is read; what it returns is kept in its place.
     """
-    with lzma.open(path) as unpacked:
+    with path.open("rb") as packed:
+        opener = _OPENERS[packed.read(2)]
+    with opener(path) as unpacked:
         return _Reader(io.BufferedReader(unpacked, 1 << 20), doubles).objects()
 
 
@@ -52,8 +63,11 @@ class _Reader:
         self._symbols: list[str] = []
 
     def objects(self) -> dict[str, Any]:
-        self._stream.read(19)  # RDX2, the format, and versions of both and of R
-        return self._item()
+        form = self._stream.read(5)
+        self._stream.read(14)  # the format, and versions of both and of R
+        if form == b"RDX3\n":
+            self._stream.read(self._integer())  # the name of the encoding
+        return dict(self._item())
 
     def _integer(self) -> int:
         return struct.unpack(">i", self._stream.read(4))[0]
@@ -64,7 +78,7 @@ class _Reader:
         return values.astype(kind)
 
     def _item(self) -> Any:
-        """Read one object; symbols and texts come as str, pair lists, whose pairs all have names, as dict."""
+        """Read one object; symbols and texts come as str, pair lists as list of (name or None, value)."""
         flags = self._integer()
         kind = flags & 0xFF
         if kind == _NULL:
@@ -75,16 +89,20 @@ class _Reader:
         if kind == _REFERENCE:
             return self._symbols[(flags >> 8) - 1]
         if kind == _TEXT:
-            return self._stream.read(self._integer()).decode("latin-1")
+            length = self._integer()
+            return None if length < 0 else self._stream.read(length).decode("latin-1")
         if kind == _PAIRS:
-            pairs = {self._item(): self._item()}
-            while self._integer() & 0xFF == _PAIRS:
-                pairs |= {self._item(): self._item()}
-            return pairs
+            name = self._item() if flags & _HAS_NAME else None
+            value = self._item()
+            rest = self._item()
+            return [(name, value), *rest] if isinstance(rest, list) else [(name, value)]
+        if kind == _WRAPPER:
+            _class, [(_, vector)], attributes = self._item(), self._item(), self._item()
+            return RVector(vector.values, dict(attributes or ()))
         if kind == _DOUBLES:
             values: Any = self._doubles(self._numbers("f8"))
-        elif kind == _INTEGERS:
+        elif kind in (_INTEGERS, _TRUTHS):
             values = self._numbers("i4")
         else:  # texts or a list
             values = [self._item() for _ in range(self._integer())]
-        return RVector(values, self._item() if flags & _HAS_ATTRIBUTES else {})
+        return RVector(values, dict(self._item()) if flags & _HAS_ATTRIBUTES else {})

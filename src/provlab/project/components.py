@@ -1,4 +1,4 @@
-"""From configs to components: provsel's own classes, those of modules that the project trusts, and nothing else."""
+"""From configs to components: classes of provsel, of scikit-learn, of modules that are trusted, and nothing else."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ import numpy as np
 from provlab import FORMER_MODULES
 from provlab.project.documents import canonical_json
 from provlab.project.estimators import FUNCTION, object_in_hand
-from provlab.project.messages import did_you_mean
+from provlab.project.messages import did_you_mean, nearest
 from provlab.project.project import FILE, Project, current_project
+from provlab.project.scikit_learn import KINDS, function_target, kind_of, listed
 from provlab.project.versions import version_of
 from provsel.certificates import THEOREMS, Measure
 
@@ -42,30 +43,34 @@ KEYED_BY_CLASS = (*REGISTRIES.values(), "provlab.preparation")
 KEY_NAMES = {present: former for former, present in FORMER_MODULES.items()}
 """Packages as keys hold them, by the names that they have now."""
 
-SCIKIT_LEARN = (
-    "sklearn.linear_model.Ridge",
-    "sklearn.linear_model.RidgeCV",
-    "sklearn.linear_model.Lasso",
-    "sklearn.linear_model.LogisticRegression",
-    "sklearn.svm.LinearSVC",
-    "sklearn.svm.LinearSVR",
-    "sklearn.ensemble.ExtraTreesClassifier",
-    "sklearn.ensemble.ExtraTreesRegressor",
-)
-"""Models that a config may name without trust: they take numbers and words only, and so call nothing and read no file.
-Each is of another kind than provsel's."""
-
 UNSET = "???"
 """Placeholder for a class that `selector=any` needs."""
 
-METHODS = {"selector": "transform", "model": "predict", "measure": "measure", "preparation": "transform"}
+METHODS = {
+    "selector": "transform",
+    "model": "predict",
+    "measure": "measure",
+    "preparation": "transform",
+    "splitter": "split",
+}
 """What a class from elsewhere has to have."""
+
+LISTED = dict.fromkeys(("model", "selector", "preparation", "component"), "estimator")
+"""What each kind is called on the list of scikit-learn's names, where that is another word."""
+
+PLACES = {"splitter": "protocol.cv", "scorer": "protocol.scoring"}
+"""Where a config has a kind that is no group of its own."""
+
+WITHOUT_BASE = ("splitter", "kernel", "scorer")
+"""Kinds that scikit-learn has no public base class for."""
 
 
 def base_of(kind: str) -> type:
     """Return what a component of other modules inherits from, so that nothing else is ever called."""
     from sklearn.base import BaseEstimator
 
+    if kind in WITHOUT_BASE:
+        return object
     return Measure if kind == "measure" else BaseEstimator
 
 
@@ -89,10 +94,10 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
 
     Parameters
     ----------
-    kind : {"selector", "model", "measure", "preparation"}
+    kind : {"selector", "model", "measure", "preparation", "splitter", "kernel", "scorer"}
     config : mapping
-        `_target_: provsel.<kind>s.<Class>`, of a measure `provsel.certificates.<Class>`, or a class of a module that
-        the project trusts, and its arguments.
+        `_target_: provsel.<kind>s.<Class>`, of a measure `provsel.certificates.<Class>`, a public name of scikit-learn,
+        see `provlab.project.scikit_learn`, or a class of a module that the project trusts, and its arguments.
 
     Raises
     ------
@@ -104,23 +109,26 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     own = _own_classes(kind, package)
     if name in own:
         return own[name]
-    if kind == "model" and target in SCIKIT_LEARN:
-        return getattr(importlib.import_module(package), name)
+    if kind_of(target) == LISTED.get(kind, kind):
+        component: type = listed(str(target))
+        return _with_method(kind, component)
     if isinstance(in_hand := object_in_hand(target), type) and issubclass(in_hand, base_of(kind)):
         return _with_method(kind, in_hand)
     if package and package.split(".")[0] in current_project().trust:
         return _with_method(kind, _trusted_class(kind, package, name, current_project()))
     places = [REGISTRIES[kind]] if kind in REGISTRIES else []
+    if kind != "measure":
+        places.append(f"scikit-learn's public {LISTED.get(kind, kind)}s")
     raise ValueError(
-        f"config of the {kind}: expected a class of {', '.join([*places, *(SCIKIT_LEARN if kind == 'model' else ())])}"
-        f" or of a module that the project trusts ({', '.join(current_project().trust) or 'none'}), got "
+        f"config of the {kind}: expected a class of {' or '.join(places)} or of a module that the project trusts "
+        f"({', '.join(current_project().trust) or 'none'}), got "
         f"{'none' if target in (None, UNSET) else repr(target)[:82]}; {_advice(kind, str(target))}."
     )
 
 
 def _own_classes(kind: str, package: str) -> dict[str, type]:
     """Return the classes of a package that a config may name for a kind; none of any other package."""
-    if KEY_NAMES.get(package, package) not in NAMEABLE[kind]:
+    if KEY_NAMES.get(package, package) not in NAMEABLE.get(kind, ()):
         return {}
     return registered(kind, package)
 
@@ -136,6 +144,10 @@ def _advice(kind: str, target: str) -> str:
         names = registered(kind)
         targets = [f"{REGISTRIES[kind]}.{name}" for name in names]
         return f"name one of {REGISTRIES[kind]}: {', '.join(names)}{did_you_mean(target, targets)}"
+    same_name = {name.rpartition(".")[2]: name for name, stands_for in KINDS.items() if stands_for != "function"}
+    meant = nearest(target.rpartition(".")[2], same_name) if module == "sklearn" else ""
+    if meant:
+        return f"did you mean {same_name[meant]}"
     place = f"add {module!r} to trust in {FILE}"
     if current_project().papers is None:
         place = f"write trust = [{module!r}] into a new file {FILE}"
@@ -177,9 +189,11 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments in `config`, checked against the signature of the class."""
     cls = component_class(kind, config)
     arguments = {name: value for name, value in config.items() if name != "_target_"}
+    if kind_of(config["_target_"]):
+        arguments = _spelled_as_scikit_learn(kind, config["_target_"], arguments)
     accepted = _parameters(kind, cls)
     unknown = sorted(set(arguments) - set(accepted))
-    if unknown:
+    if unknown and kind != "scorer":  # make_scorer hands other arguments to its function
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected arguments among {', '.join(accepted) or 'none'}, "
             f"got {', '.join(unknown):.200}{did_you_mean(unknown[0], accepted) or '; correct the name or remove it.'}"
@@ -190,6 +204,23 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
             f"pickles, which run code when they are read; leave it out."
         )
     return arguments
+
+
+def _spelled_as_scikit_learn(kind: str, target: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments of a listed class with a score function for its name, and `k` for `n_features_to_select`."""
+    spelled = dict(arguments)
+    score_func = spelled.get("score_func")
+    if isinstance(score_func, str):
+        if kind == "scorer" and "." in score_func:
+            spelled["score_func"] = {FUNCTION: score_func}
+        else:
+            module = "metrics" if kind == "scorer" else "feature_selection"
+            spelled["score_func"] = {FUNCTION: function_target(f"{kind}.score_func", score_func, module)}
+    if target == "sklearn.feature_selection.SelectKBest" and "n_features_to_select" in spelled:
+        count = spelled.pop("n_features_to_select")
+        if count is not None:
+            spelled["k"] = count
+    return spelled
 
 
 def _memories(value: Any) -> Iterator[tuple[str, Any]]:
@@ -208,30 +239,79 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     Of a measure, it is the function of a trial, with its settings.
     """
     arguments = component_arguments(kind, config)
-    built = {name: _replace_components(value, _build_inner) for name, value in arguments.items()}
+    build_inner = partial(_build_inner, kind)
+    built = {name: _replace_components(value, build_inner) for name, value in arguments.items()}
     cls: Any = component_class(kind, config)
+    if kind_of(config["_target_"]):
+        built = _with_tuples(cls, built)
     missing = [name for name, is_needed in _parameters(kind, cls).items() if is_needed and name not in arguments]
     if missing:
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected a value of {', '.join(missing)}, got none; it has no "
-            f"default, so add {', '.join(f'+{kind}.{name}=...' for name in missing)}."
+            f"default, so add {', '.join(f'+{PLACES.get(kind, kind)}.{name}=...' for name in missing)}."
         )
     return partial(cls.measure, **built) if kind == "measure" else cls(**built)
 
 
-def _build_inner(value: Mapping[str, Any]) -> Any:
+def _with_tuples(cls: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with lists as tuples where the default is one: scikit-learn checks the type."""
+    parameters = inspect.signature(cls).parameters
+    typed = dict(arguments)
+    for name, value in arguments.items():
+        if isinstance(value, list) and name in parameters and isinstance(parameters[name].default, tuple):
+            typed[name] = tuple(value)
+    return typed
+
+
+def _build_inner(kind: str, value: Mapping[str, Any]) -> Any:
+    """Return a component or a function that is an argument of a component of a kind."""
     if is_component(value):
         return build(inner_kind(value), value)
-    function = object_in_hand(value[FUNCTION])
+    function = function_of(kind, value)
+    build_inner = partial(_build_inner, kind)
+    args = _replace_components(value.get("args", ()), build_inner)
+    keywords = _replace_components(value.get("keywords", {}), build_inner)
+    return partial(function, *args, **keywords) if args or keywords else function
+
+
+def function_of(kind: str, config: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return the function that a config names: one that this program passed, or a score function of scikit-learn.
+
+    As a scorer also one that a trusted module defines.
+
+    Raises
+    ------
+    ValueError
+        For any other name.
+    """
+    name = config[FUNCTION]
+    function: Any = object_in_hand(name)
+    if function is None and kind_of(name) == "function":
+        function = listed(name)
+    if function is None and kind == "scorer" and isinstance(name, str):
+        function = _trusted_function(name)
     if function is None or isinstance(function, type):
         raise ValueError(
-            f"{FUNCTION}: expected a function that this program passed, got {value[FUNCTION]!r:.80}; "
-            f"configs name estimators only."
+            f"{FUNCTION}: expected a function that this program passed, or a score function of scikit-learn, got "
+            f"{name!r:.80}; a config may name one of a module that the project trusts as a scorer only."
         )
-    bound = {name: _replace_components(value.get(name, ()), _build_inner) for name in ("args", "keywords")}
-    return (
-        partial(function, *bound["args"], **dict(bound["keywords"])) if bound["args"] or bound["keywords"] else function
-    )
+    checked: Callable[..., Any] = function
+    return checked
+
+
+def _trusted_function(name: str) -> Any:
+    """Return a function of a trusted module that is defined there, else None; of scikit-learn the list decides."""
+    project = current_project()
+    module, _, last = name.rpartition(".")
+    top = module.split(".")[0]
+    if top not in project.trust or top == "sklearn":
+        return None
+    try:
+        function = getattr(_module(module, project.root), last, None)
+    except (ImportError, SyntaxError) as error:
+        raise ValueError(f"protocol.scoring: expected a function {name}, got {error}; correct it.") from error
+    is_defined_there = inspect.isfunction(function) and function.__module__.split(".")[0] == top
+    return function if is_defined_there else None
 
 
 def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -239,10 +319,11 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     cls = component_class(kind, config)
     arguments = component_arguments(kind, config)
     package, name = _key_package(config)
+    identity_of_inner = partial(_identity, kind)
     return {
         "name": name if package in KEYED_BY_CLASS else f"{package}.{name}",
         "algorithm_version": version_of(cls),
-        "arguments": {name: _replace_components(value, _identity) for name, value in arguments.items()},
+        "arguments": {name: _replace_components(value, identity_of_inner) for name, value in arguments.items()},
     }
 
 
@@ -270,10 +351,19 @@ def component_json(kind: str, config: Mapping[str, Any]) -> str:
     return canonical_json({"config": config, "identity": component_identity(kind, config)})
 
 
-def _identity(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _identity(kind: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what keys hold of a component or a function that is an argument of a component of a kind."""
     if is_component(value):
         return component_identity(inner_kind(value), value)
-    return {name: _replace_components(argument, _identity) for name, argument in value.items()}
+    return function_identity(kind, value)
+
+
+def function_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what keys hold of a function: its name, version, and the arguments that are bound to it."""
+    bound = {name: value for name, value in config.items() if name not in (FUNCTION, "version")}
+    identity_of_inner = partial(_identity, kind)
+    inner = {name: _replace_components(value, identity_of_inner) for name, value in bound.items()}
+    return {FUNCTION: config[FUNCTION], "version": version_of(function_of(kind, config)), **inner}
 
 
 def _replace_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
@@ -298,11 +388,15 @@ def inner_kind(config: Mapping[str, Any]) -> str:
     package, _, name = target.rpartition(".")
     if is_own(config):
         return "model" if package == REGISTRIES["model"] else "selector"
-    component = object_in_hand(target)
+    if kind_of(target) in WITHOUT_BASE:
+        return kind_of(target)
+    component = listed(target) if kind_of(target) == "estimator" else object_in_hand(target)
     if component is None and package.split(".")[0] in current_project().trust:
         component = _trusted_class("component", package, name, current_project())
     # another one is a model, which is refused with all that could stand there
-    return "model" if component is None or hasattr(component, "predict") else "selector"
+    if component is None or hasattr(component, "predict"):
+        return "model"
+    return "selector" if hasattr(component, "transform") or not kind_of(target) else "component"
 
 
 def _trusted_class(kind: str, package: str, name: str, project: Project) -> type:
@@ -331,7 +425,7 @@ def _trusted_class(kind: str, package: str, name: str, project: Project) -> type
 
 def _with_method(kind: str, cls: type) -> type:
     """Return a class that has what its kind has to have."""
-    if not hasattr(cls, METHODS[kind]):
+    if kind in METHODS and not hasattr(cls, METHODS[kind]):
         name = f"{cls.__module__}.{cls.__name__}"
         raise ValueError(f"config of the {kind}: expected a class with {METHODS[kind]}, got {name}; choose another.")
     return cls

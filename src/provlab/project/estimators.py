@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from provlab.project.scikit_learn import kind_of
 from provlab.project.versions import version_of
 
 _IN_HAND: ContextVar[dict[str, Any]] = ContextVar("in_hand")
@@ -45,10 +46,11 @@ def as_config(value: Any) -> Any:
         An argument that is no plain value, function or estimator, or a class or function that has no name of its own.
     """
     from sklearn.base import BaseEstimator
+    from sklearn.metrics import get_scorer
 
-    if isinstance(value, BaseEstimator):
+    if isinstance(value, BaseEstimator) or kind_of(public_name(type(value))) in ("kernel", "splitter"):
         defaults = {name: argument.default for name, argument in inspect.signature(type(value)).parameters.items()}
-        arguments = value.get_params(deep=False)
+        arguments = _arguments_of(value)
         stated = {
             name: argument for name, argument in arguments.items() if not _is_default(argument, defaults.get(name))
         }
@@ -56,8 +58,12 @@ def as_config(value: Any) -> Any:
             "_target_": _name_in_hand(type(value)),
             **{name: as_config(argument) for name, argument in stated.items()},
         }
+    if isinstance(value, type(get_scorer("accuracy"))):
+        return _scorer_config(value)
     if isinstance(value, Mapping):
         return {str(name): as_config(argument) for name, argument in value.items()}
+    if isinstance(value, set | frozenset):
+        value = sorted(value)
     if isinstance(value, list | tuple | np.ndarray):
         return [as_config(argument) for argument in value]
     if isinstance(value, np.generic):
@@ -69,6 +75,30 @@ def as_config(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     raise ValueError(f"compare: expected plain values, functions and estimators as arguments, got {value!r:.80}.")
+
+
+def _arguments_of(value: Any) -> dict[str, Any]:
+    """Return the arguments of an estimator or a kernel, or of a splitter, which keeps them as attributes."""
+    if hasattr(value, "get_params"):
+        arguments: dict[str, Any] = value.get_params(deep=False)
+        return arguments
+    kept = {**getattr(value, "cvargs", {}), **vars(value)}  # repeated folds keep some for the splitter inside
+    return {name: kept[name] for name in inspect.signature(type(value)).parameters}
+
+
+def _scorer_config(scorer: Any) -> Any:
+    """Return the name of one of scikit-learn's scorers, or else the call of `make_scorer` that makes it again."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    for name in get_scorer_names():
+        if vars(get_scorer(name)) == vars(scorer):
+            return name
+    config = {"_target_": "sklearn.metrics.make_scorer", "score_func": as_config(scorer._score_func)}
+    if scorer._response_method != "predict":
+        config["response_method"] = as_config(scorer._response_method)
+    if scorer._sign < 0:
+        config["greater_is_better"] = False
+    return {**config, **as_config(scorer._kwargs)}
 
 
 def _name_in_hand(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from provlab.run.preparation import prepared_rows
 from provlab.run.shared_rows import SharedView, checksum, copied, freeze
 
 if TYPE_CHECKING:
-    from provlab.data import Dataset
+    from provlab.data import Classes, Dataset
     from provsel.kernels.spectral import Matrix
 
 
@@ -37,6 +37,8 @@ class Fold:
         Where a preparation made the columns; None where they are those of the data set.
     test_weight : ndarray of shape (n_test,)
         Weights of the test rows; those of the training rows are in `view.metadata`.
+    classes : Classes
+        What the classes stand for; None of a regression.
     """
 
     view: SharedView
@@ -44,6 +46,7 @@ class Fold:
     y_test: NDArray[Any]
     feature_names: NDArray[np.object_] | None = None
     test_weight: NDArray[np.float64] | None = None
+    classes: Classes | None = None
 
     @property
     def is_regression(self) -> bool:
@@ -57,7 +60,8 @@ class Fold:
     def private(self, *, may_change: bool) -> Fold:
         """Return a copy whose arrays can be written to, for a class that needs such; see `SharedView.private`."""
         rows = copied([self.X_test, self.y_test, self.test_weight])
-        return Fold(self.view.private(may_change=may_change), rows[0], rows[1], self.feature_names, rows[2])
+        view = self.view.private(may_change=may_change)
+        return replace(self, view=view, X_test=rows[0], y_test=rows[1], test_weight=rows[2])
 
     def test_checksum(self) -> int:
         """Return a number that changes with any value of the test rows, their labels and weights."""
@@ -89,7 +93,7 @@ def make_fold(
     """Return one fold of a protocol, prepared by what has seen its training rows only."""
     train, test = protocol.rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
     if protocol.scores:
-        check_rows(dataset, train, test, fold)
+        check_rows(dataset, train, test, fold, every_class=protocol.every_class)
     return fold_of_rows(protocol, dataset, train, test, preparation, split_seed)
 
 
@@ -103,7 +107,10 @@ def fold_of_rows(
 ) -> Fold:
     """Return the fold of some rows of a data set, after a preparation that is fitted on the training rows."""
     names = None
-    whole = train.size == len(dataset.y)  # a copy of the largest data sets would cost half a gigabyte
+    # stated splits may have as many rows with some of them twice
+    whole = np.array_equal(
+        train, np.arange(len(dataset.y))
+    )  # a copy of the largest data sets would cost half a gigabyte
     if preparation is not None:
         X_train, X_test, names = prepared_rows(preparation, dataset, train, test, seed)
         # a panel has hundreds of thousands of trials: names that are those of the data are not stored again
@@ -117,4 +124,5 @@ def fold_of_rows(
     labels = dataset.y if whole else dataset.y[train]
     test_weight = None if weight is None else weight[test]
     kind_of_view = MeasuredView if protocol.measures_memory else SharedView
-    return Fold(kind_of_view(X_train, labels, metadata), X_test, dataset.y[test], names, test_weight)
+    view = kind_of_view(X_train, labels, metadata)
+    return Fold(view, X_test, dataset.y[test], names, test_weight, dataset.classes)

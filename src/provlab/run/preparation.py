@@ -45,6 +45,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     scale : {"standard", "range", "robust"} or None, default=None
         Of numbers: mean 0 and variance 1; from 0 to 1; median 0 and interquartile range 1. Sparse rows are divided, not
         shifted, and so stay sparse.
+    drop_constant : bool, default=False
+        Leave out the columns of what that gives which have one value in all training rows.
 
     Examples
     --------
@@ -58,11 +60,17 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     algorithm_version = 1
 
     def __init__(
-        self, *, missing: str | None = "median", categories: str | None = "one_hot", scale: str | None = None
+        self,
+        *,
+        missing: str | None = "median",
+        categories: str | None = "one_hot",
+        scale: str | None = None,
+        drop_constant: bool = False,
     ) -> None:
         self.missing = missing
         self.categories = categories
         self.scale = scale
+        self.drop_constant = drop_constant
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit on a DataFrame or a sparse matrix of numbers; y is not used.
@@ -80,9 +88,16 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         for name, choices in (("missing", MISSING), ("categories", ("one_hot",)), ("scale", SCALES)):
             if getattr(self, name) is not None:
                 check_choice("preparation", name, getattr(self, name), choices)
+        self.transformer_ = self._transformer(X)
+        rows = self.transformer_.fit_transform(X)
+        if self.drop_constant:
+            self.varying_ = varying_columns(rows)
+        return self._without_constant(rows)
+
+    def _transformer(self, X: Any) -> Any:
+        """Return what is fitted: all but `drop_constant`."""
         if sparse.issparse(X):
-            self.transformer_ = self.of_numbers(is_sparse=True)
-            return self.transformer_.fit_transform(X)
+            return self.of_numbers(is_sparse=True)
         is_text = np.array([kind.kind == "O" for kind in X.dtypes], dtype=bool)
         if is_text.any() and self.categories is None:
             texts = X.columns[is_text]
@@ -97,7 +112,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 f"one of {', '.join(MISSING)}."
             )
         encoder = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
-        self.transformer_ = ColumnTransformer(
+        return ColumnTransformer(
             [
                 # masks: each name would be searched for among all names
                 ("numbers", self.of_numbers(), ~is_text),
@@ -105,7 +120,6 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             ],
             verbose_feature_names_out=False,
         )
-        return self.transformer_.fit_transform(X)
 
     def of_numbers(self, *, is_sparse: bool = False, impute: bool = True) -> Any:
         """Return what is done to columns of numbers, an unfitted pipeline; without missing values nothing to impute."""
@@ -122,6 +136,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def sources(self) -> NDArray[np.int64]:
         """Return for each column of `transform` the number of the column of the table that it is made of."""
+        return self._without_constant(self._all_sources())
+
+    def _all_sources(self) -> NDArray[np.int64]:
         places = np.arange(self.transformer_.n_features_in_)
         if not isinstance(self.transformer_, ColumnTransformer):
             return places
@@ -136,11 +153,24 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """Return rows as numbers, shape (n, columns): dense for a DataFrame, sparse for a sparse matrix."""
-        return self.transformer_.transform(X)
+        return self._without_constant(self.transformer_.transform(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of `transform`."""
-        return np.asarray(self.transformer_.get_feature_names_out(input_features), dtype=object)
+        return self._without_constant(np.asarray(self.transformer_.get_feature_names_out(input_features), dtype=object))
+
+    def _without_constant(self, columns: Any) -> Any:
+        """Return what has a column, or an entry, for each column without those of constant ones."""
+        return columns[..., self.varying_] if self.drop_constant else columns
+
+
+def varying_columns(rows: Any) -> NDArray[np.int64]:
+    """Return the numbers of the columns that have more than one value."""
+    if sparse.issparse(rows):
+        differs = rows.max(axis=0).toarray().ravel() != rows.min(axis=0).toarray().ravel()
+    else:
+        differs = (rows != rows[:1]).any(axis=0)
+    return np.flatnonzero(differs)
 
 
 def table_of(dataset: Dataset) -> pd.DataFrame | sparse.csr_array:
@@ -190,7 +220,9 @@ def prepared_rows(
             f"step that fills them, or choose preparation=impute."
         )
     try:
-        names = np.asarray(transformer.get_feature_names_out(), dtype=object)
+        # a frame has the names of its columns, and sparse rows have none
+        column_names = dataset.feature_names if sparse.issparse(table) else None
+        names = np.asarray(transformer.get_feature_names_out(column_names), dtype=object)
     except (AttributeError, ValueError):  # such as a function, which cannot name what it gives
         n_columns = X.shape[1]
         if n_columns == dataset.X.shape[1]:

@@ -309,7 +309,7 @@ def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[st
             if task.dataset["name"] != "file" and not (is_here and isinstance(cell.measured, AbstractFolds)):
                 continue
             has_preparation = cell.protocol.get("preparation") is not None
-            folds = cell.protocol["split"], cell.protocol["n_splits"]
+            folds = cell.protocol["split"], cell.protocol["n_splits"], canonical_json(cell.protocol.get("cv"))
             about = (cell.data, *folds, has_preparation, canonical_json(dict(cell.model)))
             if about not in reasons:
                 reasons[about] = _reason_against(cell)

@@ -1,8 +1,8 @@
-"""How well predictions are: the error of classes, R^2 and errors of numbers, and scikit-learn's scorers by name."""
+"""How well predictions are: the error of classes, R^2 and errors of numbers, and the scorers of a cell."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
@@ -11,17 +11,25 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer, mean_absolute_error, r2_score, root_mean_squared_error
 
 from provlab.core.protocols.base import Record
-from provlab.core.protocols.scoring import response_methods, usable_scorers
+from provlab.core.protocols.scorers import Scorers
+from provlab.core.protocols.scoring import is_made, response_methods, scorer_of, usable_scorers
+from provlab.data import Classes
 
 
 def measured(
-    scoring: Sequence[str], model: Any, X: Any, y: NDArray[Any], predicted: NDArray[Any], weight: NDArray[Any] | None
+    scorers: Scorers,
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    predicted: NDArray[Any],
+    weight: NDArray[Any] | None,
+    classes: Classes | None,
 ) -> Record:
     """Return error, or R^2, RMSE and MAE of numbers, and the value of each scorer.
 
     Parameters
     ----------
-    scoring : sequence of str
+    scorers : mapping
         Checked by `check_scorers`.
     model : estimator
         Fitted.
@@ -30,6 +38,8 @@ def measured(
     y, predicted : ndarray of shape (n_test,)
     weight : ndarray of shape (n_test,), or None
         Of the test rows, in every measure.
+    classes : Classes, or None
+        What scorers of `make_scorer` and functions see in place of y.
 
     Raises
     ------
@@ -45,10 +55,15 @@ def measured(
     else:
         scores = {"error": float(np.average(predicted != y, weights=weight))}
     weights = {} if weight is None else {"sample_weight": weight}
-    for name in scoring:
+    for name, config in scorers.items():
         try:
-            scores[name] = _score(name, model, X, y, weights, predicted)
+            if isinstance(config, str):
+                scores[name] = _score(config, model, X, y, weights, predicted)
+            else:
+                scores[name] = _own_score(name, scorer_of(config), labelled(model, classes), X, y, weights, classes)
         except ValueError as error:
+            if not isinstance(config, str):
+                raise
             others = ", ".join(scorer for scorer in usable_scorers(model) if _applies(scorer, model, X, y, weights))
             raise ValueError(
                 f"protocol.scoring: expected scorers that apply to these data, got {name}: "
@@ -61,13 +76,35 @@ def _score(
     name: str, model: Any, X: Any, y: NDArray[Any], weights: Mapping[str, Any], predicted: NDArray[Any] | None = None
 ) -> float:
     scorer = get_scorer(name)
-    if weights and "sample_weight" not in signature(scorer._score_func).parameters:
-        raise ValueError("it takes no sample_weight")
-    if predicted is not None and response_methods(name) == (
-        "predict",
-    ):  # as the scorer would, without predicting again
+    _check_weights(scorer._score_func, weights)
+    if predicted is not None and response_methods(scorer) == ("predict",):
+        # as the scorer would, without predicting again
         return float(scorer._sign * scorer._score_func(y, predicted, **scorer._kwargs, **weights))
     return float(scorer(model, X, y, **weights))
+
+
+def _own_score(
+    name: str,
+    scorer: Any,
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    weights: Mapping[str, Any],
+    classes: Classes | None,
+) -> float:
+    """Return what a scorer that is no name gives, which sees the labels of the data."""
+    _check_weights(scorer._score_func if is_made(scorer) else scorer, weights)
+    score = scorer(model, X, y if classes is None else classes.labels_of(y), **weights)
+    if not isinstance(score, int | float | np.number):
+        raise ValueError(
+            f"protocol.scoring: {name}: expected a number of a scorer, got {score!r:.80}; state several by their names."
+        )
+    return float(score)
+
+
+def _check_weights(function: Callable[..., Any], weights: Mapping[str, Any]) -> None:
+    if weights and "sample_weight" not in signature(function).parameters:
+        raise ValueError("it takes no sample_weight")
 
 
 def _applies(name: str, *rows: Any) -> bool:
@@ -75,3 +112,35 @@ def _applies(name: str, *rows: Any) -> bool:
         return bool(np.isfinite(_score(name, *rows)))
     except ValueError:
         return False
+
+
+def labelled(model: Any, classes: Classes | None) -> Any:
+    """Return a fitted model that predicts the labels of the data; as it is where these are its classes."""
+    if classes is None or classes.labels is classes.codes:
+        return model
+    return LabelledModel(model, classes)
+
+
+class LabelledModel:
+    """A fitted classifier whose classes are the labels of the data, in place of the whole numbers that it learned."""
+
+    def __init__(self, model: Any, classes: Classes) -> None:
+        self.model = model
+        self.classes = classes
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Labels of the classes that the model has seen."""
+        return self.classes.labels_of(self.model.classes_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return labels of rows, shape (n_samples,)."""
+        return self.classes.labels_of(self.model.predict(X))
+
+    def __sklearn_tags__(self) -> Any:
+        return self.model.__sklearn_tags__()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("model", "classes"):  # of a copy that has none yet
+            raise AttributeError(name)
+        return getattr(self.model, name)

@@ -21,6 +21,7 @@ from provlab.data import DataIntegrityError, Dataset, warn_of_scales
 from provlab.project.components import is_own
 from provlab.project.documents import canonical_json
 from provlab.project.messages import visible
+from provlab.run.class_weights import method_by_codes
 from provlab.run.environment import environment, git_revision
 from provlab.run.fold import Fold, make_fold
 from provlab.run.measuring import measure as measure_trial
@@ -139,9 +140,10 @@ def _cpu_seconds() -> float:
 def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fold) -> Record:
     seed = trial_seed(cell, task.repeat, task.fold, trial.draw)
     cell.measured.check_data(cell.method, dataset)
+    method = method_by_codes(cell.method, dataset.classes)
 
     def measure(rows: Fold) -> Record:
-        return measure_trial(cell.measured, cell.method, rows, seed=seed, split_seed=task.split_seed)
+        return measure_trial(cell.measured, method, rows, seed=seed, split_seed=task.split_seed)
 
     if cell.foreign:
         from provlab.run.foreign import run_foreign_trial  # scikit-learn, which those who only plan need not wait for

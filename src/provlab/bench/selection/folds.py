@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import get_scorer, root_mean_squared_error
+from sklearn.metrics import root_mean_squared_error
+from sklearn.model_selection import TimeSeriesSplit
 from threadpoolctl import threadpool_limits
 
 from provlab.bench.selection.methods import Method
 from provlab.bench.selection.table_selector import first_columns, fitted_rows
 from provlab.core.protocols import PROTOCOLS
 from provlab.core.protocols.base import Rows, check_rows, rarest_class
-from provlab.data import Dataset
+from provlab.data import Classes, Dataset
+from provlab.run.scoring import labelled
 from provsel.training_view import TrainingView
 
 Floats = NDArray[np.float64]
@@ -45,12 +47,18 @@ class Measure:
     Attributes
     ----------
     scoring : str
-        "" is the error, or RMSE.
+        Name of a scorer; "" is the error, or RMSE.
     is_regression : bool
+    scorer : callable, optional
+        Called with a fitted model, rows and labels.
+    classes : Classes, optional
+        What scorers that are no names of scikit-learn's see in place of y.
     """
 
     scoring: str
     is_regression: bool
+    scorer: Any = None
+    classes: Classes | None = None
 
     @property
     def sign(self) -> float:
@@ -74,8 +82,9 @@ class Measure:
 
     def of(self, model: Any, X: Any, y: NDArray[Any]) -> float:
         """Return the value of a fitted model on test rows."""
-        if self.scoring:
-            return float(get_scorer(self.scoring)(model, X, y))
+        if self.scorer is not None:
+            labels = y if self.classes is None else self.classes.labels_of(y)
+            return float(self.scorer(labelled(model, self.classes), X, labels))
         predicted = model.predict(X)
         if self.is_regression:
             return float(root_mean_squared_error(y, predicted))
@@ -104,6 +113,8 @@ class Problem:
     measure : Measure
     by_time : bool
         Whether rows stand in the order of time.
+    gap : int
+        Rows in the order of time that are left out between training and test rows of inner folds.
     random_state : int
         Seed of all folds.
     """
@@ -118,6 +129,7 @@ class Problem:
     measure: Measure
     by_time: bool
     random_state: int
+    gap: int = 0
 
     @property
     def protocol(self) -> Any:
@@ -368,7 +380,10 @@ def inner_splits(problem: Problem, rows: Rows, wanted: int) -> list[tuple[Rows, 
     n_splits = n_folds(part, wanted, problem.by_time)
     folds = []
     if n_splits > 1:
-        for train, test in problem.protocol.splits(part, n_splits, problem.random_state):
+        splits = problem.protocol.splits(part, n_splits, problem.random_state)
+        if problem.gap:
+            splits = TimeSeriesSplit(n_splits, gap=problem.gap).split(part.y)
+        for train, test in splits:
             has_all = part.is_regression or np.unique(part.y[train]).size == part.n_classes
             if has_all and test.size:
                 folds.append((rows[train], rows[test]))

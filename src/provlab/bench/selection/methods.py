@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from provlab.bench.selection.table_selector import SIZES
 from provlab.core.vocabulary import advice_on, family_of, file_named
 
 DEFAULT = (
@@ -132,10 +133,10 @@ def method_named(spelling: str) -> Method:
 
 def _check_selector(name: str, selector: Any) -> None:
     is_estimator = hasattr(selector, "get_params") and hasattr(selector, "fit") and not isinstance(selector, type)
-    if not is_estimator or "n_features_to_select" not in selector.get_params(deep=False):
+    if not is_estimator or not {*SIZES} & {*selector.get_params(deep=False)}:
         raise ValueError(
-            f"select: methods: expected an unfitted selector with n_features_to_select for {name!r:.80}, got "
-            f"{selector!r:.80}; compare takes selectors of a fixed number, such as SelectKBest."
+            f"select: methods: expected an unfitted selector with {' or '.join(SIZES)} for {name!r:.80}, got "
+            f"{selector!r:.80}; compare takes selectors that choose their number."
         )
 
 

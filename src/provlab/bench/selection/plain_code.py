@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
+from provlab.bench.selection.table_selector import sized
 from provlab.project.estimators import public_name
+from provsel.selectors import BaseSelector
 
 if TYPE_CHECKING:
     from provlab.bench.selection.selected import Selected
@@ -17,7 +19,8 @@ def code_of(selected: Selected) -> str:
     pipeline = selected.pipeline
     table_selector, model = pipeline["columns"], clone(pipeline["model"])
     count = table_selector.n_features_to_select
-    selector = clone(table_selector.selector).set_params(n_features_to_select=count)
+    selector = sized(table_selector.selector, count)
+    kept = "indices_" if isinstance(selector, BaseSelector) else "get_support()"
     preparation = table_selector.preparation
     of_pipeline = "from sklearn.pipeline import make_pipeline"
     imports = {"import pandas as pd", of_pipeline, _import(selector), _import(model)}
@@ -43,7 +46,7 @@ def code_of(selected: Selected) -> str:
         body = [
             f"prepare = make_pipeline({', '.join(steps)})",
             f"selector = {selector!r}",
-            "features = X.columns[selector.fit(prepare.fit_transform(X), y).indices_].tolist()",
+            f"features = X.columns[selector.fit(prepare.fit_transform(X), y).{kept}].tolist()",
             f"pipeline = make_pipeline(prepare, {model!r}).fit(X[features], y)",
             "print(features)",
         ]

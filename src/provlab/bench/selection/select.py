@@ -6,6 +6,7 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
 from sklearn.pipeline import Pipeline
 
 from provlab.bench.selection.folds import (
@@ -31,9 +33,14 @@ from provlab.bench.selection.folds import (
 from provlab.bench.selection.methods import chosen_methods
 from provlab.bench.selection.selected import Selected
 from provlab.bench.selection.table_selector import TableSelector, numbers_or_table
-from provlab.core.protocols.scoring import check_scorers
+from provlab.bench.splits import Splits, folds_of_rows, splits_of
+from provlab.core.protocols.base import check_rows
+from provlab.core.protocols.scorers import stated_scorers
+from provlab.core.protocols.scoring import check_scorers, scorer_of
 from provlab.core.vocabulary import advice_on, file_named
 from provlab.data import Dataset, load_dataset, warn_of_scales
+from provlab.project.estimators import as_config, estimators_in_hand
+from provlab.run.class_weights import model_by_codes
 from provlab.run.executors import usable_cores
 from provlab.run.isolation import isolated_children
 from provlab.run.preparation import table_of
@@ -56,7 +63,8 @@ def select(
     *,
     n_features_to_select: int | None = None,
     methods: str | Iterable[str] | Mapping[str, Any] | None = None,
-    scoring: str | None = None,
+    scoring: Any = None,
+    cv: Any = None,
     groups: Any = None,
     time: Any = None,
     task: str = "auto",
@@ -88,8 +96,13 @@ def select(
     methods : str, sequence of str or mapping, optional
         Names as of `selector=NAME`, also as "f_test,mrmr"; "all" for all fast ones, by default eight of different
         families. Or a mapping of names to unfitted selectors with `n_features_to_select`.
-    scoring : str, optional
-        A scorer of scikit-learn in place of the error in percent, or of the root mean squared error of numbers.
+    scoring : str, callable or mapping, optional
+        In place of the error in percent, or of the root mean squared error of numbers: a scorer of scikit-learn by
+        name, one of `make_scorer`, or a function of (model, X, y), where greater is better and X are the rows that the
+        model takes. A mapping gives it a name.
+    cv : int, splitter or iterable of (training rows, test rows), optional
+        The outer folds, as scikit-learn takes them, in place of `n_splits` and `repeats`. Inner folds stay: classes in
+        equal shares and groups whole, or in the order of the rows, with its gap, for `TimeSeriesSplit`.
     groups : array-like of shape (n_samples,), optional
         Rows of one group, such as a patient, are never in training and test rows at once.
     time : array-like of shape (n_samples,), optional
@@ -142,6 +155,7 @@ def select(
         n_features_to_select=n_features_to_select,
         methods=methods,
         scoring=scoring,
+        cv=cv,
         time=None if time is None else time_order(time, dataset.n_rows),
         model=model,
         preparation=preparation,
@@ -158,7 +172,8 @@ def select_on(
     *,
     n_features_to_select: int | None = None,
     methods: str | Iterable[str] | Mapping[str, Any] | None = None,
-    scoring: str | None = None,
+    scoring: Any = None,
+    cv: Any = None,
     time: NDArray[np.int64] | None = None,
     model: Any = None,
     preparation: Any = "standardise",
@@ -174,6 +189,7 @@ def select_on(
     Parameters
     ----------
     dataset : Dataset
+    cv : see `select`
     time : ndarray of shape (n_samples,), optional
         The order of the rows, see `time_order`.
     labels : ndarray of shape (n_samples,), optional
@@ -182,17 +198,22 @@ def select_on(
         Is told how long the work takes.
     """
     if labels is None:
-        labels = _labels_of(dataset)
+        labels = dataset.labels
     if time is not None:
         dataset, labels = _in_order(dataset, time), labels[time]
+    splits, gap = _outer_of(cv, dataset, time, random_state)
+    if cv is not None and (n_splits, repeats) != (None, 1):
+        raise ValueError("select: cv: expected no n_splits and no repeats beside it, got one of them; leave it out.")
+    if isinstance(cv, int):
+        n_splits = cv
+    is_by_time = time is not None or gap is not None
     check_classes(dataset)
     dataset, copies = _without_copies(dataset)
     notes = [f"columns that are equal are one: {first} = {', '.join(names)}" for first, names in copies.items()]
     _check_count(n_features_to_select, dataset)
     preparation = _built("preparation", preparation)
     model = _model(model, dataset)
-    if scoring:
-        check_scorers([scoring], model)
+    measure = _measure(scoring, dataset, model)
     chosen, left_out = chosen_methods(
         methods, shape=dataset.X.shape, is_regression=dataset.is_regression, random_state=random_state
     )
@@ -204,14 +225,15 @@ def select_on(
         methods=tuple(chosen),
         sizes=sizes_for(dataset.X.shape[1], n_features_to_select),
         is_fixed=n_features_to_select is not None,
-        model=model,
-        measure=Measure(scoring or "", dataset.is_regression),
-        by_time=time is not None,
+        model=model_by_codes(model, dataset.classes),
+        measure=measure,
+        by_time=is_by_time,
         random_state=random_state,
+        gap=gap or 0,
     )
-    folds, n_inner, note = _folds(problem, n_splits, repeats)
+    folds, n_inner, note = _folds(problem, n_splits, repeats, splits)
     outcomes = _outcomes(problem, folds, n_inner, n_jobs, tell or (lambda text: None))
-    pipeline = _pipeline(problem, outcomes[-1], preparation, labels)
+    pipeline = _pipeline(problem, outcomes[-1], preparation, model, labels)
     return Selected(problem, outcomes, pipeline, copies, [*notes, *left_out, *note])
 
 
@@ -240,21 +262,6 @@ def time_order(time: Any, n_rows: int) -> NDArray[np.int64]:
 def _in_order(dataset: Dataset, order: NDArray[np.int64]) -> Dataset:
     groups = None if dataset.groups is None else dataset.groups[order]
     return replace(dataset, X=dataset.X[order], y=dataset.y[order], groups=groups)
-
-
-def _labels_of(dataset: Dataset) -> NDArray[Any]:
-    """Return what a target stands for: names of classes, numbers where these are numbers."""
-    if dataset.is_regression or dataset.class_names is None:
-        return dataset.y
-    names = np.asarray(dataset.class_names)
-    try:
-        numbers = names.astype(np.float64)
-        if (numbers == np.floor(numbers)).all():
-            numbers = numbers.astype(np.int64)
-        names = numbers
-    except ValueError:
-        names = names.astype(object)
-    return names[np.unique(dataset.y, return_inverse=True)[1]]
 
 
 def _without_copies(dataset: Dataset) -> tuple[Dataset, dict[str, list[str]]]:
@@ -349,6 +356,20 @@ def _model(model: Any, dataset: Dataset) -> Any:
     return built
 
 
+def _measure(scoring: Any, dataset: Dataset, model: Any) -> Measure:
+    """Return what is measured, by a scorer of scikit-learn, of `make_scorer`, or of the caller's own."""
+    if not scoring:
+        return Measure("", dataset.is_regression)
+    with estimators_in_hand():
+        scorers = stated_scorers(as_config(scoring))
+        check_scorers(scorers, model)
+        if len(scorers) != 1:
+            raise ValueError(f"select: scoring: expected one scorer, got {', '.join(scorers)}; the choice is by one.")
+        [(name, config)] = scorers.items()
+        classes = None if isinstance(config, str) else dataset.classes
+        return Measure(name, dataset.is_regression, scorer_of(config), classes)
+
+
 def _default_model(dataset: Dataset) -> Any:
     from sklearn.linear_model import Ridge
     from sklearn.svm import LinearSVC
@@ -366,11 +387,45 @@ def _default_model(dataset: Dataset) -> Any:
 # ---- the work
 
 
-def _folds(problem: Problem, n_splits: int | None, repeats: int) -> tuple[list[Any], int, list[str]]:
+def _outer_of(
+    cv: Any, dataset: Dataset, time: NDArray[np.int64] | None, random_state: int
+) -> tuple[Splits | None, int | None]:
+    """Return the outer folds that `cv` gives, and the gap of folds in time; None for both where it gives none."""
+    if cv is None or isinstance(cv, int):
+        return None, None
+    if getattr(cv, "random_state", 0) is None:
+        cv = copy(cv)
+        cv.random_state = random_state
+    stated = folds_of_rows(cv)
+    if stated is not None:
+        cv = PredefinedSplit(stated)
+    # rows are those that the caller has; they were put into the order of time
+    order = np.arange(dataset.n_rows) if time is None else np.argsort(time)
+    splits = splits_of("select", cv, dataset.X[order], dataset.labels[order], _rows(dataset.groups, order))
+    gap = cv.gap if isinstance(cv, TimeSeriesSplit) else None
+    if time is None:
+        return splits, gap
+    moved = []
+    for train, test in splits:
+        moved.append((np.sort(order[train]), np.sort(order[test])))
+    return tuple(moved), gap
+
+
+def _rows(values: NDArray[Any] | None, order: NDArray[np.int64]) -> NDArray[Any] | None:
+    return None if values is None else values[order]
+
+
+def _folds(
+    problem: Problem, n_splits: int | None, repeats: int, splits: Splits | None
+) -> tuple[list[Any], int, list[str]]:
     """Return the outer folds, the number of inner ones, and notes."""
     dataset = problem.dataset
     is_large = dataset.n_rows > MANY_ROWS
     n_inner = N_INNER_OF_MANY if is_large else N_INNER
+    if splits is not None:
+        for fold, (train, test) in enumerate(splits):
+            check_rows(dataset, train, test, fold, every_class=False)
+        return list(splits), n_inner, []
     wanted = n_splits or (N_OUTER_OF_MANY if is_large else N_OUTER)
     if problem.by_time:
         wanted, repeats = n_splits or N_OUTER_IN_TIME, 1
@@ -410,13 +465,13 @@ def _outcomes(
     return [first, *rest]
 
 
-def _pipeline(problem: Problem, final: Outcome, preparation: Any, labels: NDArray[Any]) -> Pipeline:
+def _pipeline(problem: Problem, final: Outcome, preparation: Any, model: Any, labels: NDArray[Any]) -> Pipeline:
     """Return selector, preparation and model, fitted on all rows; it needs the selected columns only."""
     dataset = problem.dataset
     names = dataset.feature_names.tolist()
     method, size = final.choice
     count = problem.sizes[size] if size < len(problem.sizes) else problem.n_columns
     selector = TableSelector(problem.methods[method].selector, count, preparation=preparation, columns=names)
-    steps = [("columns", selector), ("preparation", preparation), ("model", clone(problem.model))]
+    steps = [("columns", selector), ("preparation", preparation), ("model", clone(model))]
     table = dataset.X if sparse.issparse(dataset.X) else table_of(dataset)
     return Pipeline([step for step in steps if step[1] is not None]).fit(table, labels)

@@ -29,7 +29,7 @@ class TableSelector(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     selector : selector
-        Unfitted, with a parameter `n_features_to_select`, which is set.
+        Unfitted, with a parameter `n_features_to_select` or `k`, which is set.
     n_features_to_select : int
         Number of columns of the table.
     preparation : transformer, optional
@@ -203,5 +203,16 @@ def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
         sized = copy.copy(selector)  # not fitted: it has parameters only, and `clone` takes as long as a fit
         sized.n_features_to_select = count
         return sized.fit_view(view).indices_
-    fitted = clone(selector).set_params(n_features_to_select=count).fit(view.X, view.y)
+    fitted = sized(selector, count).fit(view.X, view.y)
     return np.flatnonzero(fitted.get_support())
+
+
+SIZES = ("n_features_to_select", "k")
+"""What selectors call the number of features that they are asked for; `k` is that of SelectKBest."""
+
+
+def sized(selector: Any, count: int) -> Any:
+    """Return an unfitted copy of a selector that is asked for a number of features."""
+    parameters = selector.get_params(deep=False)
+    name = next(name for name in SIZES if name in parameters)
+    return clone(selector).set_params(**{name: count})

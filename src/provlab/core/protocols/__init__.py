@@ -3,25 +3,35 @@
 scikit-learn is imported where it is needed: a plan and a store are read without. `provlab.run.measuring` measures.
 """
 
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
 from provlab.core.protocols.base import FOLD_COLUMNS, SELECTED, AbstractProtocol, Method, columns, predicts_numbers
 from provlab.core.protocols.folds import (
     AbstractFolds,
     AbstractStatedFolds,
     BenchmarkFolds,
+    BenchmarkSample,
+    BenchmarkSplitter,
+    BenchmarkTimeOrder,
     Clustering,
     FixedFolds,
+    GivenSplits,
     InverseKFold,
     KFold,
     LeaveOneGroupOut,
     OfficialSplit,
     SelectionOnly,
+    SplitterFolds,
     StreamedTraining,
     TimeOrder,
 )
+from provlab.project.documents import canonical_json
 
 CLASSES: tuple[type[AbstractProtocol], ...] = (
-    KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, OfficialSplit, StreamedTraining, Clustering,
-    SelectionOnly, BenchmarkFolds,
+    KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, GivenSplits, SplitterFolds, OfficialSplit,
+    StreamedTraining, Clustering, SelectionOnly, BenchmarkFolds, BenchmarkSample, BenchmarkTimeOrder, BenchmarkSplitter,
 )  # fmt: skip
 
 PROTOCOLS: dict[str, AbstractProtocol] = {protocol.name: protocol() for protocol in CLASSES}
@@ -53,7 +63,31 @@ def protocol_named(name: object) -> AbstractProtocol:
     return PROTOCOLS[name]
 
 
+def protocol_of(settings: Mapping[str, Any]) -> AbstractProtocol:
+    """Return the protocol of the settings of a config: one of folds by a splitter has that splitter.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, and for a splitter beside folds of another kind.
+    """
+    protocol = protocol_named(settings.get("split"))
+    cv = settings.get("cv")
+    if isinstance(protocol, SplitterFolds):
+        return _with_splitter(type(protocol), canonical_json(cv))
+    if cv is not None:
+        raise ValueError(
+            f"protocol.cv: expected none with the split {protocol.name}, got {cv!r:.80}; use protocol=splitter."
+        )
+    return protocol
+
+
+@lru_cache(maxsize=256)
+def _with_splitter(kind: type[SplitterFolds], cv: str) -> AbstractProtocol:
+    return kind(cv)
+
+
 __all__ = [
     "COLUMNS", "PROTOCOLS", "AbstractFolds", "AbstractProtocol", "AbstractStatedFolds", "BenchmarkFolds",
-    "InverseKFold", "Method", "predicts_numbers", "protocol_named",
+    "InverseKFold", "Method", "predicts_numbers", "protocol_named", "protocol_of",
 ]  # fmt: skip

@@ -11,13 +11,15 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from provlab.core.protocols.importances import check_importances
+from provlab.core.protocols.scorers import Scorers, stated_scorers
 from provlab.project.components import build, component_class, component_json
 from provsel.certificates import NOT_MEASURED, Theorem
 
@@ -82,8 +84,10 @@ def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[st
     return str(classes[k]) if dataset.class_names is None else repr(str(dataset.class_names[k])), int(counts[k])
 
 
-def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int) -> None:
+def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_class: bool = True) -> None:
     """Refuse a fold without test rows, one with rows of a group on both sides, and training rows without a class.
+
+    Without `every_class` a class may be missing, as scikit-learn has it of splits that are stated.
 
     Raises
     ------
@@ -103,7 +107,7 @@ def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int) -> None:
                 f"training rows and test rows, such as group {both[0]}; use protocol=tenfold, which keeps groups "
                 f"whole, or leave out dataset.groups."
             )
-    if dataset.is_regression:
+    if dataset.is_regression or not every_class:
         return
     label, n_rows = rarest_class(dataset, train)
     if n_rows == 0:
@@ -134,7 +138,7 @@ class Method:
     setting: str
     certify: bool
     measures: tuple[Mapping[str, Any], ...] = ()
-    scoring: tuple[str, ...] = ()
+    scoring: Scorers = field(default_factory=dict)
     limit: float | None = None
 
 
@@ -198,6 +202,8 @@ class AbstractProtocol(ABC):
     uses_model, clusters, scores, limits, measures_memory : bool
         Whether a model is fitted, whether it clusters, whether its predictions of test rows are judged here, and
         whether `protocol.limit` ends a selection, and whether the memory of a selection is measured.
+    every_class : bool
+        Whether the training rows of a fold must have rows of each class.
     columns : tuple of Column
         What a trial measures beside the selection, see `provlab.run.measuring`.
     """
@@ -212,6 +218,7 @@ class AbstractProtocol(ABC):
     scores: ClassVar[bool] = False
     limits: ClassVar[bool] = False
     measures_memory: ClassVar[bool] = False
+    every_class: ClassVar[bool] = True
     columns: ClassVar[tuple[Column, ...]]
 
     def complete_settings(self, protocol: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,8 +227,12 @@ class AbstractProtocol(ABC):
             if protocol.get(name, value) != value:
                 says = "whose folds are those of the data" if value is None else f"which has {name} = {value}"
                 _warn_once(f"protocol.{name}={protocol[name]}", f"the split {self.name}, {says}")
-        scoring = protocol.get("scoring")
-        return {**protocol, **self.fixed, **({"scoring": [scoring]} if isinstance(scoring, str) else {})}
+        settings = {**protocol, **self.fixed}
+        if protocol.get("scoring"):
+            scorers = stated_scorers(protocol["scoring"])
+            is_plain = all(name == scorer for name, scorer in scorers.items())
+            settings["scoring"] = list(scorers) if is_plain else scorers
+        return settings
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
         """Refuse a cell that cannot be measured in this way.
@@ -244,6 +255,7 @@ class AbstractProtocol(ABC):
                 f"protocol.setting: expected unsupervised with {selector.__name__}, which selects no features, "
                 f"got {method.setting!r}."
             )
+        check_importances(component_json("selector", method.selector))
         for name in ("repeats", "draws"):
             if not isinstance(protocol[name], int) or protocol[name] < 1:
                 raise ValueError(f"protocol.{name}: expected a positive integer, got {protocol[name]!r}.")

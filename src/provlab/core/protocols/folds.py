@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,7 +21,8 @@ from provlab.core.protocols.base import (
     columns,
     rarest_class,
 )
-from provlab.project.components import component_class
+from provlab.data import rows_from
+from provlab.project.components import build, component_class
 from provsel.certificates import (
     ClusteringCost,
     CompressedRecovery,
@@ -36,6 +39,10 @@ if TYPE_CHECKING:
     from sklearn.model_selection import BaseCrossValidator
 
     from provlab.data import Dataset
+
+
+MAX_TRAIN_ROWS = 2000
+"""Of the benchmark: data sets with more are sampled. Another number needs another name of the splits that use it."""
 
 
 class AbstractPrediction(AbstractProtocol):
@@ -62,10 +69,13 @@ class AbstractPrediction(AbstractProtocol):
 class AbstractFolds(AbstractPrediction):
     """Train on the other rows of a fold and test on its own, as a splitter of scikit-learn says."""
 
+    fewest_folds: ClassVar[int] = 2
+
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Refuse fewer than two folds as well."""
-        if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < 2:
-            raise ValueError(f"protocol.n_splits: expected an integer above 1, got {protocol['n_splits']!r}.")
+        """Refuse fewer folds than `fewest_folds` as well."""
+        if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < self.fewest_folds:
+            least = self.fewest_folds - 1
+            raise ValueError(f"protocol.n_splits: expected an integer above {least}, got {protocol['n_splits']!r}.")
         super().check(protocol, method)
 
     @abstractmethod
@@ -75,8 +85,7 @@ class AbstractFolds(AbstractPrediction):
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
         """Return training and test rows of each fold."""
         splitter = self.splitter(dataset, n_splits, split_seed)
-        groups = dataset.groups if "Group" in type(splitter).__name__ else None  # others warn of what they do not take
-        return iter(splitter.split(np.zeros(len(dataset.y)), dataset.y, groups))
+        return iter(splitter.split(np.zeros(len(dataset.y)), dataset.y, groups_for(splitter, dataset.groups)))
 
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         """Return one fold of the splitter."""
@@ -87,7 +96,7 @@ class AbstractFolds(AbstractPrediction):
         first = None
         for fold, (train, test) in enumerate(self.splits(dataset, n_splits, split_seed=0)):
             try:
-                check_rows(dataset, train, test, fold)
+                check_rows(dataset, train, test, fold, every_class=self.every_class)
             except ValueError as error:
                 first = first or error
             else:
@@ -163,14 +172,25 @@ class TimeOrder(AbstractFolds):
 
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
         """Return scikit-learn's splitter for time series."""
-        from sklearn.model_selection import TimeSeriesSplit
+        return blocks_of_time(dataset, n_splits)
 
-        if n_splits >= len(dataset.y):
-            raise ValueError(
-                f"data set {dataset.name}: expected more than n_splits = {n_splits} rows, got {len(dataset.y)}; lower "
-                f"protocol.n_splits."
-            )
-        return TimeSeriesSplit(n_splits)
+
+def blocks_of_time(dataset: Dataset, n_splits: int, max_train_size: int | None = None) -> BaseCrossValidator:
+    """Return scikit-learn's splitter for time series, with at most so many rows to train on.
+
+    Raises
+    ------
+    ValueError
+        There are fewer rows than blocks.
+    """
+    from sklearn.model_selection import TimeSeriesSplit
+
+    if n_splits >= len(dataset.y):
+        raise ValueError(
+            f"data set {dataset.name}: expected more than n_splits = {n_splits} rows, got {len(dataset.y)}; lower "
+            f"protocol.n_splits."
+        )
+    return TimeSeriesSplit(n_splits, max_train_size=max_train_size)
 
 
 class AbstractStatedFolds(AbstractFolds):
@@ -217,6 +237,95 @@ class FixedFolds(AbstractStatedFolds):
                 f"{len(folds) or 'none'}; name their column by dataset.fold, or use protocol=tenfold."
             )
         return PredefinedSplit(dataset.folds)
+
+
+class GivenSplits(AbstractStatedFolds):
+    """Train and test on the rows that a file of splits states, whatever their number and size."""
+
+    name = "given_splits"
+    every_class = False
+    fewest_folds = 1
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return scikit-learn's splitter for splits that are there."""
+        from sklearn.model_selection import check_cv
+
+        if dataset.splits is None:
+            raise ValueError(
+                f"data set {dataset.name}: expected splits for the split {self.name}, got none; name their file by "
+                f"dataset.splits, or use protocol=tenfold."
+            )
+        return check_cv(dataset.splits)
+
+
+class SplitterFolds(AbstractStatedFolds):
+    """Train and test on the rows that a splitter of scikit-learn's kind says: `protocol.cv`.
+
+    A splitter that draws and has no `random_state` gets the seed of the folds.
+    """
+
+    name = "splitter"
+    every_class = False
+    fewest_folds = 1
+
+    def __init__(self, cv: str = "null") -> None:
+        self.cv = cv
+
+    def check(self, protocol: Mapping[str, Any], method: Method) -> None:
+        """Refuse what is no splitter as well."""
+        self._built()
+        super().check(protocol, method)
+
+    def _built(self) -> Any:
+        config = json.loads(self.cv)
+        if not isinstance(config, dict):
+            raise ValueError(
+                f"protocol.cv: expected a mapping with the _target_ of a splitter, got {config!r:.80}; such as "
+                f"protocol.cv._target_=sklearn.model_selection.RepeatedKFold."
+            )
+        return build("splitter", config)
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return the splitter that the config names."""
+        splitter = self._built()
+        if getattr(splitter, "random_state", 0) is None:
+            splitter.random_state = split_seed
+        return splitter
+
+    def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
+        """Yield training and test rows of each fold; what a class of others raises is one error."""
+        splitter = self.splitter(dataset, n_splits, split_seed)
+        with _faults_of(splitter, dataset):
+            for train, test in splitter.split(dataset.X, dataset.labels, groups_for(splitter, dataset.groups)):
+                yield rows_from(train, dataset.n_rows), rows_from(test, dataset.n_rows)
+
+    def count_folds(self, dataset: Dataset) -> int:
+        """Return the number of folds; where the splitter does not say it, they are counted."""
+        splitter = self.splitter(dataset, 0, 0)
+        if hasattr(splitter, "get_n_splits"):
+            with _faults_of(splitter, dataset):
+                groups = groups_for(splitter, dataset.groups)
+                return int(splitter.get_n_splits(dataset.X, dataset.labels, groups))
+        return sum(1 for _ in self.splits(dataset, 0, 0))
+
+
+@contextmanager
+def _faults_of(splitter: Any, dataset: Dataset) -> Iterator[None]:
+    """Raise whatever a splitter raises, which may be another's, as a ValueError that says where."""
+    try:
+        yield
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}".rstrip(".")
+        raise ValueError(
+            f"data set {dataset.name}: expected splits of {type(splitter).__name__}, got {text}; change its "
+            f"arguments, protocol.cv."
+        ) from error
+
+
+def groups_for(splitter: Any, groups: Any) -> Any:
+    """Return groups for a splitter that takes them: scikit-learn's others warn of what they do not take."""
+    is_of_scikit_learn = type(splitter).__module__.startswith("sklearn.")
+    return groups if "Group" in type(splitter).__name__ or not is_of_scikit_learn else None
 
 
 class OfficialSplit(AbstractPrediction, AbstractOwnSplit):
@@ -290,11 +399,66 @@ class BenchmarkFolds(KFold):
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
         """Refuse a limit that is no number of seconds as well."""
-        if not isinstance(method.limit, int | float) or not method.limit > 0:
+        check_limit(self.name, method)
+        super().check(protocol, method)
+
+
+def check_limit(split: str, method: Method) -> None:
+    """Refuse a limit of a selection that is no number of seconds."""
+    if not isinstance(method.limit, int | float) or not method.limit > 0:
+        raise ValueError(
+            f"protocol.limit: expected a positive number of CPU seconds with the split {split}, got "
+            f"{method.limit!r:.80}; such as protocol.limit=300."
+        )
+
+
+class BenchmarkSample(BenchmarkFolds):
+    """Train on `MAX_TRAIN_ROWS` rows, of each class the same share, and test on all others: of data sets with more.
+
+    The samples of a repeat are drawn each by itself, so that test rows are in several folds.
+    """
+
+    name = "benchmark_sample"
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return scikit-learn's splitter of samples, stratified for classes."""
+        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+        if len(dataset.y) <= MAX_TRAIN_ROWS or dataset.groups is not None:
+            got = f"{len(dataset.y)} rows" if dataset.groups is None else "groups of rows"
             raise ValueError(
-                f"protocol.limit: expected a positive number of CPU seconds with the split {self.name}, got "
-                f"{method.limit!r:.80}; such as protocol.limit=300."
+                f"data set {dataset.name}: expected more than {MAX_TRAIN_ROWS} rows without groups for the split "
+                f"{self.name}, got {got}; use protocol=benchmark."
             )
+        kind = ShuffleSplit if dataset.is_regression else StratifiedShuffleSplit
+        return kind(n_splits, train_size=MAX_TRAIN_ROWS, random_state=split_seed)
+
+
+class BenchmarkTimeOrder(BenchmarkFolds):
+    """Test on each of some blocks of rows, and train on the `MAX_TRAIN_ROWS` rows before it."""
+
+    name = "benchmark_time_order"
+    fixed: ClassVar[Mapping[str, Any]] = {**BenchmarkFolds.fixed, "repeats": 1}
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return scikit-learn's splitter for time series."""
+        return blocks_of_time(dataset, n_splits, MAX_TRAIN_ROWS)
+
+
+class BenchmarkSplitter(SplitterFolds):
+    """As `SplitterFolds`, and what is recorded is as in `BenchmarkFolds`."""
+
+    name = "benchmark_splitter"
+    trial = BenchmarkFolds.trial
+    fixed: ClassVar[Mapping[str, Any]] = {**SplitterFolds.fixed, **BenchmarkFolds.fixed}
+    fewest_folds = 2
+    limits = True
+    measures_memory = True
+    columns = BenchmarkFolds.columns
+
+    def check(self, protocol: Mapping[str, Any], method: Method) -> None:
+        """Refuse a limit that is no number of seconds as well."""
+        check_limit(self.name, method)
         super().check(protocol, method)
 
 

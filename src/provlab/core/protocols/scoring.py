@@ -1,23 +1,37 @@
-"""Scorers of scikit-learn by name: which there are, and which read what a model predicts."""
+"""Which scorers a model can have: names of scikit-learn's, calls of `make_scorer`, and functions of (model, X, y)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 from sklearn.base import is_regressor
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from provlab.core.protocols.scorers import Scorers
+from provlab.project.components import build, function_of, is_component
 from provlab.project.messages import did_you_mean
 
+COLUMN = re.compile(r"[A-Za-z]\w{0,80}")
+"""Names that columns of records may have."""
 
-def check_scorers(scoring: Sequence[Any], model: Any) -> None:
+
+def scorer_of(config: Any) -> Any:
+    """Return what is called with a fitted model, rows and labels."""
+    if isinstance(config, str):
+        return get_scorer(config)
+    return build("scorer", config) if is_component(config) else function_of("scorer", config)
+
+
+def check_scorers(scorers: Scorers, model: Any) -> None:
     """Refuse names that are no scorer, and scorers that have no use for what a model gives.
 
     Parameters
     ----------
-    scoring : sequence
-        `protocol.scoring`.
+    scorers : mapping
+        As of `stated_scorers`.
     model : estimator
         Unfitted.
 
@@ -26,43 +40,80 @@ def check_scorers(scoring: Sequence[Any], model: Any) -> None:
     ValueError
         Names the scorer, and those that can be used with the model.
     """
-    scorers, name_of = get_scorer_names(), type(model).__name__
-    for name in scoring:
-        if name not in scorers:
+    names = get_scorer_names()
+    for column, config in scorers.items():
+        if not COLUMN.fullmatch(column):
+            raise ValueError(
+                f"protocol.scoring: expected names of letters, digits and _ for scorers, got {column!r:.80}; name it "
+                f"by {{NAME: SCORER}}."
+            )
+        if isinstance(config, str) and config not in names:
             raise ValueError(
                 f"protocol.scoring: expected names of scikit-learn's scorers (sklearn.metrics.get_scorer_names), got "
-                f"{name!r:.80}{did_you_mean(str(name), scorers) or f', which is none of {len(scorers)}'}."
+                f"{config!r:.80}{did_you_mean(config, names) or f', which is none of {len(names)}'}."
             )
-        if not _is_for(name, model):
+        scorer = scorer_of(config)
+        if not is_made(scorer):
+            _check_function(column, scorer)
+        elif not _is_for(scorer, model):
             raise ValueError(
-                f"protocol.scoring: expected scorers that read what {name_of} predicts, got {name}, which "
-                f"{_reads(name)}; choose one of {', '.join(usable_scorers(model))}, or another model."
+                f"protocol.scoring: expected scorers that read what {type(model).__name__} predicts, got {column}, "
+                f"which {_reads(scorer)}; choose one of {', '.join(usable_scorers(model))}, or another model."
             )
-    if len({*scoring}) < len(scoring):
-        raise ValueError(f"protocol.scoring: expected each scorer once, got {', '.join(scoring):.200}.")
+        elif not isinstance(config, str):
+            _check_keywords(column, scorer)
+
+
+def _check_function(column: str, function: Any) -> None:
+    """Refuse a function of labels and predictions where one of model, rows and labels is called."""
+    if function.__module__.split(".")[:2] == ["sklearn", "metrics"]:
+        name = function.__name__
+        raise ValueError(
+            f"protocol.scoring: expected a scorer of (model, X, y), got {column}, the function {name} of labels and "
+            f"predictions; wrap it: make_scorer({name}), in a config {{_target_: sklearn.metrics.make_scorer, "
+            f"score_func: {name}}}."
+        )
+
+
+def _check_keywords(column: str, scorer: Any) -> None:
+    """Refuse arguments of `make_scorer` that its function does not take."""
+    parameters = signature(scorer._score_func).parameters
+    unknown = [name for name in scorer._kwargs if name not in parameters]
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    if unknown and not takes_any:
+        raise ValueError(
+            f"protocol.scoring: {column}: expected arguments among {', '.join(parameters)}, got {unknown[0]}; correct "
+            f"the name or remove it."
+        )
 
 
 def usable_scorers(model: Any) -> Iterator[str]:
     """Yield the names of the scorers that read what a model predicts."""
-    return (name for name in get_scorer_names() if _is_for(name, model))
+    return (name for name in get_scorer_names() if _is_for(get_scorer(name), model))
 
 
-def _is_of_numbers(name: str) -> bool:
-    return get_scorer(name)._score_func.__module__ == "sklearn.metrics._regression"
+def is_made(scorer: Any) -> bool:
+    """Tell whether a scorer is one of `make_scorer`, as all of scikit-learn's are."""
+    return hasattr(scorer, "_score_func")
 
 
-def response_methods(name: str) -> tuple[str, ...]:
+def response_methods(scorer: Any) -> tuple[str, ...]:
     """Return the methods of a model that a scorer reads."""
-    methods = get_scorer(name)._response_method
+    methods = scorer._response_method
     return (methods,) if isinstance(methods, str) else tuple(methods)
 
 
-def _is_for(name: str, model: Any) -> bool:
-    return _is_of_numbers(name) == is_regressor(model) and any(
-        hasattr(model, response) for response in response_methods(name)
-    )
+def _is_of_numbers(scorer: Any) -> bool:
+    return bool(scorer._score_func.__module__ == "sklearn.metrics._regression")
 
 
-def _reads(name: str) -> str:
-    kind = "real numbers" if _is_of_numbers(name) else "classes"
-    return f"is about {kind} and reads {' or '.join(response_methods(name))}"
+def _is_for(scorer: Any, model: Any) -> bool:
+    if not any(hasattr(model, response) for response in response_methods(scorer)):
+        return False
+    is_of_others = not scorer._score_func.__module__.startswith("sklearn.")
+    return is_of_others or _is_of_numbers(scorer) == is_regressor(model)
+
+
+def _reads(scorer: Any) -> str:
+    kind = "real numbers" if _is_of_numbers(scorer) else "classes"
+    return f"is about {kind} and reads {' or '.join(response_methods(scorer))}"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from provlab.data.dataset import Dataset, make_dataset
+from provlab.data.dataset import Dataset, make_dataset, rows_from
 from provlab.data.files import TableError
 from provlab.data.own.columns import features_of
 from provlab.data.own.formats import APART, FORMATS, is_read_anew, names_of, read_table
@@ -29,6 +29,7 @@ from provlab.data.own.settings import (
 from provlab.data.own.table import Table, faults_of, once
 from provlab.data.own.target import column_beside, target_of
 from provlab.data.own.text import PACKED, Reading, format_of
+from provlab.project.documents import read_json
 from provlab.project.messages import listed
 from provlab.project.project import current_project
 
@@ -64,6 +65,7 @@ def load(
     categorical: Sequence[str | int] = (),
     target_path: str | None = None,
     test_path: str | None = None,
+    splits: str | None = None,
 ) -> Dataset:
     """Load a file of your own.
 
@@ -110,6 +112,9 @@ def load(
         columns; a single one need not be said. Settings of text hold for both files.
     test_path : str, optional
         A second file with the test rows, and the same columns: `official_train` marks the rows of `path`.
+    splits : str, optional
+        JSON file, relative to the folder of `path`, with the training and the test rows of each fold: a list of pairs
+        of lists of row numbers from 0.
 
     Returns
     -------
@@ -162,6 +167,7 @@ def load(
             groups=beside["groups"],
             sample_weight=beside["sample_weight"],
             folds=beside["fold"],
+            splits=None if splits is None else _splits(_beside(file, splits), y.size),
         )
 
 
@@ -208,8 +214,15 @@ def version(**settings: Any) -> int:
         return VERSION + once(is_read_anew, file, Reading(encoding=settings.get("encoding")))
 
 
-def files(*, path: str, target_path: str | None = None, test_path: str | None = None, **_: Any) -> list[Path]:
-    """Return the file of the user, below the folder of the project, and the second one where there is one."""
+def files(
+    *,
+    path: str,
+    target_path: str | None = None,
+    test_path: str | None = None,
+    splits: str | None = None,
+    **_: Any,
+) -> list[Path]:
+    """Return the file of the user, below the folder of the project, the second one where there is one, and splits."""
     if target_path is not None and test_path is not None:
         raise ValueError(
             f"dataset.test_path: expected no dataset.target_path beside it, got {target_path!r:.80}; write the target "
@@ -219,7 +232,37 @@ def files(*, path: str, target_path: str | None = None, test_path: str | None = 
     for parameter, second_path in (("target_path", target_path), ("test_path", test_path)):
         if second_path is not None:
             paths.append(_file(parameter, second_path))
+    if splits is not None:
+        paths.append(_beside(paths[0], splits))
     return paths
+
+
+def _beside(file: Path, splits: Any) -> Path:
+    """Return the file of splits, in the folder of the data."""
+    path = file.parent / str(splits)
+    if not isinstance(splits, str) or path.suffix != ".json" or not path.is_file():
+        raise ValueError(
+            f"dataset.splits: expected the name of a JSON file in the folder of {file.name}, got {splits!r:.200}; "
+            f"write it there, or correct the name."
+        )
+    return path
+
+
+def _splits(path: Path, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return training and test rows of each fold as a file states them."""
+    content = read_json(path)
+    form = "a list of pairs of lists of row numbers from 0, as [[[0, 1, 2], [3, 4]], ...]"
+    if not isinstance(content, list) or not content:
+        raise TableError(f"dataset.splits: expected {form}, got {content!r:.80} in {path.name}; write it so.")
+    folds = []
+    for place, fold in enumerate(content):
+        if not isinstance(fold, list) or len(fold) != 2:
+            raise TableError(f"dataset.splits: expected {form}, got {fold!r:.80} as fold {place}; write it so.")
+        try:
+            folds.append((rows_from(fold[0], n_rows), rows_from(fold[1], n_rows)))
+        except (ValueError, TypeError) as error:
+            raise TableError(f"dataset.splits: fold {place}: {error}; write {form}.") from error
+    return tuple(folds)
 
 
 def _file(parameter: str, path: Any) -> Path:

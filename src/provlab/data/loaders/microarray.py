@@ -20,7 +20,7 @@ _CITATIONS = {
     "nakayama": "Nakayama et al. (2007), Modern Pathology 20; ten kinds of soft tissue sarcoma",
     "sorlie": "Sorlie et al. (2001), PNAS 98; five kinds of breast cancer",
     "su": "Su et al. (2002), PNAS 99; four kinds of tissue",
-    "west": "West et al. (2001), PNAS 98; breast cancer without and with oestrogen receptors",
+    "west": "West et al. (2001), PNAS 98; breast cancer without and with affected lymph nodes",
 }
 CHOICES = {"set": tuple(_CITATIONS)}
 

@@ -19,7 +19,7 @@ SPELLED = {"tab": "\t", "\\t": "\t", "space": SPACES}
 SETTINGS = tuple(setting.name for setting in fields(Reading) if setting.name != "vectors")
 BESIDE = ("groups", "sample_weight", "fold")
 ROLES = ("target", *BESIDE)
-LATER = ("index_col", *BESIDE, "task", *SETTINGS, "categorical", "target_path", "test_path")
+LATER = ("index_col", *BESIDE, "task", *SETTINGS, "categorical", "target_path", "test_path", "splits")
 
 
 def _is_place(value: Any) -> bool:

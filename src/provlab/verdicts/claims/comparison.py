@@ -26,12 +26,18 @@ from provlab.verdicts.claims.rules import (
     nothing_stored,
 )
 
-LESS_IS_BETTER = ("error", "rmse", "mae")
-"""Of all others that claims compare by, which are R^2 and scikit-learn's scorers, more is better."""
+LESS_IS_BETTER = ("error", "rmse", "mae", "false_discovery", "log10_seconds")
+"""Of all others that claims compare by, which are R^2, scikit-learn's scorers and `INDICES`, more is better."""
+
+INDICES = ("stability", "support_f1", "support_recall")
+"""Of a selection: the index of Nogueira, Sechidis and Brown, and against the features that the labels depend on."""
 
 LESS = {"better": "lower", "worse": "higher", "good": "below", "bad": "above", "minus": ""}
 MORE = {"better": "higher", "worse": "lower", "good": "above", "bad": "below", "minus": "-"}
 """The better and the worse of two values, and on which side of another one they are, as `words` say it."""
+
+SHOWN_PAIRS = 6
+"""Of a statement about pairs, in its note."""
 
 AT = {
     "kept": "Both have as many features as {row} keeps: {than} is interpolated between the columns.",
@@ -49,6 +55,8 @@ class AbstractComparison(AbstractLocation):
     row, than : str
     than_artefact : str
         Where `than` stands, when not in the same artefact; its columns have the same names.
+    than_column : str
+        The column of `than`, where it is not the one of `row`: the row itself with more features, all features.
     quantity : str
         Another measure: r2, rmse or mae of a regression, or a name of `protocol.scoring`. Margins are in its unit, and
         where more is better all signs are the other way round.
@@ -61,8 +69,9 @@ class AbstractComparison(AbstractLocation):
 
     row: str
     than: str
-    over: Literal["datasets", "folds", "draws"]
+    over: Literal["datasets", "sources", "domains", "folds", "draws"]
     than_artefact: str = ""
+    than_column: str = ""
     quantity: str = ""
     at: Literal["", "kept", "exact"] = ""
 
@@ -70,10 +79,7 @@ class AbstractComparison(AbstractLocation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.quantity not in ("", *LESS_IS_BETTER):
-            from sklearn.metrics import get_scorer_names
-
-            check_one_of("quantity", self.quantity, [*LESS_IS_BETTER, *get_scorer_names()])
+        check_quantity(self.quantity)
         if self.over == "draws" and self.measured != "error":
             raise ValueError(f"over: expected datasets or folds with quantity {self.quantity}, got draws.")
         if self.at:
@@ -141,7 +147,7 @@ class AbstractComparison(AbstractLocation):
         places = []
         for column in (*self.columns, *self.also) if columns is None else columns:
             places.append((self.artefact, self.row, column))
-            places.append((self.than_artefact or self.artefact, self.than, column))
+            places.append((self.than_artefact or self.artefact, self.than, self.than_column or column))
         return places
 
     def compared(self, column: str) -> list[Place]:
@@ -161,7 +167,8 @@ class AbstractComparison(AbstractLocation):
     @property
     def sample_name(self) -> tuple[str, ...]:
         """What is the same for all comparisons that are corrected together."""
-        return self.artefact, self.than_artefact, self.sampling, self.dataset, self.measured
+        lines = self.dataset, *self.only, "", *self.without
+        return self.artefact, self.than_artefact, self.sampling, *lines, self.measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,6 +253,21 @@ class Comparable(AbstractWithMargin):
         return near(-self.margin, self.margin)
 
 
+class BetterBy(AbstractWithMargin):
+    """`row` has a lower error than `than`, by more than a margin."""
+
+    words = """{row} has a {better} {measure} than {than} by more than {margin} {unit}. Replicated: shown to be so in
+        every column. Contradicted: shown to be {better} by less than that, if at all, in one."""
+
+    @property
+    def of_error(self) -> Criteria:
+        """Return the criteria of a measure of which less is better."""
+        return (
+            Criterion(REPLICATED, (Bound("below", -self.margin),), all_columns=True),
+            Criterion(CONTRADICTED, (Bound("above", -self.margin),)),
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class AllComparable(AbstractRule):
     """Each of `rows` differs from `than` by less than a margin: one statement, such as that a setting does not matter.
@@ -325,3 +347,150 @@ class SlightlyWorse(AbstractComparison):
             Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
             Criterion(CONTRADICTED, (Bound("above", self.most, 2),)),
         )
+
+
+KINDS: dict[str, type[AbstractWithMargin]] = {
+    "better": Better, "better_by": BetterBy, "comparable": Comparable, "not_worse": NotWorse,
+}  # fmt: skip
+"""What `Each` can say of a pair."""
+
+ITSELF = "itself"
+"""In `Each.than`: the row itself, in another column."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Each(AbstractRule):
+    """The same is said of each pair of one of `rows` and one of `than`, or of a share of them: one statement.
+
+    Parameters
+    ----------
+    kind : {"better", "better_by", "comparable", "not_worse"}
+        What is said of a pair, as the rule of that name says it.
+    rows, than : tuple of str
+        Pairs of a row with itself are left out, and of "comparable" the second of (a, b) and (b, a). "itself" in
+        `than`: each row in `than_column`.
+    share : float
+        Of the pairs of which it is said; 1 for all.
+    paired : bool
+        The first of `rows` with the first of `than`, and so on.
+    over, margin, quantity, than_column
+        As of a comparison.
+    """
+
+    kind: Literal["better", "better_by", "comparable", "not_worse"]
+    rows: tuple[str, ...]
+    than: tuple[str, ...]
+    over: Literal["datasets", "sources", "domains", "folds"]
+    margin: float
+    share: float = 1.0
+    paired: bool = False
+    quantity: str = ""
+    than_column: str = ""
+    alpha: float = ALPHA
+
+    words = """Of at least a share of {share} of the pairs of {rows} and {than}: {pair} With a share of 1 it is
+        replicated where it is so of every pair, and has the first other verdict that any pair has, corrected over all
+        pairs (Holm). With a smaller share, replicated: so many pairs are shown to be so; contradicted: so many are
+        shown not to be so that the others are too few. Not run, where one of the methods was not."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share: expected a number above 0, at most 1, got {self.share}.")
+        if self.paired and len(self.rows) != len(self.than):
+            raise ValueError(f"paired: expected as many rows as than, got {len(self.rows)} and {len(self.than)}.")
+        if not self.pairs():
+            raise ValueError(f"than: expected another than rows, got {'; '.join(self.than)}; name one, or itself.")
+        if len(self.columns) != 1:
+            raise ValueError(f"columns: expected one, got {'; '.join(self.columns)}.")
+        self.members()  # which check what they share
+
+    @property
+    def measure_words(self) -> dict[str, str]:
+        """What is said of a pair."""
+        member = replace(self.members()[0], row="the first", than="the second")
+        return {"pair": member.meaning}
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of the records that the rule reads, beside those of all evidence."""
+        return (self.quantity,) if self.quantity else ()
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the pairs of methods."""
+        if self.paired:
+            return list(zip(self.rows, self.than, strict=True))
+        pairs = []
+        for row in self.rows:
+            for than in self.than:
+                second = row if than == ITSELF else than
+                is_same = second == row and not self.than_column
+                is_repeated = self.kind == "comparable" and (second, row) in pairs
+                if not is_same and not is_repeated:
+                    pairs.append((row, second))
+        return pairs
+
+    def members(self) -> list[AbstractWithMargin]:
+        """Return the comparisons that the statement consists of."""
+        own = ("kind", "rows", "than", "share", "paired")
+        shared = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in own}
+        return [KINDS[self.kind](row=row, than=than, **shared) for row, than in self.pairs()]
+
+    def places(self, columns: Sequence[str] | None = None) -> list[Place]:
+        """Return the numbers of all pairs."""
+        places: list[Place] = []
+        for member in self.members():
+            places += member.places(columns)
+        return list(dict.fromkeys(places))
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """Return one finding for each pair; of a share of the pairs one finding."""
+        members = self.members()
+        absent = [member for member in members if member.absent_rows(columns[0], evidence)]
+        if absent:
+            rows: list[str] = []
+            for member in absent:
+                rows += member.absent_rows(columns[0], evidence)
+            return [nothing_stored(columns[0], *dict.fromkeys(rows))]
+        corrected = []
+        alone = []
+        for member in members:
+            name = f"{member.row} and {member.than}"
+            [part] = member.findings(columns, evidence, members)
+            corrected.append(replace(part, part=name))
+            if self.share == 1:
+                [part] = member.findings(columns, evidence, [member])
+                alone.append(replace(part, part=name))
+        if self.share < 1:
+            return [self._shared(corrected)]
+        # of all pairs the weakest decides, without a correction (intersection-union test, Berger 1982)
+        is_replicated = all(part.verdict == REPLICATED for part in alone)
+        return alone if is_replicated else corrected
+
+    def _shared(self, parts: Sequence[Finding]) -> Finding:
+        """Return what the parts say of a share of them."""
+        n = len(parts)
+        needed = self.share * n
+        won = [part for part in parts if part.verdict == REPLICATED]
+        lost = [part for part in parts if part.verdict in (CONTRADICTED, NO_DIFFERENCE)]
+        if len(won) >= needed:
+            verdict = REPLICATED
+        elif n - len(lost) < needed:
+            verdict = CONTRADICTED
+        else:
+            verdict = INCONCLUSIVE
+        counts = f"{len(won)} of {n} pairs so, {len(lost)} not so"
+        names = ", ".join(part.part for part in won[:SHOWN_PAIRS])
+        share = 100 * len(won) / n
+        possible = 100 * (1 - len(lost) / n)
+        test = f"each pair {parts[0].test}; at least {100 * self.share:g} % of the pairs"
+        note = f"{counts}: {names}" if names else counts
+        return Finding("all pairs", verdict, share, share, possible, n=n, test=test, unit="% of pairs", note=note)
+
+
+def check_quantity(quantity: str) -> None:
+    """Check the name of a measure that methods are compared by; "" is the error."""
+    if quantity in ("", *LESS_IS_BETTER, *INDICES):
+        return
+    from sklearn.metrics import get_scorer_names
+
+    check_one_of("quantity", quantity, [*LESS_IS_BETTER, *INDICES, *get_scorer_names()])

@@ -37,6 +37,9 @@ POINTS = "percentage points"
 
 FOLD_KEYS = ["dataset", "repeat", "fold"]
 
+GROUPINGS = {"sources": "source", "domains": "domain"}
+"""What data sets are grouped by, as claims say it, and the column that says it of each: of a group the mean counts."""
+
 SIZE_TOLERANCE = 0.02
 """Numbers of features count as equal where their logarithms differ by no more: a size less or more than 2 % off."""
 
@@ -132,7 +135,7 @@ def remembered(method: Method) -> Method:
     @wraps(method)
     def from_memory(self: AbstractEvidence, *arguments: Any) -> Any:
         hashable = [tuple(argument) if isinstance(argument, list) else argument for argument in arguments]
-        key = (self.dataset, method.__name__, *hashable)
+        key = (self.lines_asked, method.__name__, *hashable)
         if key not in self.memory:
             self.memory[key] = method(self, *arguments)
         return self.memory[key]
@@ -156,6 +159,8 @@ class AbstractEvidence(ABC):
     ----------
     dataset : str
         The only data set that is looked at; "" for all.
+    only, without : tuple of str
+        Conditions on lines of a table, see `provlab.verdicts.claims.rules.Lines`.
     memory : dict
         What was computed, by data set and question.
     read_together : tuple of str
@@ -169,6 +174,8 @@ class AbstractEvidence(ABC):
         self.scale = scale
         self.unit = unit
         self.dataset = ""
+        self.only: tuple[str, ...] = ()
+        self.without: tuple[str, ...] = ()
         self.memory: dict[tuple[Any, ...], Any] = {}
         self._folds: list[Folds] = []
 
@@ -216,11 +223,30 @@ class AbstractEvidence(ABC):
         """
         return False
 
-    def on(self, dataset: str) -> Self:
-        """Return the evidence of one data set alone; "" is all of them."""
+    def on(self, dataset: str, only: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Self:
+        """Return the evidence of one data set alone, "" is all of them, and of some lines of a table."""
         part = copy.copy(self)  # shares what was read
         part.dataset = dataset
+        part.only = only
+        part.without = without
         return part
+
+    @property
+    def lines_asked(self) -> tuple[object, ...]:
+        """What this evidence is the part of, by which its memory distinguishes."""
+        return self.dataset, self.only, self.without
+
+    def group_of(self, column: str) -> Mapping[str, str]:
+        """Return the group of each data set, by a column that says it; only tables have any."""
+        raise ValueError(f"over: expected datasets, folds or draws of an artefact, got groups by {column}.")
+
+    def grouped(self, sample: Sample, over: str) -> Sample:
+        """Return the means of groups of data sets, where a claim is over these; else the sample itself."""
+        if over not in GROUPINGS:
+            return sample
+        group_of = self.group_of(GROUPINGS[over])
+        means = pd.Series(sample, dtype=float).groupby(group_of).mean()
+        return {str(name): float(mean) for name, mean in means.items()}
 
     def has(self, place: Place, quantity: str = "error") -> bool:
         """Return whether a quantity of some fold behind a number is known."""
@@ -238,7 +264,7 @@ class AbstractEvidence(ABC):
             return self._by_draw(*places)
         folds, values = self._common(places, quantity)
         if over != "folds":
-            return _dataset_means(folds, _differences(values))
+            return self.grouped(_dataset_means(folds, _differences(values)), over)
         n_datasets = len(folds.datasets)
         if n_datasets > 1:
             raise ValueError(f"over: expected datasets for an artefact with {n_datasets} data sets, got folds.")
@@ -252,8 +278,9 @@ class AbstractEvidence(ABC):
         ----------
         places : sequence of (artefact, row, column)
             One or two; the knots of `_at_kept` after these.
-        over : {"datasets", "dyadic", "folds", "draws"}
-            Means of data sets (of counts t, else the signed rank; dyadic-robust t where these are pairs of categories).
+        over : {"datasets", "sources", "domains", "dyadic", "folds", "draws"}
+            Means of data sets, or of these over groups of them (of counts t, else the signed rank; dyadic-robust t
+            where data sets are pairs of categories).
             Or the folds of one data set (t, corrected for what folds share); where all rows are clustered, a fold is a
             seed. Or the draws of the first on the only fold, against the one error of the second, which draws nothing
             (t): then the test is about the randomness of the method alone.
@@ -274,7 +301,7 @@ class AbstractEvidence(ABC):
             return self._fold_test(places, quantity, values)
         if over == "dyadic":
             return DyadicT(values, pairs=_category_pairs(sample))
-        if over == "datasets" and quantity != "n_selected":
+        if over in ("datasets", *GROUPINGS) and quantity != "n_selected":
             return SignedRank(values)
         return CorrectedT(values, ratio=0.0)
 
@@ -303,9 +330,14 @@ class AbstractEvidence(ABC):
     def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
         """Return mean errors in `unit`, data sets x those rows that have any, on the folds that these all have."""
         places = [(name, row, column) for row in rows if self.has((name, row, column))]
+        return self.dataset_means(places)
+
+    @remembered
+    def dataset_means(self, places: Sequence[Place], quantity: str = "error") -> pd.DataFrame:
+        """Return means of a quantity, errors in `unit`, data sets x the rows of some places, on their common folds."""
         if not places:
             return pd.DataFrame()
-        folds, values = self._common(places, n_compared=len(places))
+        folds, values = self._common(places, quantity, n_compared=len(places))
         errors = {}
         for (_, row, _), line in zip(places, values, strict=True):
             errors[row] = pd.Series(_dataset_means(folds, line))

@@ -86,7 +86,7 @@ class AbstractLocation(AbstractRule, ABC):
         return [self._finding(column, evidence, peers) for column in columns]
 
     def _finding(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> Finding:
-        absent = self._absent_rows(column, evidence)
+        absent = self.absent_rows(column, evidence)
         if absent:
             return nothing_stored(column, *absent)
         compared = self.compared(column)
@@ -104,7 +104,7 @@ class AbstractLocation(AbstractRule, ABC):
             notes.append(f"{n - len(sample)} of {n} left out, without an equal number of features")
         return replace(finding, margins=self.margins, sample=tuple(sample.items()), note="; ".join(notes))
 
-    def _absent_rows(self, column: str, evidence: AbstractEvidence) -> list[str]:
+    def absent_rows(self, column: str, evidence: AbstractEvidence) -> list[str]:
         """Return the rows of which nothing is stored in a column, with their artefact where two are compared."""
         places = self.places([column])
         empty = [place for place in places if not evidence.has(place, self.measured)]
@@ -141,7 +141,7 @@ class AbstractLocation(AbstractRule, ABC):
 
     def p_values(self, evidence: AbstractEvidence) -> list[dict[str, float | None]]:
         """Return the uncorrected p-values of each criterion, by column; `untested` where there is none."""
-        key = (evidence.dataset, self)
+        key = (evidence.lines_asked, self)
         if key not in evidence.memory:
             evidence.memory[key] = [self._by_column(criterion, evidence) for criterion in self.criteria]
         p_values: list[dict[str, float | None]] = evidence.memory[key]

@@ -26,6 +26,9 @@ from provlab.verdicts.claims.rules import RULES_VERSION, AbstractRule
 from provlab.verdicts.claims.schema import Claim
 from provsel import __version__
 
+LATER = ("quantity", "at", "only", "without", "than_column")
+"""Parameters of rules that came after claims had been judged; where they are empty, the claims are as before."""
+
 COLUMNS = ("task_cpu", "environment", "git_revision")
 """Of the records, which `Provenance.of` expects."""
 
@@ -164,7 +167,7 @@ def stored_trials(
 
 def _stated(rule: AbstractRule) -> dict[str, Any]:
     """Return the parameters of a rule, without those that came later where they are as before, as in keys."""
-    return {name: value for name, value in asdict(rule).items() if value or name not in ("quantity", "at")}
+    return {name: value for name, value in asdict(rule).items() if value or name not in LATER}
 
 
 def _digest(content: Any) -> str:

@@ -28,7 +28,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from provlab.project.documents import read_as, read_fields
 from provlab.verdicts.claims.evidence import POINTS, AbstractEvidence, Place
@@ -301,6 +301,37 @@ def needed(test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]
     return smallest
 
 
+def _lines(stated: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return conditions on columns of a table, by name a value or a list of them, as texts that can be hashed."""
+    conditions = []
+    for name, values in stated.items():
+        if values == "all":
+            continue
+        texts = [values] if isinstance(values, str) else values
+        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{name}: expected a text or a list of texts, got {values!r:.80}; put numbers in quotes.")
+        conditions.append(f"{name}={'|'.join(texts)}")
+    return tuple(sorted(conditions))
+
+
+Lines = Annotated[tuple[str, ...], _lines]
+"""Conditions such as "judge=forest" or "domain=genes|text"; in YAML a mapping of a column to a value or a list of them.
+Values may be patterns, as of `fnmatch`; "all" is no condition."""
+
+
+CONDITIONS = ("only", "without")
+"""Parameters of rules that are `Lines`."""
+
+
+def conditions(lines: Sequence[str]) -> dict[str, list[str]]:
+    """Return the columns and values of some conditions."""
+    values = {}
+    for text in lines:
+        name, _, allowed = text.partition("=")
+        values[name] = allowed.split("|")
+    return values
+
+
 @dataclass(frozen=True, kw_only=True)
 class AbstractRule:
     """A test of a claim, with its parameters as fields.
@@ -314,12 +345,16 @@ class AbstractRule:
         Columns that are tested and reported, not decisive.
     dataset : str
         The only data set that the claim is about; "" for all of the artefact.
+    only, without : tuple of str
+        Lines of a table that the claim is about, see `Lines`, and lines that it is not about.
     """
 
     artefact: str
     columns: tuple[str, ...]
     also: tuple[str, ...] = ()
     dataset: str = ""
+    only: Lines = ()
+    without: Lines = ()
 
     words: ClassVar[str]
     """How the rule decides, with its fields in braces."""
@@ -340,7 +375,12 @@ class AbstractRule:
     def changed(self, parameters: Mapping[str, Any]) -> Self:
         """Return the rule with other values of those parameters that it has; errors as `from_config`."""
         _check_filled(parameters)
-        return dataclasses.replace(self, **read_fields(type(self), parameters, "parameters"))
+        values = read_fields(type(self), parameters, "parameters")
+        for name in CONDITIONS:
+            if name in values:  # conditions on other columns stay, and one that is "all" goes
+                stated = [text for text in getattr(self, name) if text.partition("=")[0] not in parameters[name]]
+                values[name] = tuple(sorted([*stated, *values[name]]))
+        return dataclasses.replace(self, **values)
 
     @property
     def parameters(self) -> dict[str, str]:

@@ -24,12 +24,36 @@ The last three keys of a claim may be left out, and so may rankings and margins;
 margin is a number. Headline counts are of the paper's own claims that are neither certain nor repeat another. The key
 `results` says what the columns of a table are (`provlab.verdicts.claims.table`). Other top-level keys may hold YAML
 anchors.
+
+Statements of many papers can be judged on the results of the benchmark, or on a table that has several methods, data
+sets and conditions:
+
+```yaml
+paper: statements
+evidence: panel             # in place of stored trials; each claim is then a family of comparisons of its own
+results: {row: method, column: size, dataset: dataset, error: balanced_error, unit: percent}
+lines: {judge: linear}      # the lines of the table that a claim is about, unless its parameter `only` says otherwise
+groups: {trees: [extra trees, forest RFE]}     # a row that is the mean of others
+planned: {rows: [CFS], columns: [chosen], quantities: [roc_auc]}    # not in the table yet: such claims are "not run"
+works: {smith2020: {citation: "Smith (2020)", read: abstract}}      # by the second part of the ids
+claims:
+  - id: statements.smith2020.rfe
+    where: abstract
+    claim: RFE beats the F-test on genes.
+    artefact: panel
+    test: better
+    parameters: {row: RFE, than: F-test, columns: ["10"], only: {domain: [genes]}, over: sources, margin: a point}
+    beyond: {over: domains, only: {domain: all}, without: {domain: genes}}   # a claim beside: the paper does not say it
+    notes: {theme: accuracy, asked: With 10 features RFE has the lower error., left out: Their classifier.}
+not_testable: [{statement: "Smith (2020): networks need no selection", missing: networks}]
+```
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,7 +61,7 @@ from provlab.project.documents import Line, about, read_record
 from provlab.project.messages import did_you_mean
 from provlab.project.papers import papers
 from provlab.project.project import current_project
-from provlab.verdicts.claims import bounds, comparison, feature_rules, growth, location
+from provlab.verdicts.claims import bounds, comparison, feature_rules, growth, location, set_rules
 from provlab.verdicts.claims.evidence import Layout
 from provlab.verdicts.claims.rules import AbstractRule, check_one_of
 from provlab.verdicts.claims.stored import FOLD_COLUMNS, artefact_layout
@@ -48,8 +72,10 @@ RULES: dict[str, type[AbstractRule]] = {
     "zero_error": bounds.ZeroError,
     "all_comparable": comparison.AllComparable,
     "better": comparison.Better,
+    "better_by": comparison.BetterBy,
     "better_somewhere": comparison.BetterSomewhere,
     "comparable": comparison.Comparable,
+    "each": comparison.Each,
     "not_worse": comparison.NotWorse,
     "slightly_worse": comparison.SlightlyWorse,
     "always_selected": feature_rules.AlwaysSelected,
@@ -59,15 +85,25 @@ RULES: dict[str, type[AbstractRule]] = {
     "grows_like": growth.GrowsLike,
     "count_above": location.CountAbove,
     "count_near": location.CountNear,
+    "between": set_rules.Between,
+    "correlated": set_rules.Correlated,
+    "rank_within": set_rules.RankWithin,
+    "share_of_sets": set_rules.ShareOfSets,
 }
 """The rules by what a claim's `test` calls them."""
+
+TRIALS, PANEL = "trials", "panel"
+"""What claims are judged on: stored trials of the project's artefacts, or the results of the benchmark."""
+
+BEYOND = ".beyond"
+"""Ends the id of a claim that asks a statement where its paper does not."""
 
 
 @dataclass(frozen=True)
 class Claim:
     """One atomic statement of a paper, and the rule that judges it; origin, certain and repeats as in the YAML.
 
-    `margin` is why the rule has the margin that it has; "" where it has none.
+    `margin` is why the rule has the margin that it has; "" where it has none. `notes` are texts by what they are about.
     """
 
     id: str
@@ -79,6 +115,7 @@ class Claim:
     certain: bool = False
     repeats: str = ""
     margin: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def kind(self) -> str:
@@ -117,6 +154,33 @@ class ClaimEntry:
     origin: Literal["paper", "alternative", "control"] = "paper"
     certain: bool = False
     repeats: str = ""
+    beyond: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, Line] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Names that a table will have."""
+
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    quantities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Work:
+    """A publication, and what of it was read."""
+
+    citation: str
+    read: str
+
+
+@dataclass(frozen=True)
+class Untested:
+    """A statement that cannot be judged, and what is missing."""
+
+    statement: Line
+    missing: Line
 
 
 @dataclass(frozen=True)
@@ -145,6 +209,12 @@ class Content:
     margins: Mapping[str, Margin] = field(default_factory=dict)
     rankings: tuple[RankingRequest, ...] = ()
     results: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Literal["trials", "panel"] = TRIALS
+    lines: Mapping[str, Any] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    planned: Planned = Planned()
+    works: Mapping[str, Work] = field(default_factory=dict)
+    not_testable: tuple[Untested, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,22 +224,25 @@ class ClaimFile:
     paper: str
     claims: tuple[Claim, ...]
     rankings: tuple[RankingRequest, ...] = ()
+    evidence: str = TRIALS
+    works: Mapping[str, Work] = field(default_factory=dict)
+    not_testable: tuple[Untested, ...] = ()
 
 
 def all_claim_files() -> list[ClaimFile]:
-    """Return the claims of all papers; none outside a project."""
-    return [load_claims(path) for path in _paths().values()]
+    """Return the claims of all papers about stored trials; none outside a project."""
+    return [load_claims(path) for path in claim_paths().values()]
 
 
 def claim_files(paper: str | None = None) -> list[ClaimFile]:
-    """Return the claims of one paper, or of all.
+    """Return the claims about stored trials of one paper, or of all.
 
     Raises
     ------
     ValueError
         When there are none: outside a project, or for an unknown paper.
     """
-    paths = _paths()
+    paths = claim_paths()
     if not paths or paper not in (None, *paths):
         hint = did_you_mean(paper or "", paths) or "."
         raise ValueError(
@@ -193,14 +266,25 @@ def columns_read(claims: Iterable[Claim]) -> set[str]:
     return columns
 
 
-def _paths() -> dict[str, Path]:
-    """Return the file of claims of each paper that has one."""
+def claim_paths(evidence: str = TRIALS) -> dict[str, Path]:
+    """Return the file of claims of each paper that has one, of those that are judged on some evidence."""
     paths = {}
     for paper in papers().values():
         path = paper.folder / "claims.yaml"
-        if path.is_file():
+        if path.is_file() and read_content(path).evidence == evidence:
             paths[paper.name] = path
     return dict(sorted(paths.items()))
+
+
+def read_content(path: Path) -> Content:
+    """Return the keys of a file of claims, read once until it changes; errors as `load_claims`."""
+    state = path.stat()
+    return _content(path, state.st_mtime_ns, state.st_size)
+
+
+@cache
+def _content(path: Path, changed: int, size: int) -> Content:
+    return read_record(path, Content)
 
 
 def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -> ClaimFile:
@@ -219,15 +303,18 @@ def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -
         Names the file and the claim: broken YAML, a missing or unknown key, a repeated id, an unknown rule,
         artefact, row or column, or a parameter of the wrong kind.
     """
-    content = read_record(path, Content)
+    content = read_content(path)
     claims: dict[str, Claim] = {}
     for entry in content.claims:
         with about(f"{path}: claims: {entry.id}"):
             if entry.id in claims:
                 raise ValueError("expected each id once, got it twice.")
-            claim = _claim(content.paper, entry, content.margins)
+            claim = _claim(content, entry)
             _check_places(claim.rule, layout)
-        claims[claim.id] = claim
+            claims[claim.id] = claim
+            if entry.beyond:
+                elsewhere = replace(claim, id=claim.id + BEYOND, rule=claim.rule.changed(entry.beyond))
+                claims[elsewhere.id] = replace(elsewhere, origin="alternative")
     for claim in claims.values():
         if claim.repeats and (claim.repeats not in claims or claims[claim.repeats].repeats):
             raise ValueError(
@@ -237,22 +324,29 @@ def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -
     for number, ranking in enumerate(content.rankings, 1):
         with about(f"{path}: rankings: {number}"):
             _check_names(ranking.artefact, ranking.rows, ranking.columns, layout(ranking.artefact))
-    return ClaimFile(content.paper, tuple(claims.values()), content.rankings)
+    return ClaimFile(
+        content.paper, tuple(claims.values()), content.rankings, content.evidence, content.works, content.not_testable
+    )
 
 
-def _claim(paper: str, entry: ClaimEntry, margins: Mapping[str, Margin]) -> Claim:
+def _claim(content: Content, entry: ClaimEntry) -> Claim:
+    paper, margins = content.paper, content.margins
     if not entry.id.startswith(f"{paper}."):
         raise ValueError(f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}.")
     if "artefact" in entry.parameters:
         raise ValueError(f"expected parameters without artefact, which stands beside them, got {entry.parameters!r}.")
     parameters = {**entry.parameters, "artefact": entry.artefact}
+    if content.lines:
+        parameters["only"] = {**content.lines, **parameters.get("only", {})}
     why = ""
     named = parameters.get("margin")
     if named is not None and (margins or isinstance(named, str)):
         parameters["margin"], why = _margin(named, parameters.get("quantity", "error"), margins)
     check_one_of("test", entry.test, [*RULES])
     rule = RULES[entry.test].from_config(parameters)
-    return Claim(entry.id, paper, entry.where, entry.claim, rule, entry.origin, entry.certain, entry.repeats, why)
+    return Claim(
+        entry.id, paper, entry.where, entry.claim, rule, entry.origin, entry.certain, entry.repeats, why, entry.notes
+    )
 
 
 def _margin(name: Any, quantity: str, margins: Mapping[str, Margin]) -> tuple[float, str]:

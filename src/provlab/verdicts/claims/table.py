@@ -31,6 +31,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,12 @@ from provlab.core.frames import TIMES
 from provlab.core.plan import MAX_COUNT
 from provlab.core.records import RANGES, check_range, outside, range_text
 from provlab.core.store import SCHEMA
-from provlab.project.documents import one_line, read_record
+from provlab.project.documents import one_line
 from provlab.project.messages import did_you_mean
 from provlab.verdicts.claims.evidence import FOLD_KEYS, POINTS, AbstractEvidence, Layout, Place, remembered
 from provlab.verdicts.claims.paired_tests import Floats
-from provlab.verdicts.claims.schema import Content, load_claims
+from provlab.verdicts.claims.rules import conditions
+from provlab.verdicts.claims.schema import Content, Planned, load_claims, read_content
 from provlab.verdicts.claims.verdicts import Verdict, judge_files
 from provsel.streams.sources import DAMAGED
 
@@ -86,7 +88,8 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
     ValueError
         When either file is not as it should be, or they do not fit each other.
     """
-    table = TableEvidence(results, {**read_record(claims, Content).results, **roles})
+    content = read_content(claims)
+    table = TableEvidence(results, {**content.results, **roles}, content=content)
     file = load_claims(claims, table.layout)
     about = set[str]()
     for claim in file.claims:
@@ -110,6 +113,11 @@ class TableEvidence(AbstractEvidence):
         .csv or .tsv, UTF-8, with names in the first line; or .parquet.
     roles : mapping
         What its columns are, see the head of this module.
+    content : Content, optional
+        Of the file of claims, which says by which columns claims tell lines apart, which rows are the means of others,
+        and which names are planned.
+    table : DataFrame, optional
+        The table itself, where it is no file; `path` then says what it is.
 
     Attributes
     ----------
@@ -123,13 +131,20 @@ class TableEvidence(AbstractEvidence):
         A damaged file, a role or column that is not there, values of the wrong kind, or the same result twice.
     """
 
-    def __init__(self, path: Path, roles: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path, roles: Mapping[str, Any], *, content: Content | None = None,
+        table: pd.DataFrame | None = None,
+    ) -> None:  # fmt: skip
         unit = str(roles.get("unit", "share"))
         scale, largest = UNITS.get(unit, (1.0, math.inf))
         super().__init__(scale=scale, unit=POINTS if unit in UNITS else unit)
         self.path = path
         self.roles = dict(roles)
-        table = read_table(path)
+        self.groups = content.groups if content else {}
+        self.planned = content.planned if content else Planned()
+        self.conditions = [*content.lines] if content else []
+        if table is None:
+            table = read_table(path)
         measure = self._check_roles(table)
         if self._is_wide(measure):
             table = self._melted(table, measure)
@@ -142,7 +157,13 @@ class TableEvidence(AbstractEvidence):
         self._check_distinct()
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
+        # plain arrays, which thousands of numbers are taken from
+        self._keys = {"dataset": self.lines["dataset"].to_numpy(object)}
+        for name in ("repeat", "fold", "draw"):
+            self._keys[name] = self.lines[name].to_numpy()
+        self._lines_by_number = self.lines.reset_index(drop=True).groupby(["artefact", "row", "column"]).indices
 
+    @remembered
     def layout(self, artefact: str) -> Layout:
         """Return rows, columns and data sets of an artefact."""
         lines = self.lines[self._is_of(artefact)]
@@ -151,16 +172,44 @@ class TableEvidence(AbstractEvidence):
             raise ValueError(f"artefact: expected one of {artefacts} in {self.path}, got {artefact!r:.80}.")
         columns_of = lines.groupby("dataset", sort=False)["column"].unique()
         datasets = {str(name): tuple(columns) for name, columns in columns_of.items()}
-        return Layout(tuple(lines["row"].unique()), tuple(lines["column"].unique()), datasets)
+        rows = (*lines["row"].unique(), *self.groups, *self.planned.rows)
+        return Layout(rows, (*lines["column"].unique(), *self.planned.columns), datasets)
 
     def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
         """Return a line for each result behind a number: `FOLD_KEYS`, `draw` and `columns`; errors as `column`."""
         artefact, row, column = place
-        is_chosen = self._is_in(artefact, column) & (self.lines["row"] == row).to_numpy()
-        trials = self.lines.loc[is_chosen, [*FOLD_KEYS, "draw"]]
+        if row in self.groups:
+            return self._group_trials(place, columns)
+        known_as = artefact if "artefact" in self.roles else ""
+        lines = self._lines_by_number.get((known_as, row, column), np.empty(0, int))
+        chosen = lines[self._is_asked()[lines]]
+        trials = {name: values[chosen] for name, values in self._keys.items()}
         for name in columns:
-            trials[name] = self.column(name)[is_chosen]
-        return trials.sort_values("dataset", kind="stable", ignore_index=True)
+            trials[name] = self.column(name)[chosen]
+        return pd.DataFrame(trials).sort_values("dataset", kind="stable", ignore_index=True)
+
+    def _group_trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
+        """Return the means over the rows of a group, where all of these have a result."""
+        artefact, group, column = place
+        keys = [*FOLD_KEYS, "draw"]
+        parts = [self.trials((artefact, row, column), columns) for row in self.groups[group]]
+        by_line = pd.concat(parts).groupby(keys)
+        means = by_line[[*columns]].mean()
+        is_complete = by_line[[*columns]].count() == len(parts)
+        return means.where(is_complete).reset_index()
+
+    @remembered
+    def group_of(self, column: str) -> Mapping[str, str]:
+        """Return the group of each data set, by a column of the table."""
+        if column not in self.lines:
+            raise ValueError(f"{self.path}: expected a column {column} of the groups of data sets, got none.")
+        groups = self.lines.drop_duplicates(["dataset", column])
+        repeated = groups.loc[groups["dataset"].duplicated(), "dataset"]
+        if len(repeated):
+            raise ValueError(
+                f"{self.path}: column {column}: expected one {column} of each data set, got two of {repeated.iloc[0]}."
+            )
+        return groups.set_index("dataset")[column].astype(str).to_dict()
 
     @remembered
     def column(self, name: str) -> NDArray[Any]:
@@ -183,7 +232,7 @@ class TableEvidence(AbstractEvidence):
             numbers = self._numbers(self.lines[name], source)
             check_range(name, numbers[~np.isnan(numbers)], f"{self.path}: {name}")
             return numbers
-        if has_seconds:
+        if has_seconds or name in self.planned.quantities:
             return np.full(len(self.lines), np.nan)
         wanted = "seconds" if name in TIMES else name
         raise ValueError(f"{self.path}: expected a column {wanted}, got none; name it: --column {wanted}=NAME.")
@@ -195,9 +244,14 @@ class TableEvidence(AbstractEvidence):
         for place in places:
             artefact, _, column = place
             n_present += int((~np.isnan(self._line(place, "error").values)).sum())
-            lines = self.lines[self._is_in(artefact, column)]
-            n_expected += len(lines[FOLD_KEYS].drop_duplicates())
+            n_expected += self._n_expected(artefact, column)
         return n_present, n_expected
+
+    @remembered
+    def _n_expected(self, artefact: str, column: str) -> int:
+        """Return how many data sets and folds any row of a column of an artefact has."""
+        lines = self.lines[self._is_in(artefact, column)]
+        return len(lines[FOLD_KEYS].drop_duplicates())
 
     def _is_of(self, artefact: str) -> NDArray[np.bool_]:
         """Return which lines are of an artefact: all, if the table has no column for the artefact."""
@@ -206,9 +260,28 @@ class TableEvidence(AbstractEvidence):
     def _is_in(self, artefact: str, column: str) -> NDArray[np.bool_]:
         """Return which lines are of a column of an artefact, and of `dataset`, where that is given."""
         is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy()
+        return is_in_column & self._is_asked()
+
+    @remembered
+    def _is_asked(self) -> NDArray[np.bool_]:
+        """Return which lines are of `dataset`, where that is given, and meet `only` and `without`."""
+        is_asked = np.ones(len(self.lines), bool)
         if self.dataset:
-            is_in_column &= (self.lines["dataset"] == self.dataset).to_numpy()
-        return is_in_column
+            is_asked &= (self.lines["dataset"] == self.dataset).to_numpy()
+        for name, patterns in conditions(self.only).items():
+            is_asked &= self._matches(name, patterns)
+        for name, patterns in conditions(self.without).items():
+            is_asked &= ~self._matches(name, patterns)
+        return is_asked
+
+    def _matches(self, name: str, patterns: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which lines have a value in a column that one of some patterns describes."""
+        if name not in self.lines:
+            hint = did_you_mean(name, self.lines) or "."
+            raise ValueError(f"{self.path}: only, without: expected a column of the table, got {name!r:.80}{hint}")
+        values = self.lines[name].astype(str)
+        matching = [value for value in values.unique() if any(fnmatchcase(value, pattern) for pattern in patterns)]
+        return values.isin(matching).to_numpy()
 
     def _is_wide(self, measure: str) -> bool:
         """Return whether results stand beside each other, one column a method or fold."""
@@ -304,7 +377,8 @@ class TableEvidence(AbstractEvidence):
 
     def _check_distinct(self) -> None:
         """Refuse a result that stands there twice: it would count a fold or data set double."""
-        repeated = self.lines[self.lines.duplicated([*PLACES, *LEVELS])]
+        told_apart = [name for name in self.conditions if name in self.lines]
+        repeated = self.lines[self.lines.duplicated([*PLACES, *LEVELS, *told_apart])]
         if repeated.empty:
             return
         first = repeated.iloc[0]

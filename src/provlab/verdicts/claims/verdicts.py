@@ -24,7 +24,7 @@ from provlab.verdicts.claims.rules import (
     REPLICATED,
     Finding,
 )
-from provlab.verdicts.claims.schema import Claim, ClaimFile
+from provlab.verdicts.claims.schema import PANEL, Claim, ClaimFile
 
 COLUMNS = [
     "id", "paper", "verdict", "effect", "low", "high", "p_value", "n", "test", "where", "claim", "unit", "detail",
@@ -175,7 +175,13 @@ def judge_files(
     family = [claim for file in files for claim in file.claims]  # papers share no artefact, and so no correction
     requests = [ranking for file in files for ranking in file.rankings]
     if about is None:
-        return judge(family, evidence), rank(requests, evidence)
+        verdicts = []
+        for file in files:
+            if file.evidence == PANEL:  # statements of many papers, each a question of its own
+                verdicts += [judge([claim], evidence)[0] for claim in file.claims]
+            else:
+                verdicts += judge(file.claims, evidence, family)
+        return verdicts, rank(requests, evidence)
     chosen = [claim for claim in family if claim.artefacts & {*about}]
     requests = [ranking for ranking in requests if ranking.artefact in about]
     return judge(chosen, evidence, family), rank(requests, evidence)
@@ -196,7 +202,7 @@ def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> Non
 
 def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) -> Verdict:
     rule = claim.rule
-    evidence = evidence.on(rule.dataset)
+    evidence = evidence.on(rule.dataset, rule.only, rule.without)
     peers = [peer.rule for peer in family if type(peer.rule) is type(rule)]
     try:
         findings = rule.findings(rule.columns, evidence, peers)

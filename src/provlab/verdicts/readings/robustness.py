@@ -183,19 +183,29 @@ def stored_robustness(results: Path) -> dict[str, Robustness]:
 
     Only the places that turn or vary most are in these files, and no flips are read.
     """
-    claims = {}
+    claims: dict[str, Robustness] = {}
     for path in sorted(results.glob("readings/*/robustness.csv")):
-        frame = pd.read_csv(path, keep_default_na=False, na_values={name: [""] for name in ("turns", "variance")})
-        for line in frame[frame["run"] > 0].to_dict("records"):
-            turns: dict[str, float] = {}
-            variance: dict[str, float] = {}
-            if line["turned_by"]:
-                turns[line["turned_by"]] = line["turns"]
-            if line["varied_by"]:
-                variance[line["varied_by"]] = line["variance"]
-            claim = str(line["claim"])
-            counts = claim, line["universes"], line["run"], line["default"]
-            claims[claim] = Robustness(*counts, read_shares(line["shares"]), turns, variance, [])
+        claims |= read_robustness(path.parent)
+    return claims
+
+
+def read_robustness(folder: Path) -> dict[str, Robustness]:
+    """Return the robustness of each claim by its id from the file in a folder; empty where there is none."""
+    path = folder / "robustness.csv"
+    if not path.is_file():
+        return {}
+    claims = {}
+    frame = pd.read_csv(path, keep_default_na=False, na_values={name: [""] for name in ("turns", "variance")})
+    for line in frame[frame["run"] > 0].to_dict("records"):
+        turns: dict[str, float] = {}
+        variance: dict[str, float] = {}
+        if line["turned_by"]:
+            turns[line["turned_by"]] = line["turns"]
+        if line["varied_by"]:
+            variance[line["varied_by"]] = line["variance"]
+        claim = str(line["claim"])
+        counts = claim, line["universes"], line["run"], line["default"]
+        claims[claim] = Robustness(*counts, read_shares(line["shares"]), turns, variance, [])
     return claims
 
 

@@ -17,6 +17,7 @@ places:
     options:
       each draw: []
       union of draws: {parameters: {draws: union}}   # of the claims' tests that have such a parameter
+    # about: {over: [domains]}                    # in place of touches: claims whose tests have one of these parameters
     # alone: true                                 # asked with the defaults of what touches the same rows, not crossed
     # in_letter: never                            # the authors are not asked, as the paper says it; or always
 part:                                             # of the data, stated beforehand, where the whole is too dear
@@ -42,6 +43,7 @@ from provlab.core.overrides import setting
 from provlab.project.documents import Line, read_as, read_record
 from provlab.project.messages import did_you_mean
 from provlab.project.papers import papers
+from provlab.verdicts.claims.rules import AbstractRule
 from provlab.verdicts.claims.stored import artefact_layout
 
 MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
@@ -136,6 +138,9 @@ class Place:
     id, asks, where : str
     touches : mapping
         Artefacts, and the rows of each whose numbers depend on the choice.
+    about : mapping
+        Without artefacts that it touches, the claims are asked whose tests have one of the values of each of these
+        parameters; a list among parameters has to consist of them, and one that a test does not have is "".
     options : tuple of Option
         The default first.
     alone : bool, default=False
@@ -146,8 +151,9 @@ class Place:
     id: str
     asks: Line
     where: Line
-    touches: Annotated[Mapping[str, tuple[str, ...]], _rows]
     options: Annotated[tuple[Option, ...], _options]
+    touches: Annotated[Mapping[str, tuple[str, ...]], _rows] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
     alone: bool = False
     in_letter: Literal["", "always", "never"] = ""
 
@@ -155,8 +161,19 @@ class Place:
         """Return whether the numbers of a row depend on the choice."""
         return row in self.touches.get(artefact, ())
 
+    def is_about(self, rule: AbstractRule) -> bool:
+        """Return whether a claim with this rule is asked, of a place that touches no artefact."""
+        for name, allowed in self.about.items():
+            value = getattr(rule, name, "")
+            values = value if isinstance(value, tuple) else (value,)
+            if not {*values} <= {*allowed}:
+                return False
+        return not self.touches
+
     def meets(self, place: Place) -> bool:
         """Return whether some row's numbers depend on the choices at both places."""
+        if not self.touches or not place.touches:
+            return True
         return any({*rows} & {*place.touches.get(artefact, ())} for artefact, rows in self.touches.items())
 
     @cached_property

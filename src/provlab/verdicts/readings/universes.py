@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from itertools import combinations, product
 from math import prod
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,8 @@ from provlab.core.composition import Composer, compose_config
 from provlab.core.overrides import setting
 from provlab.core.plan import unique_cells
 from provlab.core.snapshot import StoreSnapshot
+from provlab.verdicts.claims.evidence import AbstractEvidence
+from provlab.verdicts.claims.rules import CONDITIONS
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.claims.stored import Evidence, artefact_layout
 from provlab.verdicts.claims.verdicts import Verdict, judge
@@ -100,9 +103,12 @@ class Multiverse:
 
     def read(self, claim: Claim, universe: Universe) -> Claim:
         """Return a claim with the parameters of its test that a universe changes."""
-        parameters: dict[str, object] = {}
+        parameters: dict[str, Any] = {}
         for option in self.chosen(universe, self.touching(claim)):
-            parameters.update(option.parameters)
+            for name, value in option.parameters.items():
+                if name in CONDITIONS:  # on other columns these stay
+                    value = {**parameters.get(name, {}), **value}
+                parameters[name] = value
         if not parameters:
             return claim
         return replace(claim, rule=claim.rule.changed(parameters))
@@ -216,7 +222,7 @@ class Multiverse:
             changes = any(option.of_cells for option in place.options)
             changes |= any(hasattr(claim.rule, name) for name in place.of_tests)
             changes |= "features" in claim.rule.reads  # which a summary may count in another way
-            if changes and any(place.touches_row(*row) for row in rows):
+            if changes and (place.is_about(claim.rule) or any(place.touches_row(*row) for row in rows)):
                 touching.append(k)
         return touching
 
@@ -329,6 +335,23 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
             lines[claim.id, universe] = _line(multiverse, claim, universe, verdict)
     ordered = [lines[claim.id, universe] for claim in multiverse.claims for universe in multiverse.universes(claim)]
     return pd.DataFrame(ordered, columns=["claim", *(place.id for place in multiverse.readings.places), *MEASURED])
+
+
+def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.DataFrame:
+    """Judge each claim in each universe on a table, as a family of comparisons of its own.
+
+    Universes that come to the same question count once, as their first. Columns and order as of `judge_universes`.
+    """
+    lines = []
+    for claim in multiverse.claims:
+        questions = set()
+        for universe in multiverse.universes(claim):
+            question = multiverse.read(claim, universe)
+            if question.rule not in questions:
+                questions.add(question.rule)
+                [verdict] = judge([question], evidence)
+                lines.append(_line(multiverse, claim, universe, verdict))
+    return pd.DataFrame(lines, columns=["claim", *(place.id for place in multiverse.readings.places), *MEASURED])
 
 
 def _incomplete(multiverse: Multiverse, store: StoreSnapshot) -> set[RowChoice]:

@@ -1,0 +1,98 @@
+"""What `cv` may be, as scikit-learn takes it: a splitter, or an iterable of training and test rows.
+
+A public splitter of scikit-learn with plain arguments is known by these. All else is known by its rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provlab.core.protocols.folds import groups_for
+from provlab.data import rows_from
+from provlab.project.estimators import as_config, estimators_in_hand, public_name
+from provlab.project.scikit_learn import kind_of
+from provsel.files import replacing
+
+Splits = tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
+
+FORM = (
+    "a number of folds, the fold of each row, a splitter of scikit-learn's kind, or an iterable of (training rows, "
+    "test rows)"
+)
+
+
+def splitter_config(cv: Any) -> dict[str, Any] | None:
+    """Return the config of a public splitter of scikit-learn with plain arguments; None of anything else."""
+    if kind_of(public_name(type(cv))) != "splitter":
+        return None
+    values = vars(cv).values()
+    if any(isinstance(value, np.ndarray | np.random.RandomState) for value in values):
+        return None
+    with estimators_in_hand():
+        config: dict[str, Any] = as_config(cv)
+    return config
+
+
+def folds_of_rows(cv: Any) -> NDArray[Any] | None:
+    """Return the fold of each row, where that is what an array or a list has, or a `PredefinedSplit`; else None."""
+    if public_name(type(cv)) == "sklearn.model_selection.PredefinedSplit":
+        return np.asarray(cv.test_fold)
+    if hasattr(cv, "split") or not hasattr(cv, "__len__"):
+        return None
+    is_flat = all(np.isscalar(value) for value in cv)
+    return np.asarray(cv) if len(cv) and is_flat else None
+
+
+def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any, names: Sequence[str] = ()) -> Splits:
+    """Return training and test rows of each fold.
+
+    Parameters
+    ----------
+    subject : str
+        Whom messages are about.
+    cv : splitter or iterable of pairs
+        Rows are numbers from 0, or masks.
+    X, y, groups : see `compare`
+    names : sequence of str
+        What else may be meant.
+
+    Raises
+    ------
+    ValueError
+        For what is no such thing.
+    """
+    n_rows = np.shape(X)[0]
+    if hasattr(cv, "split") and not isinstance(cv, str | type):
+        cv = cv.split(X, np.ravel(np.asarray(y)), groups_for(cv, groups))
+    folds = [] if isinstance(cv, str) or not hasattr(cv, "__iter__") else list(cv)
+    if not folds or not all(_is_pair(fold) for fold in folds):
+        expected = ", ".join([*names, FORM])
+        raise ValueError(f"{subject}: cv: expected {expected}, got {cv!r:.80}; choose one.")
+    splits = []
+    for place, (train, test) in enumerate(folds):
+        try:
+            splits.append((rows_from(train, n_rows), rows_from(test, n_rows)))
+        except ValueError as error:
+            raise ValueError(f"{subject}: cv: fold {place}: {error}; correct it.") from error
+    return tuple(splits)
+
+
+def _is_pair(fold: Any) -> bool:
+    return isinstance(fold, tuple | list | np.ndarray) and len(fold) == 2
+
+
+def write_splits(splits: Splits, folder: Path) -> str:
+    """Write splits as JSON of whole numbers into a folder, and return the file's name, which has their digest."""
+    content = json.dumps([[train.tolist(), test.tolist()] for train, test in splits]).encode()
+    name = f"splits-{hashlib.sha256(content).hexdigest()[:16]}.json"
+    if not (folder / name).is_file():
+        with replacing(folder / name) as temporary:
+            temporary.write_bytes(content)
+    return name

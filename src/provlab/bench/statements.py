@@ -1,0 +1,98 @@
+"""Published statements, judged on the stored panel: verdicts, and what becomes of them under other readings.
+
+In: a paper of the project whose claims.yaml says `evidence: panel`, and the stored panel. Out: results/PAPER with a
+line a claim in verdicts.csv and robustness.csv, and a line a claim and universe in universes.csv.gz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from provlab.bench.panel import TABLE, stored_folder
+from provlab.bench.stored_panel import read_panel
+from provlab.core.tables import write_frame
+from provlab.project.messages import did_you_mean
+from provlab.verdicts.claims.schema import PANEL, ClaimFile, claim_paths
+from provlab.verdicts.claims.table import TableEvidence
+from provlab.verdicts.claims.verdicts import Verdict, judge_files, verdict_frame
+from provlab.verdicts.panel_table import claims_on_panel, panel_table
+from provlab.verdicts.readings.robustness import robustness_frame
+from provlab.verdicts.readings.schema import paper_readings
+from provlab.verdicts.readings.study import DIGITS, EFFECTS, ROBUSTNESS, UNIVERSES, Outcome, joined, texts
+from provlab.verdicts.readings.universes import Multiverse, judge_on_table
+
+VERDICTS = "verdicts.csv"
+
+
+def stored_table() -> pd.DataFrame:
+    """Return the stored panel as the table that statements are judged on."""
+    return panel_table(read_panel(), pd.read_csv(stored_folder() / TABLE))
+
+
+def write_panel_table(path: Path) -> None:
+    """Write `stored_table` as Parquet or, by the ending of the path, as CSV."""
+    if path.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"--panel: expected a file ending in .csv or .parquet, got {path}.")
+    table = stored_table()
+    if path.suffix == ".csv":
+        write_frame(table, path)
+    else:
+        table.to_parquet(path, index=False)
+
+
+def is_about_panel(paper: str | None) -> bool:
+    """Return whether the claims of a paper of the project are judged on the panel."""
+    return paper in claim_paths(PANEL)
+
+
+def judge_statements(paper: str) -> list[Verdict]:
+    """Return the verdict on each statement of a paper on the stored panel."""
+    file, evidence = _read(paper)
+    verdicts, _ = judge_files([file], evidence)
+    return verdicts
+
+
+def write_statements(verdicts: Sequence[Verdict], folder: Path) -> None:
+    """Write verdicts.csv."""
+    write_frame(verdict_frame(verdicts), folder / VERDICTS)
+
+
+def readings_of_statements(paper: str, claims: Sequence[str] = ()) -> tuple[Multiverse, TableEvidence]:
+    """Return the universes of the statements with one of some texts in their id, or of all, and the table they rest on.
+
+    Raises
+    ------
+    ValueError
+        No statement has such an id.
+    """
+    file, evidence = _read(paper)
+    chosen = [claim for claim in file.claims if not claims or any(text in claim.id for text in claims)]
+    if not chosen:
+        hint = did_you_mean(claims[0], [claim.id for claim in file.claims]) or "."
+        raise ValueError(f"readings of {paper}: expected claims with {' or '.join(claims)} in the id, got none{hint}")
+    return Multiverse(paper_readings(paper), chosen, file.claims), evidence
+
+
+def judge_readings(multiverse: Multiverse, evidence: TableEvidence) -> Outcome:
+    """Return what comes out of all universes."""
+    return Outcome(multiverse, judge_on_table(multiverse, evidence), {}, {})
+
+
+def write_readings(outcome: Outcome, folder: Path) -> None:
+    """Write robustness.csv and universes.csv.gz; what they have about other claims stays."""
+    universes = outcome.universes.copy()
+    for name in EFFECTS:
+        universes[name] = [float(f"{value:.{DIGITS}g}") for value in universes[name]]
+    order = [claim.id for claim in outcome.multiverse.family]
+    frames = {f"{UNIVERSES}.gz": universes, ROBUSTNESS: robustness_frame(outcome.robustness)}
+    for name, frame in frames.items():
+        path = folder / name
+        old = texts(path) if path.is_file() else frame.head(0)
+        write_frame(joined(old, frame, "claim", order), path)
+
+
+def _read(paper: str) -> tuple[ClaimFile, TableEvidence]:
+    return claims_on_panel(claim_paths(PANEL)[paper], stored_table())

@@ -1,0 +1,75 @@
+"""Whether scikit-learn's selectors by weights can read any of the model inside them: found once, before a run."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from provlab.project.components import build
+
+PLACE = "sklearn.feature_selection"
+"""Module of the selectors: configs without it are not built."""
+
+
+@lru_cache(maxsize=1024)
+def check_importances(selector: str) -> None:
+    """Refuse RFE, RFECV or SelectFromModel around an estimator that has no importances when it is fitted.
+
+    The estimator is fitted to a few rows of random numbers. Where it does not take these, nothing is said.
+
+    Parameters
+    ----------
+    selector : str
+        As of `component_json`.
+
+    Raises
+    ------
+    ValueError
+        Names the estimator, and what to choose instead.
+    """
+    if PLACE not in selector:
+        return
+    from sklearn.feature_selection import RFE, SelectFromModel
+
+    outermost = build("selector", json.loads(selector)["config"])
+    for component in [outermost, *outermost.get_params(deep=True).values()]:
+        if not isinstance(component, RFE | SelectFromModel):
+            continue
+        fitted = _fitted(component.estimator)
+        getter = component.importance_getter
+        if fitted is not None and not _has_importances(fitted, getter):
+            wanted = "coef_ or feature_importances_" if getter == "auto" else f"importance_getter={getter!r:.80}"
+            raise ValueError(
+                f"selector: expected an estimator inside {type(component).__name__} that has {wanted} after fit, got "
+                f"{fitted!r:.80}, which has none; choose a linear model or a forest, or state importance_getter."
+            )
+
+
+def _fitted(estimator: Any) -> Any:
+    """Return a copy that is fitted to a few rows, None where it does not take them."""
+    from sklearn.base import clone, is_regressor
+
+    rng = np.random.default_rng(0)
+    X = rng.random((24, 4))
+    y = rng.random(24) if is_regressor(estimator) else np.arange(24) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return clone(estimator).fit(X, y)
+        except Exception:  # of an estimator that may raise anything
+            return None
+
+
+def _has_importances(fitted: Any, getter: Any) -> bool:
+    if getter == "auto":
+        return hasattr(fitted, "coef_") or hasattr(fitted, "feature_importances_")
+    read = attrgetter(getter) if isinstance(getter, str) else getter
+    try:
+        return read(fitted) is not None
+    except AttributeError:
+        return False

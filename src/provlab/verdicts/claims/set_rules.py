@@ -1,0 +1,342 @@
+"""Rules about a number of each data set that many methods give together: ranks, correlations, how often one is ahead.
+
+Such a number is averaged over data sets, or over groups of them, and tested by Student's t: claims are about means, and
+shares are not symmetric around a median as a signed rank needs it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from provlab.verdicts.claims.comparison import LESS_IS_BETTER, check_quantity
+from provlab.verdicts.claims.evidence import AbstractEvidence, Place, Sample
+from provlab.verdicts.claims.location import near
+from provlab.verdicts.claims.paired_tests import CorrectedT
+from provlab.verdicts.claims.rules import (
+    ALPHA,
+    CONTRADICTED,
+    INCONCLUSIVE,
+    REPLICATED,
+    AbstractRule,
+    Bound,
+    Criteria,
+    Criterion,
+    Finding,
+    decide,
+    nothing_stored,
+)
+
+MIN_SETS = 5
+"""Of fewer observations a mean of ranks or shares is not tested."""
+
+
+def at_most(most: float) -> Criteria:
+    """Judge "the location is at most a number": shown to be below it, or above it."""
+    return (
+        Criterion(REPLICATED, (Bound("below", most),), all_columns=True),
+        Criterion(CONTRADICTED, (Bound("above", most),)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractSetStatistic(AbstractRule, ABC):
+    """A test of the mean of a number of each data set, in one column.
+
+    Parameters
+    ----------
+    over : {"datasets", "sources", "domains"}
+    quantity : str
+        The measure that methods are compared by, by default the error.
+    alpha : float
+    """
+
+    over: Literal["datasets", "sources", "domains"]
+    quantity: str = ""
+    alpha: float = ALPHA
+
+    unit = ""
+
+    def __post_init__(self) -> None:
+        check_quantity(self.quantity)
+        if len(self.columns) != 1:
+            raise ValueError(f"columns: expected one, got {'; '.join(self.columns)}.")
+
+    @property
+    @abstractmethod
+    def methods(self) -> tuple[str, ...]:
+        """The methods whose numbers are read in the column."""
+
+    @property
+    @abstractmethod
+    def criteria(self) -> Criteria:
+        """How a mean is decided."""
+
+    @abstractmethod
+    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+        """Return the numbers that are tested, data sets x parts of the claim, from a measure, data sets x places."""
+
+    @property
+    def measured(self) -> str:
+        """Column of the records."""
+        return self.quantity or "error"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of the records that the rule reads, beside those of all evidence."""
+        return (self.quantity,) if self.quantity else ()
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether the better of two values is the lower one."""
+        return self.measured in LESS_IS_BETTER
+
+    def places(self, columns: Sequence[str] | None = None) -> list[Place]:
+        """Return the numbers of all methods."""
+        names = self.columns if columns is None else columns
+        return [(self.artefact, row, column) for column in names for row in self.methods]
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """Return one finding for each part; where one part suffices, corrected over all of them (Holm)."""
+        places = self.places(columns)
+        absent = [row for artefact, row, column in places if not evidence.has((artefact, row, column), self.measured)]
+        if absent:
+            return [nothing_stored(columns[0], *dict.fromkeys(absent))]
+        statistics = self.statistics(evidence.dataset_means(places, self.measured), evidence)
+        samples: dict[str, Sample] = {}
+        for name, values in statistics.items():
+            samples[str(name)] = evidence.grouped(values.dropna().to_dict(), self.over)
+        n = min(len(sample) for sample in samples.values())
+        if n < MIN_SETS:
+            return [Finding(columns[0], INCONCLUSIVE, note=f"needs at least {MIN_SETS} {self.over}, found {n}")]
+        tests = {name: CorrectedT(np.array([*sample.values()]), ratio=0.0) for name, sample in samples.items()}
+        findings = []
+        for name, test in tests.items():
+            others = []
+            for criterion in self.criteria:
+                peers_of = [tests[other] for other in tests if other != name and not criterion.all_columns]
+                others.append([criterion.p_value(peer) for peer in peers_of])
+            finding = decide(name, test, self.criteria, others, alpha=self.alpha, unit=self.unit)
+            margins = tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds}))
+            findings.append(replace(finding, margins=margins, sample=tuple(samples[name].items())))
+        return findings
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankWithin(AbstractSetStatistic):
+    """Each of `rows` is among the best of some methods: its mean relative rank is at most a share.
+
+    Parameters
+    ----------
+    rows : tuple of str
+    among : tuple of str
+        The methods that are ranked, `rows` among them.
+    at_most : float
+        0 is the first rank, 1 the last.
+    """
+
+    rows: tuple[str, ...]
+    among: tuple[str, ...]
+    at_most: float
+
+    unit = "of the ranks"
+    words = """By {measure} the mean rank of each of {rows} among {among} is in the first {at_most} of the ranks, where
+        0 is the first rank and 1 the last. Replicated: shown to be so of each; contradicted: shown not to be so of
+        one."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not {*self.rows} <= {*self.among} or len(self.among) < 3:
+            raise ValueError(f"among: expected three or more methods, with {'; '.join(self.rows)}, got {self.among}.")
+
+    @property
+    def measure_words(self) -> dict[str, str]:
+        """The measure."""
+        return {"measure": self.measured}
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods whose numbers are read."""
+        return self.among
+
+    @property
+    def criteria(self) -> Criteria:
+        """How a mean is decided."""
+        return at_most(self.at_most)
+
+    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+        """Return the relative ranks of the rows."""
+        ranks = values.rank(axis=1, ascending=self.less_is_better)
+        relative = (ranks - 1) / (len(self.among) - 1)
+        return relative[[*self.rows]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlated(AbstractSetStatistic):
+    """Over methods, the rank correlation of two measures on a data set is between two numbers on average.
+
+    Parameters
+    ----------
+    among : tuple of str
+    beside : str
+        The second measure.
+    low, high : float
+    """
+
+    among: tuple[str, ...]
+    beside: str
+    low: float
+    high: float
+
+    unit = "of correlation"
+    words = """Over {among} the rank correlation (Spearman) of {measure} and {beside} on a data set is on average
+        between {low} and {high}. Replicated: shown to be inside; contradicted: shown to be outside."""
+
+    @property
+    def measure_words(self) -> dict[str, str]:
+        """The first measure."""
+        return {"measure": self.measured}
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of the records that the rule reads, beside those of all evidence."""
+        return (*super().reads, self.beside)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods whose numbers are read."""
+        return self.among
+
+    @property
+    def criteria(self) -> Criteria:
+        """How a mean is decided."""
+        return near(self.low, self.high)
+
+    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+        """Return the correlations, NaN where one of both measures is the same for all methods."""
+        beside = evidence.dataset_means(self.places(), self.beside)
+        correlations = values.rank(axis=1).corrwith(beside.rank(axis=1), axis=1)
+        return pd.DataFrame({"correlation": correlations})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareOfSets(AbstractSetStatistic):
+    """On a share of the data sets each of `rows` is ahead of the best of `than`, or behind it by less than a margin.
+
+    Parameters
+    ----------
+    rows, than : tuple of str
+    margin : float
+        By default 0: ahead.
+    best : bool
+        The best of `rows` counts, in place of each.
+    at_least, at_most : float
+        Shares of the data sets.
+    than_column : str
+        The column of `than`, by default that of the rows.
+    """
+
+    rows: tuple[str, ...]
+    than: tuple[str, ...]
+    margin: float = 0.0
+    best: bool = False
+    at_least: float = 0.0
+    at_most: float = 1.0
+    than_column: str = ""
+
+    unit = "of the data sets"
+    words = """The share of the data sets on which {who} is less than {margin} {unit_of_measure} behind the best of
+        {than} by {measure} is at least {at_least} and at most {at_most}. Replicated: shown to be so; contradicted:
+        shown not to be so. The best of several measured values is a little better than the best method."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.at_least < self.at_most <= 1 or self.at_most - self.at_least == 1:
+            raise ValueError(
+                f"at_least, at_most: expected shares of which the first is less, and not 0 and 1, got {self.at_least}, "
+                f"{self.at_most}."
+            )
+
+    @property
+    def measure_words(self) -> dict[str, str]:
+        """The measure, and what is compared with the best."""
+        names = "; ".join(self.rows)
+        who = f"the best of {names}" if self.best else f"each of {names}"
+        unit = f"in {self.quantity}" if self.quantity else "percentage points"
+        return {"measure": self.measured, "who": who, "unit_of_measure": unit}
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods whose numbers are read."""
+        return tuple(dict.fromkeys((*self.rows, *self.than)))
+
+    def places(self, columns: Sequence[str] | None = None) -> list[Place]:
+        """Return the numbers of the rows in the column, and of the others in theirs."""
+        [column] = self.columns if columns is None else columns
+        places = [(self.artefact, row, column) for row in self.rows]
+        places += [(self.artefact, row, self.than_column or column) for row in self.than]
+        return list(dict.fromkeys(places))
+
+    @property
+    def criteria(self) -> Criteria:
+        """How a share is decided."""
+        if self.at_least == 0:
+            return at_most(self.at_most)
+        if self.at_most == 1:
+            return (
+                Criterion(REPLICATED, (Bound("above", self.at_least),), all_columns=True),
+                Criterion(CONTRADICTED, (Bound("below", self.at_least),)),
+            )
+        return near(self.at_least, self.at_most)
+
+    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+        """Return 1 where a row is not so far behind, else 0."""
+        costs = values if self.less_is_better else -values
+        behind = costs[[*self.rows]]
+        if self.best:
+            behind = behind.min(axis=1).to_frame("best of the rows")
+        behind = behind.sub(costs[[*self.than]].min(axis=1), axis=0)
+        return (behind < self.margin).astype(float)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Between(AbstractSetStatistic):
+    """The mean of a measure of each of `rows` is between two numbers.
+
+    Parameters
+    ----------
+    rows : tuple of str
+    low, high : float
+        Of errors percent.
+    """
+
+    rows: tuple[str, ...]
+    low: float
+    high: float
+
+    words = """The mean {measure} of each of {rows} is between {low} and {high}. Replicated: shown to be inside;
+        contradicted: shown to be outside, of one."""
+
+    @property
+    def measure_words(self) -> dict[str, str]:
+        """The measure."""
+        return {"measure": self.measured}
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods whose numbers are read."""
+        return self.rows
+
+    @property
+    def criteria(self) -> Criteria:
+        """How a mean is decided."""
+        return near(self.low, self.high)
+
+    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+        """Return the measure itself."""
+        return values
