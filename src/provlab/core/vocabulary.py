@@ -128,11 +128,13 @@ def file_named(group: str, spelling: str, names: Collection[str]) -> str:
     """Return the one of some names that a spelling means, or the spelling itself where it means none of them."""
     if spelling in names:
         return spelling
-    by_form = {_form(other): name for name, others in SPELLINGS.get(group, {}).items() for other in others}
+    by_form: dict[str, str] = {}
+    for name, usual in SPELLINGS.get(group, {}).items():
+        by_form |= dict.fromkeys(map(_form, usual), name)
     by_form |= {_form(name): name for name in names}
     form = _form(spelling)
-    name = by_form.get(form) or by_form.get(re.sub(r"(selector|selection)$", "", form)) or spelling
-    return name if name in names else spelling
+    meant = by_form.get(form) or by_form.get(re.sub(r"(selector|selection)$", "", form))
+    return meant if meant is not None and meant in names else spelling
 
 
 def advice_on(group: str, spelling: str, names: Collection[str]) -> str:
@@ -145,8 +147,11 @@ def advice_on(group: str, spelling: str, names: Collection[str]) -> str:
     names : collection of str
         Of all files of the group.
     """
-    others = [other for name, spellings in SPELLINGS.get(group, {}).items() if name in names for other in spellings]
-    meant = nearest(spelling, [*others, *names])
+    candidates = list(names)
+    for name, usual in SPELLINGS.get(group, {}).items():
+        if name in names:
+            candidates += usual
+    meant = nearest(spelling, candidates)
     return f"; did you mean {file_named(group, meant, names)!r}?" if meant else "; provsel list says what they are."
 
 
