@@ -456,7 +456,9 @@ def _draw_differences(frame: pd.DataFrame, folder: Path) -> None:
     from provlab.report.figures.curves import dots
     from provlab.report.figures.style import ON_A_PAGE
 
-    lines = frame[["difference", "low", "high"]].dropna().rename(columns={"difference": "value"})
+    lines = frame[["difference", "low", "high"]].dropna(subset="difference").rename(columns={"difference": "value"})
+    if lines.empty:
+        return
     lines = lines.assign(row=lines.index, dataset="")
     figure = dots(lines, xlabel="difference in balanced error (points)", width=ON_A_PAGE)
     figure.savefig(folder / "differences.svg")
