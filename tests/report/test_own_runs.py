@@ -189,8 +189,9 @@ def test_a_project_without_papers_has_a_comparison_and_no_empty_parts(swept, swe
         assert written.problems == []
         assert all(f"{value:.2f}" in written.text for value in table["value"])
         assert any(link.endswith(f"{swept.name}/figure.svg") for link in written.links)
-        html = written.path.read_text(encoding="utf-8")
-        assert html.index("has the least error") < html.index("<img") < html.index("<table")
+    html = own.path.read_text(encoding="utf-8")
+    assert html.index("has the least error") < html.index("<img") < html.index("<table")
+    assert "has the least error" in page.text
     for link in own.links:
         if not link.startswith("#"):
             assert (own.path.parent / link).is_file(), link
