@@ -7,10 +7,9 @@ Shares are tested by the binomial distribution: docs/measured/statement_rules.cs
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -62,7 +61,6 @@ class AbstractSetStatistic(AbstractRule, ABC):
     alpha: float = ALPHA
 
     unit = ""
-    test: ClassVar[Callable[[Floats], AbstractPairedTest]] = partial(CorrectedT, ratio=0.0)
 
     def __post_init__(self) -> None:
         check_quantity(self.quantity)
@@ -82,6 +80,10 @@ class AbstractSetStatistic(AbstractRule, ABC):
     @abstractmethod
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
         """Return the numbers that are tested, data sets x parts of the claim, from a measure, data sets x places."""
+
+    def test_of(self, values: Floats) -> AbstractPairedTest:
+        """Return the test of the mean of some numbers."""
+        return CorrectedT(values, ratio=0.0)
 
     @property
     def measured(self) -> str:
@@ -116,7 +118,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
         n = min(len(sample) for sample in samples.values())
         if n < MIN_SETS:
             return [Finding(columns[0], INCONCLUSIVE, note=f"needs at least {MIN_SETS} {self.over}, found {n}")]
-        tests = {name: self.test(np.array([*sample.values()])) for name, sample in samples.items()}
+        tests = {name: self.test_of(np.array([*sample.values()])) for name, sample in samples.items()}
         findings = []
         for name, test in tests.items():
             others = []
@@ -252,7 +254,6 @@ class ShareOfSets(AbstractSetStatistic):
     than_column: str = ""
 
     unit = "of the data sets"
-    test = ShareTest
     words = """The share of the data sets on which {who} is less than {margin} {unit_of_measure} behind the best of
         {than} by {measure} is at least {at_least} and at most {at_most}. Replicated: shown to be so; contradicted:
         shown not to be so. The best of several measured values is a little better than the best method."""
@@ -296,6 +297,10 @@ class ShareOfSets(AbstractSetStatistic):
                 Criterion(CONTRADICTED, (Bound("below", self.at_least),)),
             )
         return near(self.at_least, self.at_most)
+
+    def test_of(self, values: Floats) -> AbstractPairedTest:
+        """Return the test of a share."""
+        return ShareTest(values)
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
         """Return 1 where a row is not so far behind, else 0."""
