@@ -46,7 +46,8 @@ def attributes(model):
 def test_is_what_it_says(recovery, variance, form):
     """Against the whole matrix Lambda, which is the transformer's, and LIBSVM on the compressed rows."""
     X, y = rows()
-    (n, m), size = X.shape, 20
+    n, m = X.shape
+    size = 20
     model = CompressedLinearSVM(size, c=C, recovery=recovery, variance=variance, random_state=3).fit(form(X), y)
     Lambda = GaussianCompression(size, variance=variance, random_state=3).fit(X).blocks_.dense()
     signs = np.where(y == "spam", 1.0, -1.0)
@@ -116,7 +117,8 @@ def uneven(X, y):
 @pytest.mark.parametrize(("recovery", "variance"), [("dual", "1/l"), ("dual", "1/m"), ("transpose", "1/m")])
 def test_the_logistic_loss_is_what_it_says(recovery, variance, form, data):
     """Against scikit-learn's logistic regression, on the rows compressed by the whole matrix Lambda."""
-    (X, y), size = data, 20
+    (X, y) = data
+    size = 20
     signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
     options = {"recovery": recovery, "variance": variance, "loss": "logistic"}
     model = CompressedLinearSVM(size, c=C, **options, tol=1e-13, random_state=3).fit(form(X), y)

@@ -125,7 +125,8 @@ def test_a_legend_stands_below_the_panels_however_long_it_is(figures, tmp_path, 
     frame = made_frame({f"method number {k} (forest)": 50.0 + k for k in range(n_methods)})
     draw_curves(frame, tmp_path / "curves", "", ylabel="accuracy")
     [figure] = figures
-    [legend], [panel] = figure.legends, figure.axes
+    [legend] = figure.legends
+    [panel] = figure.axes
     assert len(legend_texts(figure)) == n_methods
     assert legend.get_window_extent().y1 < panel.get_tightbbox().y0
     assert panel.get_window_extent().height > 1.2 * figure.dpi

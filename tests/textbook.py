@@ -4,6 +4,14 @@ import numpy as np
 from sklearn.svm import SVC
 
 
+def one_vs_rest(y):
+    """Return y itself where it is of numbers or of two classes, else an indicator of each class."""
+    labels = np.unique(y)
+    if labels.size in (2, y.size):
+        return [y]
+    return [(y == label).astype(float) for label in labels]
+
+
 def textbook_bss(V, r, tied=1e-10, gain="inverse_mean", preferred=None):
     """Algorithm 1 as printed (with D = sqrt(t)): every column scored, an eigenproblem in each step."""
     d, rank = V.shape

@@ -149,7 +149,9 @@ def pivot_law(X, r):
 def least_roots(a, b, c):
     """Return the least real parts of the roots of a x^2 + b x + c, found as by np.roots, for arrays of coefficients."""
     companions = np.zeros((*np.shape(a), 2, 2))
-    companions[..., 0, 0], companions[..., 0, 1], companions[..., 1, 0] = -b / a, -c / a, 1
+    companions[..., 0, 0] = -b / a
+    companions[..., 0, 1] = -c / a
+    companions[..., 1, 0] = 1
     return np.linalg.eigvals(companions).real.min(axis=-1)
 
 

@@ -51,7 +51,8 @@ def test_token_lists_and_no_names_of_others(tmp_path):
 def test_labels_that_begin_early_are_moved_back(early):
     """Of six rows the last three have no last features, and their labels begin that many columns early."""
     rng = np.random.default_rng(early)
-    features, topics = rng.random((6, 9)) * (rng.random((6, 9)) < 0.5), rng.random((6, len(CODES))) < 0.1
+    features = rng.random((6, 9)) * (rng.random((6, 9)) < 0.5)
+    topics = rng.random((6, len(CODES))) < 0.1
     features[3:, 9 - early :] = 0
     frame = np.hstack([features, topics])
     frame[3:] = np.hstack([features[3:, : 9 - early], topics[3:], np.zeros((3, early))])

@@ -35,7 +35,8 @@ def loss(X, y, columns):
 @pytest.mark.parametrize("kind", DESIGNS)
 def test_each_relevant_feature_is_needed_and_no_other_one_helps(kind):
     X, y = design(kind)
-    relevant, others = list(range(K)), list(range(K, D))
+    relevant = list(range(K))
+    others = list(range(K, D))
     best = loss(X, y, relevant)
     prior = log_loss(y, np.tile(np.unique(y, return_counts=True)[1] / N, (N, 1)))
     assert best < 0.97 * prior

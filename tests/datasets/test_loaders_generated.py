@@ -74,7 +74,8 @@ def test_kinds_of_columns_are_factors_of_the_same_draw():
 def test_disjoint_columns_live_on_one_half_of_the_rows(n_samples):
     plain, X = (clusters(n_samples=n_samples, columns=columns).X for columns in ("gaussian", "disjoint"))
     half = n_samples // 2
-    first, second = X[:half].any(axis=0), X[half:].any(axis=0)
+    first = X[:half].any(axis=0)
+    second = X[half:].any(axis=0)
     assert (first != second).all()
     assert abs(first.mean() - 0.5) < 5 * 0.5 / np.sqrt(20000)
     np.testing.assert_array_equal(X[:half, first], plain[:half, first])
@@ -84,7 +85,8 @@ def test_disjoint_columns_live_on_one_half_of_the_rows(n_samples):
 
 
 def test_digits():
-    data, reference = load_dataset("digits"), load_digits()
+    data = load_dataset("digits")
+    reference = load_digits()
     np.testing.assert_array_equal(data.X, reference.data)
     np.testing.assert_array_equal(data.y, reference.target)
     assert (data.feature_names[9], data.name) == ("pixel_1_1", "digits")

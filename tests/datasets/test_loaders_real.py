@@ -99,7 +99,8 @@ CLASSES = {
 def test_matlab_sets_have_the_values_of_their_file_and_the_published_classes(real_mirror, name):
     [file] = read_source(name).published()
     needs(real_mirror, file.path)
-    raw, data = scipy.io.loadmat(real_mirror / file.path), load_dataset(name)
+    raw = scipy.io.loadmat(real_mirror / file.path)
+    data = load_dataset(name)
     np.testing.assert_array_equal(data.X, raw["DAT"].T if name == "ar" else raw["X"])
     labels = raw["labels" if name == "ar" else "Y"].ravel()
     assert counts(data.y) == CLASSES[name]
@@ -111,7 +112,8 @@ def test_dexter_has_the_published_check_sums(real_mirror):
     needs(real_mirror, "dexter/dexter.param")
     lines = (real_mirror / "dexter" / "dexter.param").read_text().splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines if line[:5] in ("Train", "Valid")}
-    data, train = load_dataset("dexter", part="all"), load_dataset("dexter")
+    data = load_dataset("dexter", part="all")
+    train = load_dataset("dexter")
     for kind, part in (("Train", data.official_train), ("Valid", ~data.official_train)):
         positive, negative, total, check_sum = (float(value) for value in rows[kind])
         assert ((data.y[part] == 1).sum(), (data.y[part] == -1).sum(), part.sum()) == (positive, negative, total)
@@ -137,7 +139,8 @@ def test_samples_of_rcv1_are_its_distinct_documents_and_topics_are_those_of_the_
     needs(real_mirror, "rcv1_subsets/rcv1v2_subsets_fixed.npz")
     topics = {"CCAT": 33, "ECAT": 59, "GCAT": 70}  # columns of the file, by its description
     with np.load(real_mirror / "rcv1_subsets/rcv1v2_subsets_fixed.npz") as parts:
-        first, subset = parts["first_occurrence"], parts["subset"]
+        first = parts["first_occurrence"]
+        subset = parts["subset"]
         labels = {name: np.unpackbits(parts["topics"], axis=1)[:, k] for name, k in topics.items()}
     whole = load_dataset("rcv1_ccat", n_train=27613).X
     for number, topic in ((1, "GCAT"), (3, "ECAT"), (5, "CCAT")):

@@ -277,7 +277,8 @@ def test_columns_of_types_that_are_no_numbers(project):
 
 
 def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
-    category, missing = read(case("category.csv"))[0], read(case("missing.csv"))[0]
+    category = read(case("category.csv"))[0]
+    missing = read(case("missing.csv"))[0]
     assert category.categories["city"].tolist() == ["Oslo", "Rome"]
     assert {*category.X[:, 5]} == {0, 1}
     assert np.isnan(missing.X).sum() == 2
@@ -340,7 +341,8 @@ def tables(draw):
 
 def same(dataset, table, names=None):
     """Compare a data set with the table that it was written from."""
-    target, columns = table.iloc[:, -1], table.iloc[:, :-1]
+    target = table.iloc[:, -1]
+    columns = table.iloc[:, :-1]
     assert dataset.feature_names.tolist() == ([*columns] if names is None else names)
     for k, (_, column) in enumerate(columns.items()):
         if column.dtype.kind == "O":
@@ -387,7 +389,8 @@ def test_a_table_in_any_other_format_is_the_same(project, table):
     if find_spec("openpyxl"):
         table.to_excel(project / "t.xlsx", index=False)
         same(read(project / "t.xlsx", target=-1, header=0)[0], table)
-    numbers, kinds = table.select_dtypes("number").iloc[:, :1].fillna(0.5), table.iloc[:, -1]
+    numbers = table.select_dtypes("number").iloc[:, :1].fillna(0.5)
+    kinds = table.iloc[:, -1]
     table = numbers.assign(last=kinds)
     [name] = numbers
     quoted = "'" + re.sub(r"(['\\])", r"\\\1", name) + "'"
@@ -421,7 +424,8 @@ def test_a_note_on_a_file_is_one_line_before_the_run(project, capsys):
 def test_a_run_in_python_warns_once_of_a_file(project):
     TABLE.to_csv(project / "seen-once.csv")
     config = compose_config(["dataset=file", "dataset.path=seen-once.csv", "selector=full", "protocol.n_splits=2"])
-    store, said = TrialStore(project / "store"), io.StringIO()
+    store = TrialStore(project / "store")
+    said = io.StringIO()
     with pytest.warns(UserWarning, match="column 'Unnamed: 0', which only numbers the rows") as warned:
         report = run_cells(cells_of(config), store, {"name": "serial"}, console=Console(file=said, width=200))
     assert len(warned) == 1
@@ -683,7 +687,8 @@ def test_forms_of_pandas_and_transposed_ones_are_the_same_table(project, name):
     table.to_csv(project / "plain.csv", index=False)
     FORMS[name](project / name, table)
     options = {"transpose": True} if name in ("t.csv", "t.xlsx") else {}
-    expected, dataset = read(project / "plain.csv")[0], read(project / name, **options)[0]
+    expected = read(project / "plain.csv")[0]
+    dataset = read(project / name, **options)[0]
     np.testing.assert_allclose(dataset.X, expected.X, rtol=1e-12)
     np.testing.assert_array_equal(dataset.y, expected.y)
     assert dataset.feature_names.tolist() == expected.feature_names.tolist()

@@ -99,7 +99,9 @@ def matrix(lines, dtype=np.float64):
 
 def labels_of(source):
     """Return what `y` must be: text has its labels, and a table may."""
-    return None if source in TEXT else "label" if source in LABELLED else Y
+    if source in TEXT:
+        return None
+    return "label" if source in LABELLED else Y
 
 
 def stream(lines, source, streamed, size, **options):

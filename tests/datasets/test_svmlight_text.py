@@ -73,7 +73,8 @@ def test_whatever_stands_in_a_line_is_read_or_refused_as_by_scikit_learn(lines, 
     if not lines:
         return
     options = {"zero_based": data.draw(st.booleans()), "n_features": data.draw(st.sampled_from([None, 301, 20]))}
-    parsed, expected = outcome(svmlight_text.parsed, lines, **options), outcome(by_scikit_learn, lines, **options)
+    parsed = outcome(svmlight_text.parsed, lines, **options)
+    expected = outcome(by_scikit_learn, lines, **options)
     if isinstance(expected, svmlight_text.Rows):
         assert isinstance(parsed, svmlight_text.Rows), parsed
         same_bits(parsed, expected)
@@ -98,7 +99,8 @@ def test_odd_rows_among_good_ones_are_read_or_refused_as_by_scikit_learn(line):
     lines = [b"1 1:2\n", line + b"\n", b"-1 1:2 2:3\n"]
     options = {"zero_based": False, "n_features": 4}
     assert svmlight_text._plain(lines, **options) is None
-    parsed, expected = outcome(svmlight_text.parsed, lines, **options), outcome(by_scikit_learn, lines, **options)
+    parsed = outcome(svmlight_text.parsed, lines, **options)
+    expected = outcome(by_scikit_learn, lines, **options)
     if isinstance(expected, svmlight_text.Rows):
         same_bits(parsed, expected)
     else:

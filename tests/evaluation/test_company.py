@@ -325,7 +325,9 @@ def test_a_preparation_may_use_its_memory_again():
 
 def test_a_class_that_needs_rows_to_write_to_gets_a_copy():
     """It is tried, and said once a kind; or it is named, and then it may write."""
-    [needs], [writes], [honest] = own("NeedsWritable"), own("ScalesX"), own("Honest")
+    [needs] = own("NeedsWritable")
+    [writes] = own("ScalesX")
+    [honest] = own("Honest")
     with pytest.warns(
         UserWarning, match=r"members\.NeedsWritable: expected to work on .*=\[members\.NeedsWritable\] saves"
     ):

@@ -26,7 +26,8 @@ def test_it_notices_lost_trials_and_other_bytes(tmp_path):
     results = tmp_path / "disturbed"
     reproduce(whole)
     results.mkdir()
-    (tables, records), planned = hour.written(whole), TrialStore(whole / "store").keys()
+    tables, records = hour.written(whole)
+    planned = TrialStore(whole / "store").keys()
 
     def steal(left):
         reproduce(results)

@@ -61,7 +61,8 @@ def basis_of(make, seed=0):
 
 def assert_same_as_textbook(V, r, rtol=1e-8, **options):
     with np.errstate(divide="ignore"):  # a barrier on an eigenvalue
-        fast, (picks, gains) = sparsified(V, r, **options), textbook_bss(V, r, **options)
+        fast = sparsified(V, r, **options)
+        picks, gains = textbook_bss(V, r, **options)
     np.testing.assert_array_equal(fast.picks, picks)
     np.testing.assert_allclose(fast.gains, gains, rtol=rtol)
     return fast
@@ -75,7 +76,8 @@ def eigenvalues(V, result, r):
 
 
 def assert_guarantee(V, result, r):
-    ratio, spectrum = np.sqrt(V.shape[1] / r), eigenvalues(V, result, r)
+    ratio = np.sqrt(V.shape[1] / r)
+    spectrum = eigenvalues(V, result, r)
     assert (result.gains > 0).all()
     assert spectrum[0] >= (1 - ratio) ** 2 * (1 - 1e-9)
     assert spectrum[-1] <= (1 + ratio) ** 2 * (1 + 1e-9)
@@ -108,8 +110,12 @@ def test_the_other_gain_equals_the_textbook_and_breaks_the_guarantee(make):
 def as_displayed(V, r, shifts, no_candidate):
     """Section 4.1 as it stands there, with the inverses written out; the potential at an eigenvalue is infinite."""
     rank = V.shape[1]
-    upward, unit = (1 + np.sqrt(rank / r)) / (1 - np.sqrt(rank / r)), np.eye(rank)
-    A, free, picks, gains = np.zeros((rank, rank)), [*np.argsort(-np.linalg.norm(V, axis=1), kind="stable")], [], []
+    upward = (1 + np.sqrt(rank / r)) / (1 - np.sqrt(rank / r))
+    unit = np.eye(rank)
+    A = np.zeros((rank, rank))
+    free = [*np.argsort(-np.linalg.norm(V, axis=1), kind="stable")]
+    picks = []
+    gains = []
     for tau in range(r):
         shift = {True: np.sqrt(tau * rank), False: np.sqrt(r * rank)}
         L = tau - shift[shifts in ("section_4_1", "section_4_1_lower")]
@@ -118,7 +124,8 @@ def as_displayed(V, r, shifts, no_candidate):
         with np.errstate(divide="ignore"):
             below = np.sum(1 / (lam - (L + 1))) - np.sum(1 / (lam - L))
             above = np.sum(1 / (U - lam)) - np.sum(1 / (U + upward - lam))
-        low, high = np.linalg.inv(A - (L + 1) * unit), np.linalg.inv((U + upward) * unit - A)
+        low = np.linalg.inv(A - (L + 1) * unit)
+        high = np.linalg.inv((U + upward) * unit - A)
         lower = [v @ low @ low @ v / below - v @ low @ v for v in V]
         upper = [v @ high @ high @ v / above + v @ high @ v for v in V]
         feasible = [i for i in free if upper[i] <= lower[i]]
@@ -156,7 +163,8 @@ def test_the_shifts_of_section_4_1_are_as_displayed(shifts, no_candidate):
 @pytest.mark.parametrize("make", [lognormal, text_like], ids=lambda make: make.__name__)
 def test_another_order_of_preference_equals_the_textbook_and_keeps_the_guarantee(make):
     V = basis_of(make)
-    r, preferred = 3 * V.shape[1], np.linalg.norm(make(np.random.default_rng(0)), axis=0)
+    r = 3 * V.shape[1]
+    preferred = np.linalg.norm(make(np.random.default_rng(0)), axis=0)
     fast = assert_same_as_textbook(V, r, preferred=preferred)
     assert_guarantee(V, fast, r)
     assert (fast.picks != sparsified(V, r).picks).any()
@@ -185,7 +193,8 @@ def test_equals_the_textbook_on_any_input(seed, rank, extra, d, spread, copies):
 def test_a_barrier_that_stands_on_an_eigenvalue_makes_no_column_feasible(tiny):
     """After four of eight steps on rank two the lower barrier is 0, as is an eigenvalue of A but for rounding."""
     V = np.zeros((12, 2))
-    V[:11], V[11, 1] = [1 / np.sqrt(11), tiny], 1.0
+    V[:11] = [1 / np.sqrt(11), tiny]
+    V[11, 1] = 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         result = sparsified(V, 8, preferred=np.linspace(2, 1, 12), gain="mean")
     assert result.n_infeasible == 3
@@ -228,11 +237,15 @@ def test_no_copy_of_the_basis(spread, r, peak_memory):
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_the_bound_of_the_excess_leaves_out_what_is_infeasible(seed, near):
     rng = np.random.default_rng(seed)
-    rank, j = int(rng.integers(1, 30)), int(rng.integers(0, 12))
-    lam, W = rng.uniform(0, 20, rank), rng.standard_normal((rank, j))
+    rank = int(rng.integers(1, 30))
+    j = int(rng.integers(0, 12))
+    lam = rng.uniform(0, 20, rank)
+    W = rng.standard_normal((rank, j))
     A = np.diag(lam) + W @ W.T
-    low, high = -near, float(np.linalg.eigvalsh(A)[-1]) + 5.0
-    lower, upper = np.linalg.inv(A - low * np.eye(rank)), np.linalg.inv(high * np.eye(rank) - A)
+    low = -near
+    high = float(np.linalg.eigvalsh(A)[-1]) + 5.0
+    lower = np.linalg.inv(A - low * np.eye(rank))
+    upper = np.linalg.inv(high * np.eye(rank) - A)
     traces = np.array([np.trace(lower), np.trace(upper)])
     # the potentials change by 0.3 and 0.2
     barriers = Barriers(Diagonals(lam, np.array([[low, high]])), 0, W.T, traces - SIGNS * [0.3, 0.2])
@@ -241,7 +254,8 @@ def test_the_bound_of_the_excess_leaves_out_what_is_infeasible(seed, near):
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
     L = np.einsum("ij,ij->i", Z @ (lower @ lower / 0.3 - lower), Z)
     U = np.einsum("ij,ij->i", Z @ (upper @ upper / 0.2 + upper), Z)
-    scores, bound = barriers.scores(Z), barriers.excess_bound()
+    scores = barriers.scores(Z)
+    bound = barriers.excess_bound()
     np.testing.assert_allclose(scores.L, L, rtol=1e-6, atol=1e-6 * np.abs(L).max())
     np.testing.assert_allclose(scores.U, U, rtol=1e-9)
     # L is exact, U as if A had only the eigenvalues of the old eigenbasis

@@ -36,7 +36,9 @@ def definition(ell, m, variance, key):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("store", [False, True])
 def test_it_is_its_definition(m, form, store):
-    matrix, expected, X = blocks(m=m, store=store), definition(L, m, 0.25, 5), rows(m=m)
+    matrix = blocks(m=m, store=store)
+    expected = definition(L, m, 0.25, 5)
+    X = rows(m=m)
     np.testing.assert_allclose(matrix.dense(), expected, rtol=1e-15)
     np.testing.assert_allclose(matrix.project(form(X)), X @ expected.T, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(matrix.expand(np.arange(L)), expected.T @ np.arange(L), rtol=1e-12, atol=1e-12)
@@ -48,7 +50,9 @@ def test_it_is_its_definition(m, form, store):
 @pytest.mark.parametrize("locked", [True, False])
 def test_threads_share_what_is_kept(locked, monkeypatch):
     """A block is filled with normals, then scaled: a thread that made it again would do so under the others' eyes."""
-    together, calls, make = Barrier(3), [], GaussianBlocks._make
+    together = Barrier(3)
+    calls = []
+    make = GaussianBlocks._make
 
     def slow(self, block, out):
         calls.append(block)
@@ -76,8 +80,10 @@ def test_threads_share_what_is_kept(locked, monkeypatch):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_kept_blocks_change_no_bit(form, dtype):
-    X, w = form(rows().astype(dtype)), np.arange(L)
-    again, kept = blocks(), blocks(store=True)
+    X = form(rows().astype(dtype))
+    w = np.arange(L)
+    again = blocks()
+    kept = blocks(store=True)
     for _ in range(2):
         np.testing.assert_array_equal(kept.project(X), again.project(X))
         np.testing.assert_array_equal(kept.expand(w), again.expand(w))
@@ -88,7 +94,8 @@ def test_kept_blocks_change_no_bit(form, dtype):
 
 @pytest.mark.parametrize("store", [False, True])
 def test_only_the_blocks_of_a_sparse_chunk_are_made(store, monkeypatch):
-    calls, make = [], GaussianBlocks._make
+    calls = []
+    make = GaussianBlocks._make
     monkeypatch.setattr(GaussianBlocks, "_make", lambda self, block, out: calls.append(block) or make(self, block, out))
     X = sparse.csr_array((np.ones(3), ([0, 1, 1], [5, 600, 700])), shape=(2, M))
     matrix = blocks(store=store)

@@ -266,7 +266,8 @@ def test_a_rank_that_ends_between_equal_singular_values_is_warned_of(make):
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-160, 1e160, 1e300])
 def test_magnitudes_whose_squares_overflow_or_underflow_are_an_error(scale, form):
     rng = np.random.default_rng(0)
-    X, y = rng.integers(1, 9, (20, 35)).astype(float), np.arange(20) % 2
+    X = rng.integers(1, 9, (20, 35)).astype(float)
+    y = np.arange(20) % 2
     for selector in ill_conditioned.selectors(X).values():
         with pytest.raises(ValueError, match="largest absolute value is from 1e-140 to 1e\\+140, got"):
             selector.fit(FORMS[form](X * scale), y)
@@ -309,7 +310,8 @@ def test_the_rounding_of_single_precision_is_no_direction(shape, form):
 def test_a_power_of_two_changes_nothing_but_the_singular_values(exponent, is_sparse, seed):
     X = np.random.default_rng(seed).standard_normal((5, 20))
     form = sparse.csr_array if is_sparse else np.asarray
-    plain, moved = spectral_basis(form(X)), spectral_basis(form(np.ldexp(X, exponent)))
+    plain = spectral_basis(form(X))
+    moved = spectral_basis(form(np.ldexp(X, exponent)))
     np.testing.assert_allclose(moved.V @ moved.V.T, plain.V @ plain.V.T, atol=1e-12)
     np.testing.assert_allclose(np.ldexp(moved.singular_values, -exponent), plain.singular_values, rtol=1e-12)
 

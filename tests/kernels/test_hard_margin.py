@@ -113,7 +113,8 @@ def test_orthonormal_rows(n_positive, n_negative):
 def inseparable_sets():
     rng = np.random.default_rng(5)
     X, y = text_like(2)
-    twins, empty = X.copy(), X.copy()
+    twins = X.copy()
+    empty = X.copy()
     twins[3] = twins[8]
     empty[[0, 1]] = 0
     same = np.tile(1e4 * rng.standard_normal(6), (9, 1))
@@ -143,7 +144,8 @@ def test_inseparable_rows_are_recognized(problem):
 
 def test_first_guess_does_not_change_the_solution():
     X, y = text_like(5)
-    G, eye = X @ X.T, np.eye(y.size)
+    G = X @ X.T
+    eye = np.eye(y.size)
     fit = hard_margin(G, y)
     for guess in (fit.alpha, eye[10] + eye[11], np.maximum(y, 0.0), np.full(y.size, np.nan), np.zeros(y.size)):
         again = hard_margin(G, y, alpha0=guess)

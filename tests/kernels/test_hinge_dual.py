@@ -28,7 +28,8 @@ def objective(Z, y, w, c):
 
 def violations(Z, y, c, w, alpha):
     """Return how far (w, alpha) is from optimal: representation, box, complementary slackness, from the rows alone."""
-    C, slack = 1 / (2 * c * y.size), 1 - y * (Z @ w)
+    C = 1 / (2 * c * y.size)
+    slack = 1 - y * (Z @ w)
     return {
         "representation": c * np.sum((w - Z.T @ (y * alpha)) ** 2),
         "box": max(-alpha.min(), alpha.max() - C, 0.0) / C,
@@ -99,7 +100,8 @@ def test_certificate_refuses_wrong_solutions():
 def test_degenerate_integer_rows(n, m, seed):
     """Small integers give duplicates, dependent rows and ties all the time."""
     rng = np.random.default_rng(seed)
-    Z, y = rng.integers(-2, 3, (n, m)).astype(float), rng.choice([-1.0, 1.0], n)
+    Z = rng.integers(-2, 3, (n, m)).astype(float)
+    y = rng.choice([-1.0, 1.0], n)
     assert hinge_dual(Z, y, 1e-4, tol=1e-8).converged
 
 

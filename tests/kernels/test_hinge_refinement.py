@@ -78,7 +78,8 @@ def test_a_step_is_the_svm_in_the_span(c):
 def test_the_better_dual_variables_are_the_best_of_their_line_and_length(seed):
     """Against a grid over the plane that the two span, of which the line and the ray are parts."""
     rng = np.random.default_rng(seed)
-    X, y = rng.standard_normal((12, 5)) + rng.random(), rng.choice([-1.0, 1.0], 12)
+    X = rng.standard_normal((12, 5)) + rng.random()
+    y = rng.choice([-1.0, 1.0], 12)
     c = 10.0 ** rng.uniform(-3, 0)
     most = 1 / (2 * c * 12)
 

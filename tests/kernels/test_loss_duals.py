@@ -78,7 +78,8 @@ def scaled_objective(t, loss, scores, square, c):
 @settings(deadline=None, max_examples=100)
 def test_the_best_length_agrees_with_a_search(loss, n, seed, length, exponent, shift):
     scores = 10.0**length * (np.random.default_rng(seed).standard_normal(n) + shift)
-    square, c = 10.0 ** (2 * length), 10.0**exponent
+    square = 10.0 ** (2 * length)
+    c = 10.0**exponent
     t, value = loss.best_scale(scores, square, c)
     assert t >= 0
     assert value == pytest.approx(scaled_objective(t, loss, scores, square, c), rel=1e-12)

@@ -212,7 +212,8 @@ def data():
 def test_the_selector_is_the_solution_and_of_multiples_takes_the_longest(solver, data):
     X, y = data
     fitted = LPSVMSelector(solver=solver).fit(X, y)
-    w, chosen = fitted.coef_[0], set(fitted.indices_)
+    w = fitted.coef_[0]
+    chosen = set(fitted.indices_)
     assert (fitted.coef_.shape, fitted.intercept_.shape, fitted.solver_) == ((1, 200), (1,), solver)
     assert fitted.n_iter_ > 0
     assert fitted.gap_ <= 1e-6

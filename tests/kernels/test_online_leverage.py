@@ -27,7 +27,10 @@ def counts(n, d, seed=0):
 def textbook(X, rule, key):
     """Algorithm 1 with an n x n inverse or a pseudo-inverse of all kept columns for every column."""
     draws = uniforms(key, 0, X.shape[1])
-    W, positions, weights, scores = np.zeros((X.shape[0], 0)), [], [], []
+    W = np.zeros((X.shape[0], 0))
+    positions = []
+    weights = []
+    scores = []
     for i, a in enumerate(X.T):
         if rule.ridge:
             raw = a @ np.linalg.solve(W @ W.T + rule.ridge * np.eye(a.size), a)
@@ -72,7 +75,9 @@ def test_scores_are_those_of_the_textbook(X, option, rate):
 @settings(max_examples=40, deadline=None)
 def test_textbook_on_any_small_matrix(seed, rate, option):
     rng = np.random.default_rng(seed)
-    n, d, rank = rng.integers(1, 12), rng.integers(1, 90), rng.integers(1, 8)
+    n = rng.integers(1, 12)
+    d = rng.integers(1, 90)
+    rank = rng.integers(1, 8)
     X = low_rank(n, d, rank, seed) * (rng.random(d) < 0.9)
     rule = Rule(0.5, rate, n_initial=int(rng.integers(0, 3)), **OPTIONS[option])
     positions, _, scores = textbook(X, rule, KEY)
@@ -95,14 +100,15 @@ def test_scores_of_columns_of_very_different_lengths_have_all_digits():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((18, 50)) * 10.0 ** rng.integers(-6, 6, 50)
     stream = calibrated_pass(X, 12, Rule(0.5, 1.0, outside_scores_one=False), KEY)
-    exact = [[Fraction(value) for value in column] for column in X.T.tolist()]
+    exact = np.vectorize(Fraction, otypes=[object])(X.T)
     compared = 0
     for column in range(1, 50):
         before = [place for place, kept in enumerate(stream.positions) if kept < column]
         W = [exact[stream.positions[place]] for place in before]
         if len(W) < 18:
-            gram = [[sum(x * y for x, y in zip(a, b, strict=True)) for b in W] for a in W]
-            inner = [sum(x * y for x, y in zip(a, exact[column], strict=True)) for a in W]
+            W = np.array(W)  # of fractions, so that products are exact
+            gram = (W @ W.T).tolist()
+            inner = (W @ exact[column]).tolist()
             shares = zip(before, solved(gram, inner), strict=True)
             raw = sum((float(x) / stream.weights[place]) ** 2 for place, x in shares)
             assert stream.scores[column] == pytest.approx(min(1.5 * raw, 1.0), rel=1e-12)
@@ -138,7 +144,8 @@ def nearly_equal(distance):
 
 @pytest.mark.parametrize(("distance", "is_compressed"), [(0.1, True), (1e-6, False)])
 def test_the_gram_matrix_is_left_where_columns_are_nearly_dependent(distance, is_compressed):
-    X, rule = nearly_equal(distance), Rule(0.5, 0.5, outside_scores_one=False, n_initial=5)
+    X = nearly_equal(distance)
+    rule = Rule(0.5, 0.5, outside_scores_one=False, n_initial=5)
     assert (gram_factor(X) is not None) == is_compressed
     stream = one_pass(X, rule, KEY)
     positions, weights, scores = OnlineLeverage.start(len(X), rule, KEY).advance(X)
@@ -149,7 +156,8 @@ def test_the_gram_matrix_is_left_where_columns_are_nearly_dependent(distance, is
 
 
 def test_without_its_condition_the_gram_matrix_would_change_scores(monkeypatch):
-    X, rule = nearly_equal(1e-6), Rule(0.5, 0.5, outside_scores_one=False, n_initial=5)
+    X = nearly_equal(1e-6)
+    rule = Rule(0.5, 0.5, outside_scores_one=False, n_initial=5)
     monkeypatch.setattr("provsel.kernels.online_calibration.SAFE", 0.0)
     stream = one_pass(X, rule, KEY)
     scores = OnlineLeverage.start(len(X), rule, KEY).advance(X)[2]

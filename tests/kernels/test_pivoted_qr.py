@@ -51,7 +51,8 @@ def text_like(rng):
 
 
 def graded(rng):
-    U, V = np.linalg.qr(rng.standard_normal((40, 40)))[0], np.linalg.qr(rng.standard_normal((90, 40)))[0]
+    U = np.linalg.qr(rng.standard_normal((40, 40)))[0]
+    V = np.linalg.qr(rng.standard_normal((90, 40)))[0]
     return U * np.logspace(0, -8, 40) @ V.T
 
 
@@ -97,7 +98,8 @@ def test_heavy_cancellation_is_recomputed():
     assert assert_as_lapack(X, pivots) == 60
 
     # negative control: downdates alone lose the order
-    norms, order = np.einsum("ij,ij->j", X, X), []
+    norms = np.einsum("ij,ij->j", X, X)
+    order = []
     for _ in range(60):
         order.append(int(norms.argmax()))
         q = np.linalg.qr(X[:, order])[0][:, -1]

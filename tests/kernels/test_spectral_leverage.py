@@ -113,12 +113,15 @@ def test_with_replacement_merges_repeated_draws():
 @pytest.mark.parametrize("sample", [sample_with_replacement, sample_without_replacement])
 def test_the_mean_of_squared_weights_is_one(sample, r):
     """Of the diagonal of R R^T, within 4.5 standard errors."""
-    rng, trials = np.random.default_rng(3), 4000
+    rng = np.random.default_rng(3)
+    trials = 4000
     squares = np.zeros((trials, P.size))
     for k in range(trials):
         indices, weights = sample(P, r, rng)
         squares[k, indices] = weights**2
-    mean, error, positive = squares.mean(axis=0), squares.std(axis=0) / np.sqrt(trials), P > 0
+    mean = squares.mean(axis=0)
+    error = squares.std(axis=0) / np.sqrt(trials)
+    positive = P > 0
     assert (np.abs(mean - 1)[positive] <= 4.5 * error[positive] + 1e-12).all()
     assert mean[~positive] == 0
 

@@ -23,7 +23,8 @@ def refitting(X, target, wealth=0.5, delta=0.5, p_value="likelihood_ratio"):
     accepted, p_values, path = [], [], []
     for i in range(X.shape[1]):
         level = wealth / (2 * (i + 1))
-        before, after = rss(accepted), rss([*accepted, i])
+        before = rss(accepted)
+        after = rss([*accepted, i])
         ratio = n * max(before - after, 0) / before
         p = np.exp(-ratio / 2) if p_value == "likelihood_ratio" else chi2.sf(ratio, 1)
         wealth -= level
@@ -186,7 +187,8 @@ def test_the_residual_meets_the_normal_equations():
 
 def test_nothing_accepted_keeps_the_best_with_a_warning():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((50, 6)), np.arange(50) % 2
+    X = rng.standard_normal((50, 6))
+    y = np.arange(50) % 2
     with pytest.warns(UserWarning, match=r"no feature of 6 was accepted; kept the one with the smallest p-value"):
         selector = AlphaInvestingSelector(wealth=1e-6).fit(X, y)
     assert selector.n_accepted_ == 0

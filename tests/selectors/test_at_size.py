@@ -20,7 +20,10 @@ class Steps(selectors.BaseSelector):
     fits = 0
 
     def __init__(self, *, at=1.0, edges=(), counts=(), broken_above=np.inf):
-        self.at, self.edges, self.counts, self.broken_above = at, edges, counts, broken_above
+        self.at = at
+        self.edges = edges
+        self.counts = counts
+        self.broken_above = broken_above
 
     def _select(self, view, rng):
         Steps.fits += 1

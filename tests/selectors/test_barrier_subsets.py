@@ -137,7 +137,8 @@ def test_a_view_shares_the_pivots_and_charges_them_by_use():
     X = sparse.random_array((300, 500), density=0.05, random_state=np.random.default_rng(2), format="csr")
     counts = (200, 64, 65, 300, 10, 450)
     alone = {r: RRQRSelector(r).fit(X) for r in counts}
-    view, charged = TrainingView(X), {}
+    view = TrainingView(X)
+    charged = {}
     for r in counts:
         with view.metered() as meter:
             shared = RRQRSelector(r).fit_view(view)
@@ -152,9 +153,11 @@ def test_real_text():
     """Counts tie often: the volumes agree with LAPACK's step by step where indices differ among equal columns."""
     X, _ = text()
     dense = X.toarray().astype(float)
-    selector, rank = RRQRSelector(300).fit(X), np.linalg.matrix_rank(dense)
+    selector = RRQRSelector(300).fit(X)
+    rank = np.linalg.matrix_rank(dense)
     assert (selector.rank_, selector.n_completed_) == (rank, 300 - rank)
-    ours, theirs = np.linalg.qr(dense[:, selector.indices_[:rank]])[1], qr(dense, mode="r", pivoting=True)[0]
+    ours = np.linalg.qr(dense[:, selector.indices_[:rank]])[1]
+    theirs = qr(dense, mode="r", pivoting=True)[0]
     np.testing.assert_allclose(np.abs(np.diag(ours))[:20], np.abs(np.diag(theirs))[:20], rtol=1e-8)
     for k in range(0, rank, 40):
         norms = np.linalg.norm(residual(dense, selector.indices_[:k]) if k else dense, axis=0)

@@ -18,7 +18,8 @@ STORED = json.loads((Path(__file__).parents[1] / "data" / "packages" / "columns.
 
 
 def cur(X, count, rank):
-    left, picks = X.copy(), []
+    left = X.copy()
+    picks = []
     while len(picks) < count:
         _, sizes, V = np.linalg.svd(left, full_matrices=False)
         V = V[:rank][sizes[:rank] > 1e-5 * np.linalg.norm(X)]
@@ -33,7 +34,8 @@ def cur(X, count, rank):
 
 
 def farthest(X, count):
-    picks, distances = [], ((X - X.mean(axis=1, keepdims=True)) ** 2).sum(axis=0)
+    picks = []
+    distances = ((X - X.mean(axis=1, keepdims=True)) ** 2).sum(axis=0)
     while len(picks) < count:
         picks.append(int(np.argmax(distances >= distances.max() - 1e-9 * (X**2).sum())))
         distances = np.min([((X - X[:, [j]]) ** 2).sum(axis=0) for j in picks], axis=0)
@@ -84,7 +86,8 @@ def test_columns_are_those_of_skmatter(name):
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(list(SELECTORS)), st.sampled_from(["wide", "tall", "a constant"]), st.integers(0, 999))
 def test_turned_rows_do_not_matter(name, kind, seed):
-    X, rng = KINDS[kind], np.random.default_rng(seed)
+    X = KINDS[kind]
+    rng = np.random.default_rng(seed)
     selector = clone(SELECTORS[name]).set_params(n_features_to_select=3)
     expected = selector.fit(X).indices_
     turned = 3 * np.linalg.qr(rng.standard_normal((len(X), len(X))))[0] @ X

@@ -93,7 +93,8 @@ def test_strong_rrqr_is_the_textbook(name, f, form):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_exchanges_happen(form):
     """Kahan's matrix needs one; without it the pivots, the negative control, break the bound by ten orders."""
-    X, k = kahan(60), 59
+    X = kahan(60)
+    k = 59
     selector = selectors.StrongRRQRSelector(k).fit(form(X))
     assert selector.n_exchanges_ >= 1
     bound = selector.subset_promise(Spectrum(np.linalg.svd(X, compute_uv=False)), k).spectral
@@ -173,7 +174,8 @@ def law_of_triples():
     X = small_and_uneven()
     law = pivot_law(X, 3)
     assert sum(law.values()) == pytest.approx(1)
-    rng, p = np.random.default_rng(5), (X**2).sum(axis=0) / (X**2).sum()
+    rng = np.random.default_rng(5)
+    p = (X**2).sum(axis=0) / (X**2).sum()
     assert not law_holds(counted(lambda: tuple(rng.choice(6, 3, replace=False, p=p).tolist()), 3_000), law)
     return law
 
@@ -181,7 +183,8 @@ def law_of_triples():
 @pytest.mark.parametrize("block_size", [1, 2, 5])
 def test_randomly_pivoted_qr_has_the_law_of_one_draw_at_a_time(block_size, law_of_triples):
     """Ordered triples; the control is in the fixture."""
-    X, rng = small_and_uneven(), np.random.default_rng(5)
+    X = small_and_uneven()
+    rng = np.random.default_rng(5)
     counts = counted(lambda: tuple(randomly_pivoted_columns(X, 3, block_size, rng).tolist()), 3_000)
     assert law_holds(counts, law_of_triples)
 
@@ -189,7 +192,9 @@ def test_randomly_pivoted_qr_has_the_law_of_one_draw_at_a_time(block_size, law_o
 @pytest.mark.parametrize("block_size", [1, 2, 5])
 def test_randomly_pivoted_qr_draws_the_same_of_sparse_columns(block_size):
     """So that they have the law of dense ones, and draw as many random numbers: one generator goes through all."""
-    X, ours, theirs = small_and_uneven(), np.random.default_rng(6), np.random.default_rng(6)
+    X = small_and_uneven()
+    ours = np.random.default_rng(6)
+    theirs = np.random.default_rng(6)
     columns = sparse.csc_array(X)
     for _ in range(100):
         drawn = randomly_pivoted_columns(columns, 3, block_size, ours)
@@ -258,9 +263,11 @@ def test_more_redraws_are_no_worse_and_seldom_exceed_twice_k_plus_one():
     def fit(m, seed):
         return selectors.AdaptiveRandomizedPivotingSelector(k, n_redraws=m, random_state=seed).fit(X).indices_
 
-    worst = [max(ratios(X, fit(m, seed), k)[0] for seed in range(20)) for m in (1, 20)]
-    assert worst[1] <= 2 * (k + 1)  # 20 fits, each fails with a chance of 2^-20
-    assert worst[1] < worst[0]
+    def worst(m):
+        return max(ratios(X, fit(m, seed), k)[0] for seed in range(20))
+
+    assert worst(20) <= 2 * (k + 1)  # 20 fits, each fails with a chance of 2^-20
+    assert worst(20) < worst(1)
     assert selectors.AdaptiveRandomizedPivotingSelector.redraws(1e-6) == 20
     assert oblique_bound(V[fit(1, 0)], IdentityTail(V), fit(1, 0)) >= 1
 

@@ -150,7 +150,9 @@ def test_lemma_2_on_all_supports():
         """Squared norm of the worst pair of columns, from the 2 x 2 Gram matrices."""
         gram = (matrix := gaussian(ell, m, 1 / ell)).T @ matrix
         i, j = np.triu_indices(m, 1)
-        a, b, c = gram[i, i], gram[j, j], gram[i, j]
+        a = gram[i, i]
+        b = gram[j, j]
+        c = gram[i, j]
         return ((a + b) / 2 + np.hypot((a - b) / 2, c)).max()
 
     assert largest(ell) <= 1 + delta

@@ -227,7 +227,8 @@ def test_fitted_attributes_and_the_columns_of_transform(selector):
     assert selector.weights_.shape == selector.indices_.shape
     assert (selector.weights_ > 0).all()
     assert selector.n_features_in_ == D
-    kept, order = np.sort(selector.indices_), np.argsort(selector.indices_)
+    kept = np.sort(selector.indices_)
+    order = np.argsort(selector.indices_)
     np.testing.assert_array_equal(np.flatnonzero(selector.get_support()), kept)
     np.testing.assert_array_equal(selector.get_support(indices=True), kept)
     expected = X[:, kept] * (selector.weights_[order] if getattr(selector, "rescale", False) else 1.0)
@@ -350,7 +351,8 @@ SERIES = {  # settings on one view, and how many parts they compute of it togeth
 def test_fits_on_one_view_are_fits_alone_and_share_their_parts(name, monkeypatch):
     series, computed = SERIES[name]
     alone = [numbers_of(clone(selector).fit(X, y)) for selector in series]
-    parts, shared = [], TrainingView.shared
+    parts = []
+    shared = TrainingView.shared
     monkeypatch.setattr(
         TrainingView, "shared", lambda view, part, make: shared(view, part, lambda: parts.append(part) or make())
     )
@@ -381,9 +383,11 @@ def test_models_with_the_same_support_vectors_share_their_view():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = rng.standard_normal((60, 80)) + 0.6 * y[:, None]
-    view, second_view = TrainingView(X, y), TrainingView(X, y)
+    view = TrainingView(X, y)
+    second_view = TrainingView(X, y)
     svms = [models.LibsvmSVM(C=C) for C in (1e-4, 1e3, 1e4)]
-    views, alone = [view.on_support_vectors(svm) for svm in svms], [view.support_rows(svm) for svm in svms]
+    views = [view.on_support_vectors(svm) for svm in svms]
+    alone = [view.support_rows(svm) for svm in svms]
     assert alone[0].size > alone[1].size  # from some C on the rows are separated
     np.testing.assert_array_equal(alone[1], alone[2])
     assert views[1] is views[2] is not views[0]

@@ -133,13 +133,17 @@ def lattice(n, d, n_classes):
     return X, y, np.round(numbers, 1) + 0.05
 
 
+def kruskal(column, y):
+    return stats.kruskal(*(column[y == label] for label in np.unique(y)))
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_rank_tests_are_scipy_s(shape, form):
     X, y, numbers = lattice(*SHAPES[shape])
     varied = np.ptp(X, axis=0) > 0
     classes = RankTestSelector(1).fit(form(X), y)
-    tests = [stats.kruskal(*(column[y == label] for label in np.unique(y))) for column in X[:, varied].T]
+    tests = [kruskal(column, y) for column in X[:, varied].T]
     assert classes.scores_[varied] == pytest.approx([test.statistic for test in tests], rel=1e-9)
     assert classes.p_values_[varied] == pytest.approx([test.pvalue for test in tests], rel=1e-9)
     regression = RankTestSelector(1).fit(form(X), numbers)
@@ -281,7 +285,8 @@ def test_greedy_picks_are_the_textbook_s(criterion):
     expected = [int(np.argmax([shared(x, y) for x in X.T]))]
     while len(expected) < 6:
         left = [j for j in range(8) if j not in expected]
-        gains = [GAINS[criterion](X[:, j], [X[:, k] for k in expected], y) for j in left]
+        picked_columns = list(X[:, expected].T)
+        gains = [GAINS[criterion](X[:, j], picked_columns, y) for j in left]
         expected.append(left[int(np.argmax(gains))])
     assert picked == expected
     assert selector.scores_ == pytest.approx([shared(x, y) for x in X.T], rel=1e-9)

@@ -35,7 +35,9 @@ SELECTORS = [
 def their_permutations(seed, n, n_repeats):
     """What scikit-learn permutes every column by."""
     generator = np.random.RandomState(np.random.RandomState(seed).randint(np.iinfo(np.int32).max + 1))
-    shuffled, rows, permutations = np.arange(n), np.arange(n), []
+    shuffled = np.arange(n)
+    rows = np.arange(n)
+    permutations = []
     for _ in range(n_repeats):
         generator.shuffle(shuffled)
         rows = rows[shuffled]
@@ -46,10 +48,12 @@ def their_permutations(seed, n, n_repeats):
 @pytest.mark.parametrize("depth", [1, 3, None])
 @pytest.mark.parametrize("name", TARGETS)
 def test_importances_of_permutation_are_those_of_scikit_learn(name, depth):
-    y, is_numbers = TARGETS[name], name == "numbers"
+    y = TARGETS[name]
+    is_numbers = name == "numbers"
     cls = RandomForestRegressor if is_numbers else RandomForestClassifier
     model = cls(25, max_depth=depth, max_features=0.5, random_state=1).fit(X[:50], y[:50])
-    rows, target = X[50:], y[50:]
+    rows = X[50:]
+    target = y[50:]
 
     def score(sums):
         if is_numbers:
@@ -68,7 +72,8 @@ def test_importances_of_permutation_are_those_of_scikit_learn(name, depth):
 def test_importances_of_the_class_by_predictions_of_whole_forests(name, scoring):
     if name == "numbers" and scoring != "score":
         return
-    y, ranks = TARGETS[name], value_places(X)
+    y = TARGETS[name]
+    ranks = value_places(X)
     selector = PermutationImportanceSelector(5, n_estimators=15, n_repeats=2, scoring=scoring, random_state=3)
     drawn = np.random.default_rng(3)
     groups = [np.arange(90)] if name == "numbers" else [np.flatnonzero(y == label) for label in np.unique(y)]
@@ -103,7 +108,8 @@ def test_importances_of_the_class_by_predictions_of_whole_forests(name, scoring)
 def test_elimination_is_that_of_scikit_learn_round_by_round(name, monkeypatch):
     """With forests of one seed; a fraction is one of the remaining features, so whole steps are compared."""
     y = TARGETS[name]
-    seed, new_forest = 5, elimination.new_forest
+    seed = 5
+    new_forest = elimination.new_forest
     monkeypatch.setattr(elimination, "new_forest", lambda classes, count, _: new_forest(classes, count, seed))
     classes = None if name == "numbers" else np.unique(y)
     for step, count in ((1, 4), (3, 3), (5, 2)):
@@ -148,7 +154,9 @@ def test_too_few_rows_to_hold_two_out():
 def textbook_decisions(hits_of_rounds, alpha, two_step):
     """The tests in their own words, round by round: hits of shape (n_rounds, d)."""
     d = hits_of_rounds.shape[1]
-    decisions, total, history = np.zeros(d, dtype=int), np.zeros(d, dtype=int), []
+    decisions = np.zeros(d, dtype=int)
+    total = np.zeros(d, dtype=int)
+    history = []
     for n_rounds, hits in enumerate(hits_of_rounds, 1):
         total += hits * (decisions >= 0)
         present = [j for j in range(d) if decisions[j] >= 0]
@@ -174,7 +182,8 @@ def test_decisions_of_boruta_are_the_textbooks_and_it_ends_when_none_can_change(
     chances = drawn.choice([0.0, 0.1, 0.5, 0.9, 1.0], size=14)
     rounds = (drawn.random((40, 14)) < chances).astype(int)
     history = textbook_decisions(rounds, 0.05, two_step)
-    decisions, hits = np.zeros(14, dtype=np.int64), np.zeros(14, dtype=np.int64)
+    decisions = np.zeros(14, dtype=np.int64)
+    hits = np.zeros(14, dtype=np.int64)
     settled_at = None
     for n_rounds, expected in enumerate(history, 1):
         hits += rounds[n_rounds - 1] * (decisions >= 0)
@@ -207,7 +216,8 @@ def test_features_are_those_that_boruta_py_confirms_or_cannot_decide(name):
     rows = drawn.standard_normal((case["n"], case["d"]))
     y = boruta_target(name, rows)
     selector = BorutaSelector(n_estimators=50, max_iter=30, random_state=0).fit(rows, y)
-    theirs, unsure = set(case["confirmed"]), set(case["tentative"])
+    theirs = set(case["confirmed"])
+    unsure = set(case["tentative"])
     ours = set(np.flatnonzero(selector.confirmed_).tolist())
     assert ours ^ theirs <= unsure | set(np.flatnonzero(selector.tentative_).tolist())
     assert len(ours & theirs) >= 3

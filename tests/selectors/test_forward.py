@@ -8,9 +8,11 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.preprocessing import StandardScaler
 
 from provsel.selectors import ForwardSelector
+from textbook import one_vs_rest
 
 rng = np.random.default_rng(0)
-TALL, WIDE = rng.standard_normal((25, 7)), rng.standard_normal((8, 20))
+TALL = rng.standard_normal((25, 7))
+WIDE = rng.standard_normal((8, 20))
 THREE = np.arange(25) % 3
 TALL[:, 2] += THREE == 1
 TALL[:, 5] += THREE == 2
@@ -28,7 +30,7 @@ def error_without_row(columns, target, i, alpha):
 def textbook(X, y, count, alpha=1.0):
     """Refit without each row, for each candidate in each step; constant columns come last."""
     X = StandardScaler().fit_transform(X)
-    targets = [y] if np.unique(y).size in (2, y.size) else [(y == label).astype(float) for label in np.unique(y)]
+    targets = one_vs_rest(y)
     picks = []
     while len(picks) < count:
         errors = np.full(X.shape[1], np.inf)

@@ -91,8 +91,10 @@ def test_weights_are_optimal_for_kernels_written_out(kind, target):
 @pytest.mark.parametrize("name", STORED["cases"])
 def test_the_path_is_that_of_pyhsiclasso(name, n_features):
     stored = STORED["cases"][name]
-    X, y = np.array(STORED["codes" if stored["codes"] else "X"]), np.array(STORED["y"][stored["kind"]], dtype=float)
-    blocks, path = np.array(stored["blocks"]), stored["paths"][n_features]
+    X = np.array(STORED["codes" if stored["codes"] else "X"])
+    y = np.array(STORED["y"][stored["kind"]], dtype=float)
+    blocks = np.array(stored["blocks"])
+    path = stored["paths"][n_features]
     columns = kernels_of.KernelColumns.of(X, np.full(X.shape[1], stored["codes"]), blocks)
     target = kernels_of.KernelColumns.of(y[:, None], np.array([stored["kind"] == "classes"]), blocks)
     result = kernels_of.hsic_lasso(columns, target, int(n_features), 0.1)

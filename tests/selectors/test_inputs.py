@@ -172,7 +172,8 @@ def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
             np.testing.assert_allclose(numbers[key], value, rtol=rtol, atol=rtol, err_msg=f"{name}: {key}")
 
 
-ROWS, LABELS = np.random.default_rng(1).standard_normal((30, 120)), np.arange(30) % 2
+ROWS = np.random.default_rng(1).standard_normal((30, 120))
+LABELS = np.arange(30) % 2
 
 
 @pytest.mark.filterwarnings("ignore")  # for all threads: a filter of this one is put back by another
@@ -204,7 +205,8 @@ def fitted_numbers_of_rows(estimator):
 def test_an_interrupt_inside_liblinear_is_not_lost():
     """Nearly all the time of these fits is spent inside."""
     hard = LiblinearSVM(C=1000.0, tol=1e-9)
-    many, labels = np.random.default_rng(0).standard_normal((1000, 200)), np.arange(1000) % 2
+    many = np.random.default_rng(0).standard_normal((1000, 200))
+    labels = np.arange(1000) % 2
     LiblinearSVM().fit(ROWS, LABELS)  # loads the library
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
 

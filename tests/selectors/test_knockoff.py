@@ -18,6 +18,7 @@ from provsel.kernels.gaussian_knockoffs import (
 )
 from provsel.kernels.standardised import standardised_columns
 from provsel.selectors import KnockoffSelector
+from textbook import one_vs_rest
 
 rng = np.random.default_rng(99)
 
@@ -85,7 +86,7 @@ def test_statistics_are_differences_of_the_lassos_coefficients(name):
     Z = standardised_columns(X).T
     C = ledoit_wolf(Z)[0]
     both = np.hstack([Z, gaussian_knockoffs(Z, C, selector.gap_, drawn)])
-    targets = [(y == label).astype(float) for label in range(3)] if name == "three classes" else [y]
+    targets = one_vs_rest(y)
     sizes = np.zeros(24)
     for target in targets:
         most = np.abs(both.T @ (target - target.mean())).max() / 90

@@ -92,7 +92,8 @@ def test_feature_indices_name_the_columns(selector):
 def test_memory_is_that_of_the_kept_columns(peak_memory):
     """k is 60 of 3,000 columns of 4,000: n x n would take 128 MB, the stream itself 96 MB, n k 2 MB."""
     n, d = 4000, 3000
-    base, selector = np.random.default_rng(0).standard_normal((n, 20)), OnlineLeverageSelector(sampling_rate=0.2)
+    base = np.random.default_rng(0).standard_normal((n, 20))
+    selector = OnlineLeverageSelector(sampling_rate=0.2)
 
     def run(d):
         rng = np.random.default_rng(1)
@@ -102,7 +103,8 @@ def test_memory_is_that_of_the_kept_columns(peak_memory):
         sizes.append(stream.indices_.size)
 
     sizes = []
-    short, long = peak_memory(lambda: run(600)), peak_memory(lambda: run(d))
+    short = peak_memory(lambda: run(600))
+    long = peak_memory(lambda: run(d))
     assert sizes[-1] < 100
     assert long < 8 * n * (2 * sizes[-1] + 6 * 64)
     assert long < 1.1 * short + 200 * d  # a longer stream costs a few numbers a column

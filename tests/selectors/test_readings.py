@@ -48,7 +48,8 @@ def test_columns_of_sigma_v_are_as_long_as_those_of_x():
     assert low <= eigenvalues[0] <= eigenvalues[-1] <= high  # the lemma asks for feasibility only
 
 
-BSS, APPROXIMATE = selectors.BSSSelector(R), selectors.ApproximateBSSSelector(R, n_projections=10, random_state=0)
+BSS = selectors.BSSSelector(R)
+APPROXIMATE = selectors.ApproximateBSSSelector(R, n_projections=10, random_state=0)
 OTHERS = [
     (BSS, {"shifts": "section_4_1"}, True),
     (BSS, {"no_candidate": "longest"}, False),  # Algorithm 1 finds a column in each step here
@@ -60,7 +61,8 @@ OTHERS = [
 
 @pytest.mark.parametrize(("selector", "reading", "differs"), OTHERS)
 def test_the_other_readings_of_bss_promise_nothing(selector, reading, differs):
-    plain, changed = clone(selector).fit(X), clone(selector).set_params(**reading).fit(X)
+    plain = clone(selector).fit(X)
+    changed = clone(selector).set_params(**reading).fit(X)
     assert plain.n_infeasible_ == 0
     assert plain.spectral_bound_ > 0
     assert not hasattr(changed, "spectral_bound_")
@@ -85,7 +87,8 @@ def test_sums_without_signs_are_sums():
 def published_by_the_book(A, y, nu, epsilon=0.1, alpha=1e3, delta=1e-3, tol=1e-3, steps=50):
     """Fung and Mangasarian's iteration in dense algebra, as their paper prints it."""
     n = len(y)
-    u, done = np.zeros(n), 0
+    u = np.zeros(n)
+    done = 0
     while True:
         v = A.T @ u
         over = np.maximum(v - 1, 0) - np.maximum(-v - 1, 0)

@@ -50,7 +50,8 @@ def relieff(X, y, k, codes):
 
 def rrelieff(X, y, k, codes):
     diff, distances = differences(X, codes)
-    n, unit = len(y), (y - y.min()) / np.ptp(y)
+    n = len(y)
+    unit = (y - y.min()) / np.ptp(y)
     target, alone, together = 0.0, 0.0, 0.0
     for i in range(n):
         for c, weight in nearest(distances[i], [c for c in range(n) if c != i], k):
@@ -64,11 +65,15 @@ def rrelieff(X, y, k, codes):
 
 def surf(X, y, form, codes, is_regression, *, with_itself=False):
     diff, distances = differences(X, codes)
-    n, scores = len(y), np.zeros(X.shape[1])
+    n = len(y)
+    scores = np.zeros(X.shape[1])
     mean = distances.sum() / (n * n if with_itself else n * (n - 1))
 
+    def is_same(i, c):
+        return abs(y[c] - y[i]) < np.std(y, ddof=1) if is_regression else y[c] == y[i]
+
     def scored(i, near):
-        same = [c for c in near if (abs(y[c] - y[i]) < np.std(y, ddof=1) if is_regression else y[c] == y[i])]
+        same = [c for c in near if is_same(i, c)]
         others = [c for c in near if c not in same]
         total = -np.mean(diff[i, same], axis=0) if same else np.zeros(X.shape[1])
         if is_regression and others:
@@ -151,7 +156,8 @@ SAME = [(method, kind, target) for kind in ("numbers", "codes") for target in ("
 @pytest.mark.parametrize(("method", "kind", "target"), SAME)
 def test_scores_are_those_of_skrebate(method, kind, target):
     stored = STORED[kind]
-    X, y = np.array(stored["X"]), np.array(stored["y"][target])
+    X = np.array(stored["X"])
+    y = np.array(stored["y"][target])
     expected = np.array(stored["scores"][f"{method} {target}"])
     options = {"discrete_features": kind == "codes", "task": "regression" if target == "numbers" else "classification"}
     if method == "relieff":

@@ -54,8 +54,11 @@ rng = np.random.default_rng(0)
 y = np.where(np.arange(N) % 2, "spam", "ham")
 X = rng.poisson(0.6, (N, D)) + 0.2 * (y == "spam")[:, None]
 
-NAN, INF = float("nan"), float("inf")
-NUMBER, COUNT, CHOICE = (0, -1.0, NAN, INF, True, "1"), (0, -1, 1.5, True, "2"), ("other", 7)
+NAN = float("nan")
+INF = float("inf")
+NUMBER = (0, -1.0, NAN, INF, True, "1")
+COUNT = (0, -1, 1.5, True, "2")
+CHOICE = ("other", 7)
 BAD = {
     "n_features_to_select": (0, -3, 2.5, True, "all", D + 1, 0.0, 1.0, -0.5, NAN), "n_components": COUNT,
     "rank": COUNT, "n_redraws": COUNT, "block_size": COUNT, "n_projections": COUNT, "n_neighbors": COUNT,
@@ -349,7 +352,8 @@ def test_chances_and_shares_out_of_range():
     ],
 )
 def test_many_rows_are_warned_of_before_it_starts(estimator, advice):
-    many, labels = np.zeros((50_001, 2)), np.arange(50_001) % 2
+    many = np.zeros((50_001, 2))
+    labels = np.arange(50_001) % 2
     message = f"{type(estimator).__name__}: expected at most 50000 rows, got 50001, .*{advice}"
     with warnings.catch_warnings(action="error"), pytest.raises(UserWarning, match=message):
         estimator.fit(many, labels)

@@ -22,11 +22,13 @@ X[np.arange(75), np.repeat([2, 5, 7], 25)] += 3  # each class has a shift along 
 @pytest.mark.parametrize("selector", SELECTORS, ids=NAMES)
 def test_each_problem_is_the_fit_of_two_classes(selector):
     fitted = selector.fit(X, y)
-    rows, scores = fitted.coef_.copy(), fitted.scores_.copy() if hasattr(fitted, "scores_") else None
+    rows = fitted.coef_.copy()
+    scores = fitted.scores_.copy() if hasattr(fitted, "scores_") else None
     assert rows.shape == (3, 12)
     assert fitted.classes_.tolist() == ["a", "b", "c"]
     assert fitted.gap_.shape == fitted.objective_.shape == (3,)
-    kept, gaps = fitted.indices_.tolist(), fitted.gap_.copy()
+    kept = fitted.indices_.tolist()
+    gaps = fitted.gap_.copy()
     alone = []
     for place, name in enumerate("abc"):
         binary = selector.fit(X, np.where(y == name, "z", "rest"))

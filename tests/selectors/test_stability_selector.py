@@ -10,6 +10,7 @@ from provsel.kernels.least_angles import first_least_angles
 from provsel.kernels.stability_bounds import concave_tail, unimodal_false_selections
 from provsel.kernels.standardised import standardised_columns
 from provsel.selectors import LassoSelector, StabilitySelector, SVMRFESelector, UniformSelector
+from textbook import one_vs_rest
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 30))
@@ -32,13 +33,15 @@ def textbook(X, y, count):
         A = columns[:, active]
         direction = A @ np.linalg.solve(A.T @ A, np.sign(correlations[active]))
         rates = columns.T @ direction
-        least, entering = largest * (1 - 1e-9), None
+        least = largest * (1 - 1e-9)
+        entering = None
         for feature in set(range(X.shape[1])) - set(active):
             for sign in (1, -1):
                 closing = 1 - sign * rates[feature]
                 step = (largest - sign * correlations[feature]) / closing if closing > 1e-9 else np.inf
                 if step < least:
-                    least, entering = step, feature
+                    least = step
+                    entering = feature
         if entering is None:
             break
         residual = residual - least * direction
@@ -75,8 +78,9 @@ def test_scores_are_shares_of_complementary_halves(name):
     selector = StabilitySelector(30, n_pairs=7, expected_false=0.5, random_state=4).fit(X, y)
     q = int(np.sqrt(0.5 * 0.8 * 30))
     assert selector.n_per_half_ == q
-    drawn, counts = np.random.default_rng(4), np.zeros(30)
-    targets = [y] if name != "three classes" else [(y == label).astype(float) for label in range(3)]
+    drawn = np.random.default_rng(4)
+    counts = np.zeros(30)
+    targets = one_vs_rest(y)
     for _ in range(7):
         order = drawn.permutation(60)
         for half in (order[:30], order[30:]):
@@ -95,7 +99,8 @@ def test_scores_are_shares_of_complementary_halves(name):
 def test_a_selector_of_ones_own_is_fitted_on_each_half(name):
     y = TARGETS[name]
     own = StabilitySelector(selector=SVMRFESelector(1), n_pairs=3, expected_false=2, random_state=0).fit(X, y)
-    drawn, counts = np.random.default_rng(0), np.zeros(30)
+    drawn = np.random.default_rng(0)
+    counts = np.zeros(30)
     task = "regression" if name == "numbers" else "classification"
     for _ in range(3):
         order = drawn.permutation(60)
@@ -138,7 +143,8 @@ def largest_unimodal_tail(mean, threshold, n_steps):
     for mode in places:
         rises = np.eye(n_steps, n_steps + 1) - np.eye(n_steps, n_steps + 1, k=1)
         rises[mode:] *= -1
-        A, b = np.vstack([rises, places / n_steps]), np.append(np.zeros(n_steps), mean)
+        A = np.vstack([rises, places / n_steps])
+        b = np.append(np.zeros(n_steps), mean)
         solved = linprog(-tail, A_ub=A, b_ub=b, A_eq=np.ones((1, n_steps + 1)), b_eq=[1.0])
         largest = max(largest, -solved.fun) if solved.status == 0 else largest
     return largest
@@ -159,7 +165,10 @@ def test_the_unimodal_bound_is_the_largest_tail_of_unimodal_laws(theta, tau):
 @pytest.mark.parametrize("r", [-1 / 2, -1 / 4])
 @pytest.mark.parametrize(("mean", "threshold"), [(0.1, 0.5), (0.05, 0.8), (0.2, 0.7), (0.01, 1.0)])
 def test_no_concave_law_has_a_larger_tail_and_some_come_near(mean, threshold, r):
-    bound, largest, places, drawn = concave_tail(mean, threshold, 10, r), 0.0, np.arange(11), np.random.default_rng(1)
+    bound = concave_tail(mean, threshold, 10, r)
+    largest = 0.0
+    places = np.arange(11)
+    drawn = np.random.default_rng(1)
     for _ in range(6000):
         convex = 10 ** drawn.uniform(-3, 2) + places * drawn.choice([0.0, 1.0]) * 10 ** drawn.uniform(-2, 2)
         convex = convex + np.maximum(places - drawn.integers(11), 0) * drawn.choice([0.0, 1.0])
