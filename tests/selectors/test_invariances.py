@@ -295,7 +295,7 @@ def test_what_may_not_decide_does_not(selector, X, y, promise):
         (selectors.OnlineLeverageSelector(R, random_state=0), "labelled", zeros_last),
         (selectors.StabilitySelector(R, random_state=0), "labelled", order_of_rows),
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "__name__", repr(value)),
 )
 def test_each_promise_is_broken_by_a_method_that_does_not_make_it(selector, rows, promise):
     """Negative control."""
