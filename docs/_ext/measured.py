@@ -350,11 +350,21 @@ def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
     return (module.__doc__ or "").split("\n", 1)[1].splitlines(), []
 
 
+def statement_summary(paper: str) -> tuple[list[str], list[Path]]:
+    """Return what came out of the statements of a paper, as a paragraph and a figure, and the files that say so."""
+    folder = REFERENCE / paper
+    image = f"![Shares of verdicts over readings](../results/reference/{paper}/statements.svg)"
+    return [summary(statement_frame(paper, folder)), "", image, ""], [
+        folder / "verdicts.csv",
+        folder / "robustness.csv",
+    ]
+
+
 def statement_lines(paper: str) -> tuple[list[str], list[Path]]:
     """Return what the benchmark tells of the statements of a paper, by theme, and the files that say so."""
     folder = REFERENCE / paper
     frame = statement_frame(paper, folder)
-    lines = [summary(frame), "", f"![Shares of verdicts](../results/reference/{paper}/statements.svg)", ""]
+    lines = []
     for theme, of_theme in by_theme(frame).items():
         rows = []
         for line in of_theme.to_dict("records"):
@@ -387,6 +397,7 @@ PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "figures": figures_of,
     "tables": tables_of,
     "robustness": robustness_lines,
+    "statement-summary": statement_summary,
     "statements": statement_lines,
     "panel-methods": panel_lines,
     "format-of-readings": lambda: format_of(schema),

@@ -128,6 +128,17 @@ def test_each_verdict_of_each_rule(tmp_path, test, parameters, errors, noise, ve
     assert judged(tmp_path, made_table(errors, noise=noise), test, **parameters).verdict == verdict
 
 
+def test_pairs_are_corrected_where_one_suffices_and_not_where_all_are_needed(tmp_path):
+    single = judged(tmp_path, made_table(ONE_AHEAD), "better", row="A", than="C", margin="point").finding
+    pairs = judged(tmp_path, made_table(ONE_AHEAD), "each", kind="better", **EACH).finding
+    assert (single.verdict, pairs.verdict) == ("contradicted", "contradicted")
+    assert pairs.p_value == pytest.approx(2 * single.p_value)
+    single = judged(tmp_path, made_table(AHEAD), "better", row="A", than="C", margin="point").finding
+    pairs = judged(tmp_path, made_table(AHEAD), "each", kind="better", **EACH).finding
+    assert (single.verdict, pairs.verdict) == ("replicated", "replicated")
+    assert pairs.p_value == pytest.approx(single.p_value)
+
+
 @pytest.mark.parametrize("n_cases", [0, 3, 9, 10])
 def test_a_share_of_single_cases_is_tested_by_the_exact_binomial(n_cases):
     test = ShareTest(np.repeat([1.0, 0.0], [n_cases, 10 - n_cases]))

@@ -121,11 +121,13 @@ class AbstractSetStatistic(AbstractRule, ABC):
         tests = {name: self.test_of(np.array([*sample.values()])) for name, sample in samples.items()}
         findings = []
         for name, test in tests.items():
-            others = []
+            family: list[list[float]] = []
             for criterion in self.criteria:
-                peers_of = [tests[other] for other in tests if other != name and not criterion.all_columns]
-                others.append([criterion.p_value(peer) for peer in peers_of])
-            finding = decide(name, test, self.criteria, others, alpha=self.alpha, unit=self.unit, plans=evidence.plans)
+                p_values = []
+                if not criterion.all_columns:
+                    p_values = [criterion.p_value(part) for part in tests.values() if part is not test]
+                family.append(p_values)
+            finding = decide(name, test, self.criteria, family, alpha=self.alpha, unit=self.unit, plans=evidence.plans)
             margins = tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds}))
             findings.append(replace(finding, margins=margins, sample=tuple(samples[name].items())))
         return findings
