@@ -211,7 +211,7 @@ LIMITS = [  # module, other values, numbers
     ("laplacian", {"BLOCK": 100}, tied_neighbors),
     ("least_angles", {"ENTRIES": 12}, paths),
     ("neighbor_information", {"BLOCK": 50}, lambda: scores_of(selectors.MutualInformationSelector(4, random_state=0))),
-    ("one_way", {"BLOCK": 50}, lambda: scores_of(selectors.FTestSelector(4), selectors.FTestSelector(2))),
+    ("one_way", {"BLOCK": 50}, lambda: scores_of(selectors.FTestSelector(4))),
     ("online_leverage", {"FORESIGHT": 0.0}, streams),
     ("online_leverage", {"FORESIGHT": 1e9}, streams),
     ("online_leverage", {"PANEL": 4, "PANEL_VALUES": 0}, streams),
