@@ -1,7 +1,7 @@
-"""python experiments/simulations/panel_judges.py [--panel FOLDER] [--csv FILE]: does a verdict depend on the judge?
+"""python experiments/simulations/panel_judges.py [--panel FOLDER] [--csv FILE]: what each judge alone says.
 
-How many methods of the benchmark are better and worse than all features by each model alone, beside the mean of both that
-the benchmark judges by: on all domains, and on texts.
+How many methods of the benchmark are better and worse than all features by each model alone, beside the mean of both
+that the benchmark judges by: on all domains, and on texts.
 """
 
 from pathlib import Path
