@@ -77,6 +77,7 @@ BAD = {
     "alpha": NUMBER, "n_estimators": COUNT, "n_repeats": COUNT, "n_pairs": COUNT, "n_permutations": COUNT,
     "max_depth": COUNT, "fdr": (*NUMBER, 1.0), "expected_false": NUMBER, "threshold": (0.5, 1.01, NAN, "1"),
     "test_size": (1.0, 3, 0.0, -1, "half"), "perc": (101, -1, NAN, "half"), "two_step": ("yes", 1), "scoring": CHOICE,
+    "estimator": CHOICE, "selector": CHOICE,
 }  # fmt: skip
 ELSEWHERE = {("KMeansClustering", "max_iter"), ("KMeansClustering", "tol"), ("CrossValidatedSize", "scoring")}
 """scikit-learn has messages of its own for these."""
@@ -158,7 +159,7 @@ TALL = rng.standard_normal((40, 6))
         (clone(FIRST).set_params(low=2.0), X, "expected 0 < low < high, both finite, got 2.0 and 1.0"),
         (clone(FIRST).set_params(high=INF), X, "expected 0 < low < high, both finite, got 1e-06 and inf"),
         (clone(FIRST).set_params(high="1"), X, "expected 0 < low < high, both finite, got 1e-06 and '1'"),
-        (clone(FIRST).set_params(selector="rfe"), X, "expected a provsel selector, got str"),
+        (clone(FIRST).set_params(selector="rfe"), X, "expected a provsel selector, got '"),
         (AtSize(RRQRSelector(3), 3), X, "expected a parameter of RRQRSelector, one of .* got None"),
         (WithEnclosingBallCenter(OnSupportVectors(UniformSelector(3))), X, "needs no labels, got OnSupportVectors"),
         (WithEnclosingBallCenter(SelectKBest(k=3)), X, "WithEnclosingBallCenter: expected a provsel selector, got Sel"),

@@ -98,7 +98,7 @@ class AlwaysKept(SelectorAround):
         if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
             raise ValueError(
                 f"AlwaysKept: expected a provsel selector with n_features_to_select, got "
-                f"{type(self.selector).__name__}."
+                f"{self.selector!r:.80}."
             )
         names = [str(name) for name in getattr(self, "feature_names_in_", ())]
         kept: list[int] = []

@@ -137,7 +137,7 @@ class AtSize(SelectorAround):
     def _checked_range(self) -> SizeRange:
         """Return what is searched and where, or raise for any bad option."""
         if not isinstance(self.selector, BaseSelector):
-            raise ValueError(f"AtSize: expected a provsel selector, got {type(self.selector).__name__}.")
+            raise ValueError(f"AtSize: expected a provsel selector, got {self.selector!r:.80}.")
         parameter: Any = self.parameter
         low: Any = self.low
         high: Any = self.high

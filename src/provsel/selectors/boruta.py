@@ -190,7 +190,8 @@ class BorutaSelector(RankedSelector):
             raise ValueError(f"{name}: expected perc at most 100, a percentile, got {self.perc!r}.")
         if not isinstance(self.two_step, bool | np.bool_):
             raise ValueError(f"{name}: expected two_step True or False, got {self.two_step!r}.")
-        if self.estimator is not None and "random_state" not in self.estimator.get_params(deep=False):
+        parameters: dict[str, Any] = getattr(self.estimator, "get_params", dict)()
+        if self.estimator is not None and "random_state" not in parameters:
             raise ValueError(
                 f"{name}: expected an estimator with random_state and feature_importances_, such as scikit-learn's "
                 f"forests, got {self.estimator!r:.80}; leave estimator out for a random forest."

@@ -181,7 +181,7 @@ class CrossValidatedSize(SelectorAround):
         if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
             raise ValueError(
                 f"CrossValidatedSize: expected a provsel selector with n_features_to_select, got "
-                f"{type(self.selector).__name__}; a method that chooses its number itself goes into AtSize first."
+                f"{self.selector!r:.80}; a method that chooses its number itself goes into AtSize first."
             )
         if self.rule not in RULES:
             raise ValueError(f"CrossValidatedSize: expected rule in {RULES}, got {self.rule!r}.")

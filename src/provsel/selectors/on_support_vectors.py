@@ -76,7 +76,8 @@ class OnSupportVectors(BaseSelector):
     @property
     def is_random(self) -> bool:
         """As the selector."""
-        return bool(getattr(self.selector, "is_random", "random_state" in self.selector.get_params()))
+        parameters: dict[str, Any] = getattr(self.selector, "get_params", dict)()
+        return bool(getattr(self.selector, "is_random", "random_state" in parameters))
 
     @property
     def rescale(self) -> bool:
@@ -98,6 +99,11 @@ class OnSupportVectors(BaseSelector):
         ValueError
             As there; or metadata without `sklearn.set_config(enable_metadata_routing=True)`.
         """
+        if not isinstance(self.selector, BaseEstimator):
+            raise ValueError(
+                f"OnSupportVectors: expected a selector of provsel or scikit-learn, got {self.selector!r:.80}; such as "
+                f"LeverageScoreSelector(10)."
+            )
         if metadata and not get_config()["enable_metadata_routing"]:
             raise ValueError(
                 f"OnSupportVectors: expected X and y only, got {', '.join(metadata)}; for metadata, run "

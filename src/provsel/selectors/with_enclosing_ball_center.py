@@ -75,9 +75,9 @@ class WithEnclosingBallCenter(BaseSelector):
         return bool(getattr(self.selector, "rescale", False))
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
-        name = type(self.selector).__name__
         if not isinstance(self.selector, BaseSelector):
-            raise ValueError(f"WithEnclosingBallCenter: expected a provsel selector, got {name}.")
+            raise ValueError(f"WithEnclosingBallCenter: expected a provsel selector, got {self.selector!r:.80}.")
+        name = type(self.selector).__name__
         if self.selector.needs_labels:
             raise ValueError(
                 f"WithEnclosingBallCenter: expected a selector that needs no labels, got {name}: the centre of a "
