@@ -147,12 +147,26 @@ def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
     return Fitted(fitted, rows, selecting, geometry, weights)
 
 
+SCORES_OF_CLASSES = {
+    "chi2": "f_regression",
+    "f_classif": "f_regression",
+    "mutual_info_classif": "mutual_info_regression",
+}
+"""Score functions of scikit-learn that take each number for a class, and what to use for numbers."""
+
+
 def _tell_of_numbers(selector: Any) -> None:
     """Set the task of a selector, and of those inside: the target are numbers, also where all of them are whole."""
     if getattr(selector, "classes_only", False):
         raise ValueError(
             f"{type(selector).__name__}: expected classes, got a target of numbers; choose selector=rfe, "
             f"selector=lasso, selector=alpha_investing, or a selector that needs no labels."
+        )
+    function = getattr(getattr(selector, "score_func", None), "__name__", "")
+    if function in SCORES_OF_CLASSES:
+        raise ValueError(
+            f"{type(selector).__name__}: expected classes for {function}, got a target of numbers; choose "
+            f"score_func={SCORES_OF_CLASSES[function]}."
         )
     if isinstance(selector, BaseEstimator):
         tasks = {name for name, value in selector.get_params().items() if value == "auto"}
