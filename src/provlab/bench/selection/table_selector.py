@@ -86,9 +86,15 @@ class TableSelector(TransformerMixin, BaseEstimator):
         table = _columns_of(X, self.features_)
         if sparse.issparse(table):
             return table
+        kinds = [*table.dtypes]
+        if not self.texts_ and all(isinstance(kind, np.dtype) and kind.kind in "iufb" for kind in kinds):
+            return table.astype(np.float64)  # at once: columns may be tens of thousands
+        import pandas as pd
+
+        columns = {}
         for name in self.features_:
-            table[name] = _as_texts(table[name]) if name in self.texts_ else _as_numbers(table[name])
-        return table
+            columns[name] = _as_texts(table[name]) if name in self.texts_ else _as_numbers(table[name])
+        return pd.DataFrame(columns, index=table.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns kept, in order of selection."""
