@@ -97,8 +97,7 @@ class AlwaysKept(SelectorAround):
         own = isinstance(self.selector, BaseSelector)
         if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
             raise ValueError(
-                f"AlwaysKept: expected a provsel selector with n_features_to_select, got "
-                f"{self.selector!r:.80}."
+                f"AlwaysKept: expected a provsel selector with n_features_to_select, got {self.selector!r:.80}."
             )
         names = [str(name) for name in getattr(self, "feature_names_in_", ())]
         kept: list[int] = []
