@@ -30,8 +30,12 @@ from provlab.report.notebook import notebook_html
 from provlab.run.runner import run_methods
 from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
 
-SPLITS = ("kfold", "leave_one_group_out", "time_order")
-"""Names of `cv`."""
+SPLITS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "kfold": ("tenfold", ("n_splits", "repeats")),
+    "leave_one_group_out": ("leave_one_group_out", ()),
+    "time_order": ("time_order", ("n_splits",)),
+}
+"""By name of `cv` its protocol, and the numbers that this takes."""
 
 DIFFERENCE = ["difference", "difference_low", "difference_high", "p"]
 """Columns of the difference to the first method."""
@@ -246,15 +250,17 @@ def compare(
     model = model_by_name(model)
     _check_estimators(selectors, model, preparation)
     results = Path(results)
-    beside = {"groups": groups, "sample_weight": sample_weight, "fold": folds_of_rows(cv)}
+    split, folds = _folds(cv, n_splits, repeats)
+    beside = {"groups": groups, "sample_weight": sample_weight}
+    if split == "fixed_folds":
+        beside["fold"] = folds_of_rows(cv)
     beside = {role: value for role, value in beside.items() if value is not None}
     splits = None
-    if _is_of_rows(cv) and "fold" not in beside:
-        splits = splits_of("compare", cv, X, y, groups, SPLITS)
+    if split == "given_splits":
+        splits = splits_of("compare", cv, X, y, groups, [*SPLITS])
     data = write_data(X, y, feature_names, beside, results / "data", in_file_name(name)[:40] or "data")
     if splits is not None:
         data["splits"] = write_splits(splits, Path(data["path"]).parent)
-    split, folds = _folds(cv, n_splits, repeats)
     protocol: dict[str, Any] = {"setting": setting, "draws": draws, "seed": seed, **folds}
     choices = ["dataset=file", "selector=any", f"protocol={split}"]
     choices.append(f"preparation={preparation if isinstance(preparation, str) else 'none'}")
@@ -299,28 +305,20 @@ def _check_estimators(methods: Any, model: Any, preparation: Any) -> None:
         raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
 
 
-def _is_of_rows(cv: Any) -> bool:
-    """Tell whether `cv` is known by the rows that it gives."""
-    is_named = isinstance(cv, str) and cv in SPLITS
-    is_number = isinstance(cv, int) and not isinstance(cv, bool)
-    return not (is_named or is_number) and splitter_config(cv) is None
-
-
 def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
     """Return the protocol that an argument `cv` means, and its settings."""
+    if isinstance(cv, int) and not isinstance(cv, bool):
+        cv, n_splits = "kfold", cv
+    if isinstance(cv, str) and cv in SPLITS:
+        protocol, names = SPLITS[cv]
+        numbers = {"n_splits": n_splits, "repeats": repeats}
+        return protocol, {name: numbers[name] for name in names}
     config = splitter_config(cv)
     if config is not None:
         return "splitter", {"cv": config}
     if folds_of_rows(cv) is not None:
         return "fixed_folds", {}
-    if _is_of_rows(cv):
-        return "given_splits", {}
-    if cv == "leave_one_group_out":
-        return cv, {}
-    n_splits = n_splits if isinstance(cv, str) else cv
-    if cv == "time_order":
-        return cv, {"n_splits": n_splits}
-    return "tenfold", {"n_splits": n_splits, "repeats": repeats}
+    return "given_splits", {}
 
 
 def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:

@@ -191,24 +191,21 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
             # the SVM that gave the support vectors is the trained model
             trained = view.svm(model, **view.metadata)
         else:
-            reduced = reducers.reduced_rows(inner, rows.X)
-            if reduced.shape[1] == 0:
-                model = model_without_features(fold)
-            trained = reducers.fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
+            reduced, trained = _trained(model, fitted, fold)
         X_test = reducers.reduced_rows(inner, fold.X_test)
         predicted = reducers.predict(trained, inner, X_test)
     record = _record(fitted, fold, _tested(method, fold, trained, X_test, predicted, training.own))
     trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted, fitted.geometry)
     if reduced is not None:
         trial.shared("reduced rows", lambda: reduced)
-    if method.certify and is_compressed(model) and reducers.leaves_nothing_out(inner, view):
+    if method.certify and is_compressed(trained) and is_whole:
         record |= certify_compressed_trial(trial).as_record()
     elif is_certified(method, inner):
-        C = model.C if isinstance(model, LibsvmSVM) else None
+        C = trained.C if isinstance(trained, LibsvmSVM) else None
         margin, radius = not fold.is_regression, method.setting != "supervised"
         record |= certify_trial(trial, C=C, margin=margin, radius=radius).as_record()
-        if isinstance(model, Ridge) and not model.fit_intercept:
-            ridge = (theorem.measure(trial, model.alpha) for theorem in (RidgeRegressionCost, RidgeRegressionRisk))
+        if isinstance(trained, Ridge) and not trained.fit_intercept:
+            ridge = (theorem.measure(trial, trained.alpha) for theorem in (RidgeRegressionCost, RidgeRegressionRisk))
             record |= Certificate(tuple(ridge)).as_record()
     return record | own_measures(method, trial)
 
@@ -232,14 +229,19 @@ def _features_that_decide(method: Method, model: Any, reducer: Any) -> NDArray[n
     return None if features is None else np.sort(features)
 
 
-def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) -> Tested:
-    """Train a model on the selected features, and test it."""
-    inner, rows = fitted.reducer, fitted.rows
-    start = Cost.now()
-    reduced = reducers.reduced_rows(inner, rows.X)
+def _trained(model: Any, fitted: Fitted, fold: Fold) -> tuple[Any, Any]:
+    """Return the training rows with the selected features, and a copy of the model that is trained on them."""
+    reduced = reducers.reduced_rows(fitted.reducer, fitted.rows.X)
     if reduced.shape[1] == 0:
         model = model_without_features(fold)
-    trained = reducers.fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
+    return reduced, reducers.fit_model(clone(model), fitted.reducer, reduced, fitted.rows.y, **fitted.weights)
+
+
+def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) -> Tested:
+    """Train a model on the selected features, and test it."""
+    inner = fitted.reducer
+    start = Cost.now()
+    _, trained = _trained(model, fitted, fold)
     X_test = reducers.reduced_rows(inner, fold.X_test)
     predicted = reducers.predict(trained, inner, X_test)
     return _tested(method, fold, trained, X_test, predicted, Cost.now() - start)

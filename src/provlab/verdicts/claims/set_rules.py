@@ -91,6 +91,11 @@ class AbstractSetStatistic(AbstractRule, ABC):
         return self.quantity or "error"
 
     @property
+    def measure_words(self) -> dict[str, str]:
+        """The measure."""
+        return {"measure": self.measured}
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """Columns of the records that the rule reads, beside those of all evidence."""
         return (self.quantity,) if self.quantity else ()
@@ -161,11 +166,6 @@ class RankWithin(AbstractSetStatistic):
             raise ValueError(f"among: expected three or more methods, with {'; '.join(self.rows)}, got {self.among}.")
 
     @property
-    def measure_words(self) -> dict[str, str]:
-        """The measure."""
-        return {"measure": self.measured}
-
-    @property
     def methods(self) -> tuple[str, ...]:
         """The methods whose numbers are read."""
         return self.among
@@ -202,11 +202,6 @@ class Correlated(AbstractSetStatistic):
     unit = "of correlation"
     words = """Over {among} the rank correlation (Spearman) of {measure} and {beside} on a data set is on average
         between {low} and {high}. Replicated: shown to be inside; contradicted: shown to be outside."""
-
-    @property
-    def measure_words(self) -> dict[str, str]:
-        """The first measure."""
-        return {"measure": self.measured}
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -331,11 +326,6 @@ class Between(AbstractSetStatistic):
 
     words = """The mean {measure} of each of {rows} is between {low} and {high}. Replicated: shown to be inside;
         contradicted: shown to be outside, of one."""
-
-    @property
-    def measure_words(self) -> dict[str, str]:
-        """The measure."""
-        return {"measure": self.measured}
 
     @property
     def methods(self) -> tuple[str, ...]:
