@@ -27,11 +27,12 @@ SCALED = 1e-4
 
 
 def is_random(reducer: Any) -> bool:
-    """Tell whether two fits with different seeds can differ."""
+    """Tell whether two fits may differ: a method that draws, whose seed is not stated."""
     if not is_ours(reducer):
         return bool(unseeded(reducer))
-    own = getattr(reducer, "is_random", None)
-    return bool("random_state" in reducer.get_params(deep=False) if own is None else own)
+    parameters = reducer.get_params(deep=False)
+    draws = getattr(reducer, "is_random", "random_state" in parameters)
+    return bool(draws) and parameters.get("random_state") is None
 
 
 def is_random_model(model: Any) -> bool:

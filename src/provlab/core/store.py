@@ -45,6 +45,7 @@ TYPES = {
     "seconds": pa.float64(),
     "volatile bytes": pa.int64(),
     "features": pa.list_(pa.int32()),
+    "counts": pa.list_(pa.int32()),
     "names": pa.list_(pa.string()),
     "weights": pa.list_(pa.float64()),
 }

@@ -79,7 +79,7 @@ class Tested(NamedTuple):
     cost: Cost
 
 
-DETERMINED = ("provsel", "sklearn")
+DETERMINED = ("provsel", "provlab", "sklearn")
 """Packages whose models give the same for the same rows, where they have a seed or need none."""
 
 MAX_COEFFICIENTS = 100
@@ -250,11 +250,20 @@ def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) 
 def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: Any, cost: Cost) -> Tested:
     """Return what a trained model came to."""
     scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
+    if method.limit is not None and not fold.is_regression:
+        scores |= class_counts(fold.y_test, predicted)
     scores |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     weights = np.ravel(getattr(trained, "coef_", ()))
     if weights.size > MAX_COEFFICIENTS:
         weights = np.empty(0)
     return Tested(scores, weights, getattr(trained, "indices_", None), cost)
+
+
+def class_counts(y: NDArray[Any], predicted: NDArray[Any]) -> Record:
+    """Return how many rows each class has, in the order of the classes, and how many of them have another prediction."""
+    codes = np.unique(y, return_inverse=True)[1]
+    errors = np.bincount(codes[predicted != y], minlength=codes.max() + 1)
+    return {"class_rows": np.bincount(codes).astype(np.int32), "class_errors": errors.astype(np.int32)}
 
 
 def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy import sparse
 from scipy.special import chdtrc
 
+from provsel.checks import check_choice
 from provsel.kernels.one_way import class_sums
 from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelector
 
@@ -22,6 +24,8 @@ class ChiSquaredSelector(WeightedRankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+    scale : {None, "range"}, default=None
+        "range" brings each column to [0, 1] over the rows first, so that it may be negative and no unit counts.
 
     Attributes
     ----------
@@ -40,7 +44,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: negative values, labels missing, of one class, or real numbers.
+        From `fit`: negative values without `scale`, labels missing, of one class, or real numbers.
 
     Examples
     --------
@@ -58,24 +62,39 @@ class ChiSquaredSelector(WeightedRankedSelector):
     classes_only: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
 
-    def __init__(self, n_features_to_select: int | float) -> None:
+    def __init__(self, n_features_to_select: int | float, *, scale: Literal["range"] | None = None) -> None:
         self.n_features_to_select = n_features_to_select
+        self.scale = scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = self.scale is None
         return tags
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
-        least = rows.X.min()
+        if self.scale is not None:
+            check_choice("ChiSquaredSelector", "scale", self.scale, ["range"])
+        X = rows.X if self.scale is None else _in_range(rows.X)
+        least = X.min()
         if least < 0:
             raise ValueError(
                 f"ChiSquaredSelector: Negative values in data. Expected counts, or other values of at least 0, got "
-                f"{least:g}; take FTestSelector or RankTestSelector, or scale the columns to [0, 1]."
+                f"{least:g}; take FTestSelector or RankTestSelector, or scale='range'."
             )
         weight = np.ones(rows.y.size) if rows.sample_weight is None else rows.sample_weight
-        observed = class_sums(rows.X, rows.y, weight)
+        observed = class_sums(X, rows.y, weight)
         share = np.bincount(rows.y, weights=weight) / weight.sum()
         expected = share[:, None] * observed.sum(axis=0)
         scores = ((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=0)
         return Ranking.by_scores(scores, p_values=chdtrc(share.size - 1, scores))
+
+
+def _in_range(X: Any) -> Any:
+    """Return the columns brought to [0, 1]; sparse ones only divided, where none is negative, so that zeros stay."""
+    if sparse.issparse(X) and X.min() >= 0:
+        largest = X.max(axis=0).toarray().ravel()
+        return X @ sparse.diags_array(1 / np.where(largest > 0, largest, 1.0))
+    dense = X.toarray() if sparse.issparse(X) else X
+    least = dense.min(axis=0)
+    width = dense.max(axis=0) - least
+    return (dense - least) / np.where(width > 0, width, 1.0)

@@ -380,7 +380,8 @@ class BenchmarkFolds(KFold):
     """As `KFold`; what fails is recorded and not tried again, and the memory of each selection is measured.
 
     `protocol.limit` are the CPU seconds of a selection with all that it shares. A selection that was cut off is not
-    made again for another model of the same fold. A panel has hundreds of thousands of trials. So numbers have single
+    made again for another model of the same fold. `class_rows` and `class_errors` are the test rows of each class, in
+    order, and those that were not recognised. A panel has hundreds of thousands of trials. So numbers have single
     precision, and records have no coefficients, and names of features only where a preparation makes other columns than
     the data has.
     """
@@ -393,6 +394,7 @@ class BenchmarkFolds(KFold):
     columns = (
         *KFold.columns,
         *columns("text", "failure"),
+        *columns("counts", "class_rows", "class_errors", low=0),
         *columns("number", "subset_ratio", low=0),
         *columns("volatile bytes", "peak_memory"),
     )
