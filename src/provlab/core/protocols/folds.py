@@ -382,7 +382,7 @@ class BenchmarkFolds(KFold):
     `protocol.limit` are the CPU seconds of a selection with all that it shares. A method that was cut off is not tried
     again by the same process of a run on the data set, in any fold, with as many features or more. `class_rows` and
     `class_errors` are the test rows of each class, in order, and those that were not recognised. A panel has hundreds
-    of thousands of trials. So numbers have single precision, and records have no coefficients, and names of features only
+    of thousands of trials. So numbers have single precision, records have no coefficients, and names of features only
     where a preparation makes other columns than the data has.
     """
 
