@@ -260,7 +260,7 @@ def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: An
 
 
 def class_counts(y: NDArray[Any], predicted: NDArray[Any]) -> Record:
-    """Return how many rows each class has, in the order of the classes, and how many of them have another prediction."""
+    """Return the rows of each class, in the order of the classes, and how many of them have another prediction."""
     codes = np.unique(y, return_inverse=True)[1]
     errors = np.bincount(codes[predicted != y], minlength=codes.max() + 1)
     return {"class_rows": np.bincount(codes).astype(np.int32), "class_errors": errors.astype(np.int32)}
