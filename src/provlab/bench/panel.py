@@ -282,13 +282,13 @@ def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     lines = []
     for key, of_selection in of_one_model.groupby(KEY, sort=False):
         _, dataset, _ = key
-        selections = _with_places_in_data(of_selection, configs[dataset])
-        lines.append(dict(zip(KEY, key, strict=True)) | _of_all_folds(selections, supports.get(dataset)))
+        selections = with_places_in_data(of_selection, configs[dataset])
+        lines.append(dict(zip(KEY, key, strict=True)) | selection_measures(selections, supports.get(dataset)))
     selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])
     return as_panel(trials.merge(selections, how="left", on=KEY))
 
 
-def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
+def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
     """Return trials whose `features` mean the same columns in each fold, where a preparation made others in each.
 
     They are places of columns in the data set; those that a preparation made, such as of a category, follow them.
@@ -304,7 +304,7 @@ def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd
     return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
 
 
-def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
+def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
     """Return what only the folds of a selection tell together, where each has one and leaves something out."""
     if trials["features"].isna().any():
         return {}
@@ -323,6 +323,7 @@ def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[
     if support is not None:
         sizes = trials["features"].map(len)
         hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
+        measures["support_recall"] = (hits / len(support)).mean()
         measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
         measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
     return measures
