@@ -14,7 +14,7 @@ from typing import Literal
 
 import pandas as pd
 
-from provlab.bench.panel import CARDS, PanelCell, PanelDataset, base_cell, stored_folder
+from provlab.bench.panel import CARDS, PanelCell, PanelDataset, base_cell, panel_protocol, stored_folder
 from provlab.core.cell import Cell
 from provlab.core.composition import Composer, part_config
 from provlab.core.plan import cells_of
@@ -117,7 +117,8 @@ def larger_cells(name: str, dataset: PanelDataset, methods: Mapping[str, LargerM
     """
     base = base_cell(dataset)
     shape = shape_on_card(name)
-    settings = tuple(text for text in dataset.choose if text.startswith(("preparation", "protocol")))
+    of_dataset = [text for text in dataset.choose if text.startswith(("preparation", "protocol"))]
+    settings = (*panel_protocol().choose, *of_dataset)
     cells = []
     for title, method in methods.items():
         if not method.takes(shape, dataset.task):

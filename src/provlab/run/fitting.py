@@ -251,7 +251,7 @@ def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: An
     """Return what a trained model came to."""
     scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
     if method.limit is not None and not fold.is_regression:
-        scores |= class_counts(fold.y_test, predicted)
+        scores |= class_counts(fold.y_test, predicted, fold.classes.codes)
     scores |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     weights = np.ravel(getattr(trained, "coef_", ()))
     if weights.size > MAX_COEFFICIENTS:
@@ -259,11 +259,19 @@ def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: An
     return Tested(scores, weights, getattr(trained, "indices_", None), cost)
 
 
-def class_counts(y: NDArray[Any], predicted: NDArray[Any]) -> Record:
-    """Return the rows of each class, in the order of the classes, and how many of them have another prediction."""
-    codes = np.unique(y, return_inverse=True)[1]
-    errors = np.bincount(codes[predicted != y], minlength=codes.max() + 1)
-    return {"class_rows": np.bincount(codes).astype(np.int32), "class_errors": errors.astype(np.int32)}
+def class_counts(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> Record:
+    """Return how many test rows each class has, and how many of these have another prediction.
+
+    Parameters
+    ----------
+    y, predicted : ndarray of shape (n_test,)
+    classes : ndarray of shape (n_classes,)
+        All of the data set, increasing: folds with whole groups may have no test rows of some.
+    """
+    places = np.searchsorted(classes, y)
+    rows = np.bincount(places, minlength=classes.size)
+    errors = np.bincount(places[predicted != y], minlength=classes.size)
+    return {"class_rows": rows.astype(np.int32), "class_errors": errors.astype(np.int32)}
 
 
 def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:

@@ -379,11 +379,11 @@ class SelectionOnly(AbstractWholeRows):
 class BenchmarkFolds(KFold):
     """As `KFold`; what fails is recorded and not tried again, and the memory of each selection is measured.
 
-    `protocol.limit` are the CPU seconds of a selection with all that it shares. A selection that was cut off is not
-    made again for another model of the same fold. `class_rows` and `class_errors` are the test rows of each class, in
-    order, and those that were not recognised. A panel has hundreds of thousands of trials. So numbers have single
-    precision, and records have no coefficients, and names of features only where a preparation makes other columns than
-    the data has.
+    `protocol.limit` are the CPU seconds of a selection with all that it shares. A method that was cut off is not tried
+    again by the same process of a run on the data set, in any fold, with as many features or more. `class_rows` and
+    `class_errors` are the test rows of each class, in order, and those that were not recognised. A panel has hundreds
+    of thousands of trials. So numbers have single precision, records have no coefficients, and names of features only
+    where a preparation makes other columns than the data has.
     """
 
     name = "benchmark"
