@@ -197,7 +197,7 @@ def test_bad_chunks_leave_nothing(case, n_jobs, tmp_path, small_steps):
     [
         ("Z.npy", {}, r"expected a path that ends with \.parquet, got '.*Z\.npy'; name the file so"),
         ("folder.parquet", {}, r"expected the path of a file, got the folder .*folder\.parquet; add a name"),
-        ("Z.parquet", {"n_jobs": 0}, "expected n_jobs an integer but 0, -1 for all cores, got 0"),
+        ("Z.parquet", {"n_jobs": 0}, "expected n_jobs to be a non-zero integer \\(-1 uses all cores\\), got 0"),
         ("Z.parquet", {"n_jobs": True}, "expected n_jobs .* got True"),
         ("Z.parquet", {"n_jobs": 1.5}, "expected n_jobs .* got 1.5"),
     ],

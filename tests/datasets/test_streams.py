@@ -426,13 +426,13 @@ OPTIONS = [
     *((column_blocks, {"block_size": size}, f"block_size must be an integer of at least 1, got {size}")
       for size in (0, 2.5, True)),
     *((column_blocks, {"start": start}, f"start must be an integer of at least 0, got {start}") for start in (-1, "")),
-    (column_blocks, {"start": D + 1}, f"expected start up to the number of columns, d = {D}, got {D + 1}; pass the n"),
+    (column_blocks, {"start": D + 1}, f"expected start to be at most the number of columns, d = {D}, got {D + 1}"),
     (row_chunks, {"chunk_rows": 0}, "chunk_rows must be an integer of at least 1, got 0"),
     (row_chunks, {"n_features": 0}, "n_features must be an integer of at least 1, got 0"),
     (row_chunks, {"n_features": D + 1}, f"expected rows of n_features = {D + 1} values, got {D}; check the source"),
     (row_chunks, {"y": Y[: N - 1]}, rf"expected y of shape \({N},\), a label for each row, got shape \({N - 1},\)"),
     (row_chunks, {"y": Y[:N, None]}, rf"expected y of shape \({N},\), a label for each row, got shape \({N}, 1\)"),
-    (row_chunks, {"y": "label"}, "expected y an array, or a column of a .parquet file, got 'label'; pass the"),
+    (row_chunks, {"y": "label"}, "expected y to be an array, or a column of a .parquet file, got 'label'"),
 ]  # fmt: skip
 
 

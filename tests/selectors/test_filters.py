@@ -228,7 +228,7 @@ def test_mutual_information_of_codes_and_of_columns_with_equal_values_is_scikit_
         assert in_sparse.scores_ == pytest.approx(dense.scores_, rel=1e-12)
     with pytest.raises(ValueError, match="expected discrete features only in sparse X, got 12 that are not; make X"):
         MutualInformationSelector(1, discrete_features=False).fit(sparse.csr_array(X), y)
-    with pytest.raises(ValueError, match="expected n_neighbors below the number of rows, n_samples = 5, got 5"):
+    with pytest.raises(ValueError, match="expected n_neighbors to be below the number of rows, n_samples = 5, got 5"):
         MutualInformationSelector(1, n_neighbors=5).fit(X[:5], numbers[:5])
 
 

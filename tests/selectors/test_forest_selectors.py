@@ -268,7 +268,7 @@ def test_boruta_keeps_nothing_of_noise_and_says_so():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha": 1.0}, "expected alpha below 1, got 1.0"),
+        ({"alpha": 1.0}, "expected alpha to be below 1, got 1.0"),
         ({"estimator": Ridge(fit_intercept=False)}, None),
         ({"estimator": LinearRegression()}, r"expected an estimator with random_state and .* got LinearRegression\(\)"),
     ],

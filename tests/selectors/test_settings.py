@@ -129,18 +129,18 @@ TALL = rng.standard_normal((40, 6))
 @pytest.mark.parametrize(
     ("estimator", "rows", "message"),
     [
-        (BSSSelector(2, weights="t"), X, r"BSSSelector: expected weights in \('sqrt_t', 'as_printed'\), got 't'"),
+        (BSSSelector(2, weights="t"), X, r"BSSSelector: expected weights to be one of \('sqrt_t', 'as_printed'\), got"),
         (RRQRSelector(None), X, "an integer n_features_to_select, got None; .*a fraction of them between 0 and 1"),
         (UniformSelector(31), X, "n_features_to_select between 1 and the number of features, n_features = 30, got 31"),
-        (OnSupportVectors(UniformSelector(31)), X, "UniformSelector: expected n_features_to_select between 1 and"),
+        (OnSupportVectors(UniformSelector(31)), X, "UniformSelector: expected n_features_to_select to be between 1"),
         (BSSSelector(N), X, f"greater than the rank of X, rank = {N}, got {N}; the smallest that works is {N + 1}"),
         (BSSSelector(6), TALL, "full column rank, so give rank < 6 as well"),
         (BSSSelector(4), TALL, "rank = 6, got 4; X has full column rank, so give rank < 4 as well"),
         (ApproximateBSSSelector(N), X, rf"greater than the rank of the sketch, rank = {N}, got {N}; .* {N + 1}"),
         (ApproximateBSSSelector(6, n_projections=6), X, "rank = 6, got 6; choose at least 7, or n_projections < 6"),
-        (SpectralSelectionSelector(4, rank=5), X, "SpectralSelectionSelector: expected rank at most 4"),
-        (DualSetSelector(4, rank=4), X, r"DualSetSelector: expected rank at most 3 .* got 4"),
-        (DualSetSelector(1), X, "expected n_features_to_select of at least 2, more than the rank, got 1; for"),
+        (SpectralSelectionSelector(4, rank=5), X, "SpectralSelectionSelector: expected rank to be at most 4"),
+        (DualSetSelector(4, rank=4), X, r"DualSetSelector: expected rank to be at most 3 .* got 4"),
+        (DualSetSelector(1), X, "expected n_features_to_select to be at least 2, more than the rank, got 1; for"),
         (LeverageScoreSelector(9, replace=False), np.eye(N, D) * (np.arange(D) < 4),
          "at least 9 features with a positive score .* got 4; ask for at most 4"),
         (LaplacianScoreSelector(2, edges="binary", kernel_width=1.0), X, "kernel_width None with edges='binary'"),
@@ -167,16 +167,16 @@ TALL = rng.standard_normal((40, 6))
          'expected refinements=0 with recovery="transpose", got 2; use recovery="dual"'),
         (CompressedLinearSVM(5, refinements=2, loss="logistic"), X,
          'expected refinements=0 with loss="logistic", got 2; use loss="hinge"'),
-        (CompressedLinearSVM(5, loss="log"), X, r"expected loss in \['hinge', 'logistic'\], got 'log'"),
+        (CompressedLinearSVM(5, loss="log"), X, r"expected loss to be one of \['hinge', 'logistic'\], got 'log'"),
         (CrossValidatedSVM(HingeSVM()), X, "CrossValidatedSVM: expected a linear SVM with a parameter C, got HingeSVM"),
         (CrossValidatedSVM(UniformSelector(2)), X, "expected a linear SVM with a parameter C, got UniformSelector"),
         (CrossValidatedSVM(LibsvmSVM(class_weight={1: 2})), X, "with class_weight 'balanced' or None, got {1: 2}"),
         (CrossValidatedSVM(scoring="roc_auc"), X, r"scoring in \('accuracy', 'balanced_accuracy'\), got 'roc_auc'"),
-        (LiblinearSVM(loss="log"), X, r"LiblinearSVM: expected loss in \['hinge', 'squared_hinge'\], got 'log'"),
+        (LiblinearSVM(loss="log"), X, r"LiblinearSVM: expected loss to be one of \['hinge', 'squared_hinge'\], got"),
         *((CrossValidatedSize(SVMRFESelector(1), **options), X, message) for options, message in [
             ({"sizes": [0]}, "expected sizes between 1 and the number of features, n_features = 30, got 0"),
             ({"sizes": [2, 31]}, "got 31"), ({"sizes": [1.5]}, "got 1.5"), ({"most": 31}, "expected most between 1"),
-            ({"sizes": []}, "expected at least one size, got none"), ({"rule": "two"}, "expected rule in"),
+            ({"sizes": []}, "expected at least one size, got none"), ({"rule": "two"}, "expected rule to be one of"),
             ({"cv": [(np.arange(10), np.arange(10, 20))]}, "expected cv with two folds or more, got 1"),
         ]),
         *((AlwaysKept(SVMRFESelector(1), 2, always=always), X, message) for always, message in [
@@ -328,7 +328,7 @@ BUDGETS = [BSSSelector, LeverageScoreSelector, ApproximateBSSSelector, DualSetSe
 @pytest.mark.parametrize("cls", BUDGETS)
 def test_budgets_refuse_what_the_theorems_do(cls):
     for eps in (0.0, -0.1, 0.51, NAN):
-        with pytest.raises(ValueError, match=r"budget: expected eps in \(0, 1/2\], got"):
+        with pytest.raises(ValueError, match=r"budget: expected eps to be in \(0, 1/2\], got"):
             cls.budget(5, eps)
     with pytest.raises(ValueError, match="budget: expected rank >= 1, got 0"):
         cls.budget(0, 0.5)
@@ -336,11 +336,11 @@ def test_budgets_refuse_what_the_theorems_do(cls):
 
 def test_chances_and_shares_out_of_range():
     for delta in (0.0, 1.0, -1.0):
-        with pytest.raises(ValueError, match=r"budget: expected delta in \(0, 1\), got"):
+        with pytest.raises(ValueError, match=r"budget: expected delta to be in \(0, 1\), got"):
             LeverageScoreSelector.budget(5, 0.5, delta)
-        with pytest.raises(ValueError, match=r"redraws: expected delta in \(0, 1\), got"):
+        with pytest.raises(ValueError, match=r"redraws: expected delta to be in \(0, 1\), got"):
             AdaptiveRandomizedPivotingSelector.redraws(delta)
-    with pytest.raises(ValueError, match=r"budget: expected tail_share in \(0, 1\], got 0"):
+    with pytest.raises(ValueError, match=r"budget: expected tail_share to be in \(0, 1\], got 0"):
         RandomlyPivotedQRSelector.budget(3, 0.5, tail_share=0)
 
 

@@ -70,7 +70,7 @@ def call_fetch(options: argparse.Namespace) -> int:
         for line in absent[:LISTED] + more:
             print(f"{'':{width}}    {line}")
     if without_network:
-        print(f"no network: {without_network}; try again with one, or put the files into the mirror folder")
+        print(f"there is no network: {without_network}; try again with one, or put the files into the mirror folder")
     is_complete = all(not obtained or usable(obtained) for obtained in outcomes.values())
     return 0 if is_complete else 1
 

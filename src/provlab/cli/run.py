@@ -57,7 +57,7 @@ def call_run(options: argparse.Namespace) -> int:
         # a setting of Hydra itself, by which it would make any object, or write any file
         if "hydra" in re.split(r"[\s.+~/@:]", text.partition("=")[0]):
             raise ValueError(
-                f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got one of Hydra's own."
+                f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got a setting of Hydra itself."
             )
     if options.multirun:
         return _sweep(overrides, fail_fast=options.fail_fast)
@@ -201,7 +201,7 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
         except (ValueError, OSError) as error:
             refused[job] = one_line(error)
     if refused:
-        _print(f"sweep: refused, nothing was run; {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
+        _print(f"sweep refused, and nothing was run: {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
         return 1
     store = _store(configs[0])
     report, outcomes = _together(configs, cells, store, fail_fast=fail_fast)
@@ -224,7 +224,7 @@ def _together(
     """Run the cells of all jobs as one run, in which shared trials run once."""
     for name in ("results", "executor", "fail_fast"):
         if any(config[name] != configs[0][name] for config in configs):
-            raise ValueError(f"{name}: expected the same in all jobs of a sweep, got several; choose one.")
+            raise ValueError(f"{name}: all jobs of a sweep need the same value, got several; choose one.")
     report = _run(configs[0], [*itertools.chain(*cells)], store, f"{len(configs)} jobs", fail_fast=fail_fast)
     if not report.failures and not report.stopped:
         return report, [""] * len(configs)

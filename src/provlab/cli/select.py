@@ -128,7 +128,7 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _folds_of(settings: dict[str, Any], dataset: Dataset, seed: int) -> Any:
-    """Return the outer folds that a protocol has, as `cv` of `provlab.select`; None where none is stated."""
+    """Return the outer folds that a protocol has, as `cv` of `provlab.select`; None if none is stated."""
     from sklearn.model_selection import TimeSeriesSplit
 
     from provlab.core.protocols import AbstractFolds, protocol_of
@@ -164,7 +164,7 @@ def _in_options(text: str) -> str:
 
 
 def _times(name: str | None, config: dict[str, Any]) -> pd.Series | None:
-    """Return a column of times as it is in the file; None where none is asked for."""
+    """Return a column of times as it is in the file; None if none is asked for."""
     if name is None:
         return None
     import pandas as pd
@@ -230,7 +230,7 @@ def _print_json(selected: Selected) -> None:
 
 
 def _write(selected: Selected, folder: Path) -> None:
-    """Write what was found into a folder, in the place of what an earlier call wrote there."""
+    """Write what was found into a folder, in place of what an earlier call wrote there."""
     from provlab.core.tables import write_frame, write_text
     from provlab.project.messages import optional_figures
 

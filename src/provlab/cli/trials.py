@@ -57,7 +57,7 @@ def call_audit(options: argparse.Namespace) -> int:
     settings["executor"] = only_executor("audit", options, "executor=dask executor.n_jobs=2", why)
     results = Path(options.results)
     if options.method and options.panel is None:
-        raise ValueError(f"audit: --method expected --panel beside it, got {options.method[0]!r} alone; add --panel.")
+        raise ValueError(f"audit: --method works only with --panel, got {options.method[0]!r} alone; add --panel.")
     if options.panel is not None:
         run, path = run_panel_audit(options.panel, results, methods=options.method, **settings)
     elif options.readings:
@@ -216,7 +216,7 @@ def call_merge(options: argparse.Namespace) -> int:
     if len(conflicts) > MAX_LINES:
         console.print(f"and {len(conflicts) - MAX_LINES} more lines: --output FILE")
     if options.keep_first:
-        print(f"Kept the first of {n} trials that are different.", file=sys.stderr)
+        print(f"Kept the first copy of {n} trials whose copies differ.", file=sys.stderr)
         return 0
     print(
         f"provsel: merge: expected the same results of the same trials, got {n} that are different; nothing was "

@@ -89,11 +89,11 @@ class Artefact:
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
         names = " ".join(dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset)))
         if names:
-            raise MissingDataError(f"Nothing is stored, and the data are missing: provsel fetch {names}", names)
+            raise MissingDataError(f"No results are stored, and the data are missing; run provsel fetch {names}", names)
 
 
 def state_of(n_stored: int, n_planned: int) -> str:
-    """Return what is said of an artefact of which so many trials are stored."""
+    """Return what is said of an artefact of which this many trials are stored."""
     if n_stored == n_planned:
         return COMPLETE
     return PARTIAL if n_stored else NOT_RUN
@@ -223,7 +223,7 @@ def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
 
 
 def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the override that chooses one member of a collection, nothing where the config has chosen it already."""
+    """Return the override that chooses one member of a collection, nothing if the config has chosen it already."""
     name = member.get("set")
     if name is None or dataset.get("set") == name:
         return ()

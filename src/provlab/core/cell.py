@@ -92,8 +92,8 @@ class Cell:
             raise ValueError(f"protocol.stream: expected one of {STREAMS}, got {stream!r:.80}.")
         if stream != STREAMS[0] and self.measured.repeats_are_seeds:
             raise ValueError(
-                f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats differ "
-                f"in their seed only, got {stream}; leave it out."
+                f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats "
+                f"differ only in their seed, got {stream}; leave it out."
             )
 
     def on(self, dataset: Parts, data: str) -> Cell:
@@ -126,8 +126,8 @@ class Cell:
         measures = self.protocol.get("measures") or ()
         if not isinstance(measures, list | tuple) or not all(map(is_component, measures)):
             raise ValueError(
-                f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; such as "
-                f"[{{_target_: my_study.BalancedError}}]."
+                f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; write it "
+                f"like [{{_target_: my_study.BalancedError}}]."
             )
         scoring = stated_scorers(self.protocol.get("scoring") or ())
         if self.protocol.get("preparation") is not None:
@@ -243,7 +243,7 @@ def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) 
     parts["protocol"] |= {"repeats": repeats, "draws": draws}
     cell = Cell(**{**parts, "model": parts["model"] or UNUSED_MODEL, "data": str(parts["data"])})
     if cell.json != config:
-        raise ValueError(f"the config gives another key now: {_first_change(stated, cell.identity)}")
+        raise ValueError(f"this config now gives another key: {_first_change(stated, cell.identity)}")
     return cell
 
 
@@ -272,8 +272,8 @@ def _check_own_columns(method: Method) -> None:
     for name, scorer in method.scoring.items():
         if name in _COLUMNS and name != scorer:
             raise ValueError(
-                f"protocol.scoring: expected names that no column of records has, got {name!r}; give the scorer "
-                f"another name: {{my_{name}: SCORER}}."
+                f"protocol.scoring: the records already have a column called {name!r}; give the scorer another name: "
+                f"{{my_{name}: SCORER}}."
             )
     columns = _COLUMNS | {*method.scoring}
     for config in method.measures:

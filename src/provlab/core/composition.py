@@ -139,7 +139,7 @@ def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str
 def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
     """Return a member of a group, merged over the members of its group that it is based on."""
     if name in based:
-        raise ValueError(f"{group}: expected files that are not based on themselves, got {name}; fix its defaults.")
+        raise ValueError(f"{group}: expected files that do not include themselves, got {name}; fix its defaults.")
     files = {path.stem: path for path in conf_files(group)}
     if name not in files:
         advice = advice_on(group, name, files)
@@ -175,7 +175,7 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
     if not isinstance(node, dict):
         above = ".".join(key[:depth])
         raise ValueError(
-            f"override {override.text!r:.80}: expected a setting of a part, got {where:.80}, and {above} is the value "
+            f"override {override.text!r:.80}: expected a setting of a group, got {where:.80}, and {above} is the value "
             f"{node!r:.40}; write {above}=VALUE."
         )
     if name not in node and mark in ("", "~"):
@@ -185,11 +185,11 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
     old = node.get(name)
     if mark == "~":
         if value is not None and value != old:
-            raise ValueError(f"override {override.text!r:.80}: expected the value that there is, got {old!r:.80}.")
+            raise ValueError(f"override {override.text!r:.80}: expected the present value, got {old!r:.80}.")
         return {setting: inner for setting, inner in node.items() if setting != name}
     if mark == "+" and old not in (None, "???") and not isinstance(value, dict | list):
         raise ValueError(
-            f"override {override.text!r:.80}: expected a setting that is not there yet, got {where}, which is "
+            f"override {override.text!r:.80}: expected a new setting, got {where}, which is "
             f"{old!r:.80}; write {override.text.lstrip('+')}."
         )
     return {**node, name: _merge(old, value)}
@@ -210,7 +210,7 @@ def _unknown(override: Override, node: Parts, depth: int) -> str:
 
 
 def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
-    """Return the names of all settings that a part of a config can have, None where these may be any."""
+    """Return the names of all settings that a part of a config can have, None if these may be any."""
     from provlab.core.cell import OPTIONAL
     from provlab.data import (
         dataset_parameters,  # these take longer to import than all the rest, and are rarely asked
@@ -279,7 +279,7 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
     if isinstance(value, Mapping):
         for name in value:
             if not isinstance(name, str) and not where.startswith("artefact"):
-                raise ValueError(f"{where}: expected names as keys, got {name!r:.80}; write them as texts.")
+                raise ValueError(f"{where}: expected strings as keys, got {name!r:.80}; put quotes around it.")
         return {k: _resolve(inner, parts, f"{where}.{k!s:.80}", depth + 1, left) for k, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_resolve(inner, parts, f"{where}[{k}]", depth + 1, left) for k, inner in enumerate(value)]
@@ -327,7 +327,7 @@ def _by_omegaconf(parts: Mapping[str, Any], value: Any) -> Any:
         return OmegaConf.to_container(plain, resolve=True) if OmegaConf.is_config(plain) else plain
     except OmegaConfBaseException as error:
         raise ValueError(
-            f"config: expected references to settings that there are, got {value!r:.80}: "
+            f"config: expected references to existing settings, got {value!r:.80}: "
             f"{str(error).splitlines()[0]}; correct it."
         ) from None
 

@@ -164,7 +164,7 @@ def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
             declared |= measure.columns().keys()
     for name in columns:
         if name not in declared:
-            end = did_you_mean(name, declared) or "; correct its script."
+            end = did_you_mean(name, declared) or "; correct the artefact's script."
             raise ValueError(f"{artefact.name}: expected columns of records, got {name!r:.80}{end}")
 
 
@@ -174,7 +174,7 @@ def _check_summary(artefact: Artefact, summary: Mapping[str, object]) -> None:
         if name not in SUMMARY:
             raise ValueError(
                 f"{artefact.name}: expected a summary with {', '.join(SUMMARY)}, got the field {name!r:.80}; correct "
-                f"its script."
+                f"the artefact's script."
             )
 
 
@@ -318,7 +318,7 @@ def mean_lines(numbers: Mapping[str, pd.Series]) -> list[dict[str, object]]:
 
 
 def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
-    """Return rows and columns of the data set of some trials of one cell, as the records say."""
+    """Return rows and columns of the data set of the given trials of one cell, as the records say."""
     first = trials.iloc[0]
     return int(first["n_train"] + first["n_test"]), int(first["n_features"])
 

@@ -65,8 +65,8 @@ def parse_override(text: str) -> Override:
     match = _KEY.fullmatch(name)
     if match is None or not (equals or match[1] == "~"):
         raise ValueError(
-            f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, with + before what is added and ~ "
-            f"before what is deleted; see provsel run --help."
+            f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, with + before an added setting and "
+            f"~ before a deleted one; see provsel run --help."
         )
     return Override(text, match[1], tuple(match[2].split(".")), _value(text, value) if equals else None)
 

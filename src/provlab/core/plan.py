@@ -200,7 +200,7 @@ def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: 
         return classifier
     warnings.warn(
         f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), as LIBSVM takes minutes or hours a fit on "
-        f"so many; model=libsvm states it.",
+        f"so many; model=libsvm chooses LIBSVM all the same.",
         stacklevel=3,
     )
     return models["many_rows"]

@@ -108,9 +108,10 @@ class Recipe:
         labels = {headline_of(cell).label for cell in artefact.cells} - {ERROR.label, self.unit}
         if labels:
             raise ValueError(
-                f"{self.name}: expected cells that are judged by the {self.unit or ERROR.label}, as its script has it, "
-                f"got {', '.join(sorted(labels))}; leave out protocol.scoring and models of numbers, or say in the "
-                f"script what its numbers are: unit={min(labels)!r}; without a script, artefact.unit in its file."
+                f"{self.name}: expected cells that are judged by the {self.unit or ERROR.label}, which its script "
+                f"expects, got {', '.join(sorted(labels))}; leave out protocol.scoring and models of regression, or "
+                f"state the unit in the script: unit={min(labels)!r}; an artefact without a script states "
+                f"artefact.unit in its file."
             )
 
     def printed(self) -> pd.DataFrame:

@@ -224,7 +224,7 @@ def _check_indices(labels: NDArray[np.int64], n_features: int) -> None:
     if n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
         raise ValueError(
             f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "
-            f"{labels.max()}; the records are damaged, or of other data: run provsel audit."
+            f"{labels.max()}; the records are damaged or belong to other data: run provsel audit."
         )
 
 

@@ -1,4 +1,4 @@
-"""Trial records on disk: a folder of Parquet files with one row a trial, which is read while others write it.
+"""Trial records on disk: a folder of Parquet files with one row per trial, which is read while others write it.
 
 A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It appears by an atomic rename of a complete,
 synced temporary file. So a reader, a second writer, or a run after a crash sees whole files only. Each file is compared
@@ -130,7 +130,7 @@ class TrialStore:
         return {*self.read(["key"])["key"].to_pylist()}
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of some cells, sorted by key, each trial once.
+        """Return the records of the given cells, sorted by key, each trial once.
 
         Parameters
         ----------
@@ -185,8 +185,8 @@ class TrialStore:
             if n_complete == 2:
                 return _join(tables, wanted, encoded=encoded)
         raise OSError(
-            f"store {self.folder}: expected files that stay while they are read, got some that went away {LISTINGS} "
-            f"times; wait for what merges or removes them."
+            f"store {self.folder}: its files disappeared {LISTINGS} times while they were read; wait until the "
+            f"process that merges or removes them has ended."
         )
 
     def append(self, records: Sequence[Mapping[str, Any]]) -> None:
@@ -198,7 +198,7 @@ class TrialStore:
         self.write(trials.sort_by([("cell", "ascending"), ("key", "ascending")]))
 
     def write(self, trials: pa.Table, *, prefix: str = "merged-", **options: Any) -> None:
-        """Write trials as one new file, as they come; nothing where there are none.
+        """Write trials as one new file, as they come; nothing if there are none.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class TrialStore:
             except FileNotFoundError as error:
                 # another run's clean-up took this writer for dead, as its clock may well say
                 if not again:
-                    raise self._write_error(error, "files that stay while they are written") from error
+                    raise self._write_error(error, "files that nobody removes while they are written") from error
             except OSError as error:
                 raise self._write_error(error, f"room for {len(trials)} records") from error
 
@@ -290,7 +290,7 @@ class TrialStore:
         self, path: Path, columns: Sequence[str] | None = None, cells: Sequence[str] | None = None, *,
         encoded: bool = False,
     ) -> pa.Table | None:  # fmt: skip
-        """Return what a file has of some columns and cells; nothing of a damaged file, None of one that went away."""
+        """Return what a file has of some columns and cells; nothing for a damaged file, None of one that went away."""
         named = _DIGEST.fullmatch(path.stem)
         try:
             with path.open("rb") as file:
@@ -298,7 +298,7 @@ class TrialStore:
                 state = status.st_ino, status.st_size, status.st_mtime_ns
                 is_new = self._verified.get(path) != state
                 if named and is_new and hashlib.file_digest(file, "sha256").hexdigest() != named[1]:
-                    raise DamagedFileError("bytes with another SHA-256 than when it was written")
+                    raise DamagedFileError("bytes whose SHA-256 has changed since they were written")
                 file.seek(0)
                 schema = pq.read_schema(file)
                 _check_schema(path, schema)
@@ -319,8 +319,8 @@ class TrialStore:
             if number:  # Arrow's errors about content have none
                 raise OSError(
                     number,
-                    f"store file {path}: expected to read it, got {os.strerror(number)!r}; it stays in place: fix "
-                    f"that, or move it out of the store, then run the same command again.",
+                    f"store file {path}: it could not be read: {os.strerror(number)!r}; the file was left in "
+                    f"place: make it readable or move it out of the store, then run the same command again.",
                 ) from error
             if isinstance(error, RefusedFileError) or (named and not isinstance(error, DamagedFileError)):
                 raise  # whatever it is, the bytes are those that were written
@@ -348,7 +348,7 @@ class TrialStore:
             done = f"left where it is ({os.strerror(refusal.errno or errno.EIO)}), its trials will be run again"
         if path.exists():
             self.passed_over[path.name] = str(error)
-        log.warning("store file %s: expected a whole Parquet file, got %s; %s.", path, error, done)
+        log.warning("store file %s: expected a complete Parquet file, got %s; %s.", path, error, done)
         return True
 
     def _write_error(self, error: OSError, expected: str) -> OSError:
@@ -356,8 +356,8 @@ class TrialStore:
         reason = os.strerror(error.errno) if error.errno else str(error)
         return OSError(
             error.errno or errno.EIO,
-            f"store {self.folder}: expected {expected}, got {reason!r}; nothing half-written is left, and what was "
-            f"stored is whole: {STEPS.get(error.errno or 0, 'fix it')}, then run the same command again.",
+            f"store {self.folder}: expected {expected}, got {reason!r}; no partial file is left, and stored results "
+            f"are intact: {STEPS.get(error.errno or 0, 'fix it')}, then run the same command again.",
         )
 
 
@@ -375,9 +375,11 @@ def _check_schema(path: Path, schema: pa.Schema) -> None:
     """Check that a file is one of trials, and of no newer version."""
     stated = (schema.metadata or {}).get(b"provsel_schema", b"0")
     if schema.names.count("cell") != 1 or len({*schema.names}) < len(schema.names) or not stated.isdigit():
-        raise DamagedFileError(f"a footer without the column cell, with one twice, or schema version {stated!r}")
+        raise DamagedFileError(
+            f"a footer that lacks the column cell, names a column twice, or states schema version {stated!r}"
+        )
     if wrong := [name for name in schema.names if not name.isidentifier()]:
-        raise DamagedFileError(f"a column {wrong[0]!r:.80}, which no measure can have")
+        raise DamagedFileError(f"a column {wrong[0]!r:.80}, a name that measures cannot use")
     if int(stated) > VERSION:
         raise RefusedFileError(
             f"store file {path}: expected schema version up to {VERSION}, got {int(stated)}; "

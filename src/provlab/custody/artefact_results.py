@@ -110,7 +110,7 @@ def show_artefact(site: Site, sources: Sources, name: str) -> ArtefactPage:
 
 
 def _compose(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | None, ArtefactPage]:
-    """Return an artefact, None where it cannot be had, with its page as far as that is known."""
+    """Return an artefact, None if it cannot be had, with its page as far as that is known."""
     program = tool("provsel")
     command = reproduce_command(name, site.overrides, program)
     try:

@@ -77,8 +77,8 @@ def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **dra
     trials = store.query(columns=["key", "cell", "data", "repeat", "fold"])
     if not len(trials):
         raise ValueError(
-            f"audit: expected stored trials, got nothing stored in {store.folder}; "
-            f"compute some first, by provsel reproduce or provsel run, or name their folder with --results."
+            f"audit: no trials are stored in {store.folder}; "
+            f"compute some by provsel reproduce or provsel run, or name their folder with --results."
         )
     drawn, settings = _draw(trials, **draw)
     return _audit(store, drawn, settings, results, executor)
@@ -234,7 +234,7 @@ def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
     trials = trials.filter(pc.starts_with(trials["cell"].cast(pa.string()), pattern=prefix.lower()))
     cells = sorted(trials["cell"].unique().to_pylist())
     if not cells:
-        raise ValueError(f"audit: expected one cell that begins with {prefix}, got none that is stored.")
+        raise ValueError(f"audit: no stored cell begins with {prefix}.")
     if len(cells) > 1:
         raise ValueError(
             f"audit: expected one cell that begins with {prefix}, got {len(cells)}, such as {cells[0]} and {cells[1]}; "

@@ -123,7 +123,7 @@ def letters(reference: Reference) -> dict[Path, str]:
                 continue
             paragraph = fill(template, reference.folder) if template.is_file() else ""
         except ValueError as error:  # lines of other readings than now, which the README says as well
-            log.warning("reference: no letter on %s: %s", name, error)
+            log.warning("reference: no letter was written about %s: %s", name, error)
             path.unlink(missing_ok=True)
             continue
         counts = dict(zip(own_claims[name]["id"], own_claims[name]["counted"], strict=True))
@@ -340,11 +340,11 @@ def _complete(
     text = "; ".join(f"{name}: {why}" for name, why in reasons.items())
     if not complete or (names and reasons):
         raise ValueError(
-            f"reference: expected artefacts with all their trials stored, and with them those that share claims with "
-            f"them, got {text}; run provsel reproduce, or name both."
+            f"reference: expected artefacts whose trials are all stored, together with those that share claims with "
+            f"them, got {text}; run provsel reproduce, or name them all."
         )
     if reasons:
-        log.warning("reference: as they were, if they were there: %s", text)
+        log.warning("reference: these artefacts were left unchanged: %s", text)
     return complete
 
 

@@ -67,7 +67,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     overrides : sequence of str
         The user's settings: states and verdicts are about these.
     n_jobs : int, optional
-        Processes; by default one a core, at most `MAX_PROCESSES`, and at most one for `PER_PROCESS` artefacts.
+        Processes; by default one per core, at most `MAX_PROCESSES`, and at most one for `PER_PROCESS` artefacts.
 
     Raises
     ------

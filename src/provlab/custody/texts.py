@@ -176,7 +176,7 @@ def _number(
     if less or over:
         second = _cells(frame, less or over, column, data)["value"]
         if not cells.index.equals(second.index):
-            raise ValueError(f"{table}: expected two rows with the same columns and data sets, got others.")
+            raise ValueError(f"{table}: expected two rows with the same columns and data sets.")
         first = cells["value"]
         cells = cells.assign(value=first - second if less else first / second)
     if name == "value" and len(cells) != 1:

@@ -86,7 +86,7 @@ def fetch(
     for name in names:
         if is_place(name, "path"):
             raise ValueError(
-                f"data set {name}: expected one that can be fetched, got your own files; {loader(name).OBTAIN}."
+                f"data set {name}: it consists of your own files and cannot be fetched; {loader(name).OBTAIN}."
             )
     unreachable: dict[str, str] = {}
     sources = {}
@@ -219,7 +219,7 @@ class _Fetch:
                 output.write(block)
                 bar.update(task, completed=output.tell())
                 if output.tell() > limit:
-                    raise FetchError(f"it sends more than the registered {limit} bytes of {file.path}")
+                    raise FetchError(f"the server sends more than the registered {limit} bytes of {file.path}")
 
     def _make(self, file: SourceFile, fresh: Path) -> None:
         """Make a file from others by its converter, and verify it."""
@@ -234,7 +234,8 @@ class _Fetch:
         reason = difference(file, fresh)
         if reason:
             raise FetchError(
-                f"{file.path}: the converter {file.converter} made another file of {', '.join(file.made_from[:3])}"
+                f"{file.path}: the converter {file.converter} made a different file from "
+                f"{', '.join(file.made_from[:3])}"
                 f": {reason}. Nothing was kept"
             )
 
@@ -260,7 +261,7 @@ def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
     Raises
     ------
     FetchError
-        After so many seconds, also where a byte now and then arrives.
+        After this many seconds, also where a byte now and then arrives.
     requests.ConnectionError
         For a transfer that broke.
     """
@@ -304,8 +305,8 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
     script = SCRIPTS / f"{name}.py"
     if not script.is_file():
         raise FetchError(
-            f"expected the converter data_scripts/{name}.py, got an installation without; fetch in a checkout of the "
-            "repository, which has it, or put the file into the mirror folder"
+            f"the converter data_scripts/{name}.py is not installed; fetch in a checkout of the repository, which "
+            f"has it, or put the file into the mirror folder"
         )
     function: Callable[[Sequence[Path], Path], None] = runpy.run_path(str(script))[name]
     return function

@@ -179,7 +179,7 @@ def foreign_names(config: Any) -> list[str]:
 
 
 def _inner_values(value: Any) -> Collection[Any]:
-    """Return the values of a mapping, or the items of a list; nothing of a plain value."""
+    """Return the values of a mapping, or the items of a list; nothing for a plain value."""
     if isinstance(value, Mapping):
         return value.values()
     return value if isinstance(value, list | tuple) else ()
@@ -200,8 +200,8 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
         )
     for name, value in () if is_own(config) else _memories(arguments):
         raise ValueError(
-            f"config of the {kind} {cls.__name__}: expected no {name:.80}, got {value!r:.80}, a folder of "
-            f"pickles, which run code when they are read; leave it out."
+            f"config of the {kind} {cls.__name__}: expected no {name:.80}, got {value!r:.80}, a folder of pickles, "
+            f"which can run code when they are read; leave it out."
         )
     return arguments
 
@@ -247,8 +247,8 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     missing = [name for name, is_needed in _parameters(kind, cls).items() if is_needed and name not in arguments]
     if missing:
         raise ValueError(
-            f"config of the {kind} {cls.__name__}: expected a value of {', '.join(missing)}, got none; it has no "
-            f"default, so add {', '.join(f'+{PLACES.get(kind, kind)}.{name}=...' for name in missing)}."
+            f"config of the {kind} {cls.__name__}: expected a value for {', '.join(missing)}, got none; the argument "
+            f"has no default, so add {', '.join(f'+{PLACES.get(kind, kind)}.{name}=...' for name in missing)}."
         )
     return partial(cls.measure, **built) if kind == "measure" else cls(**built)
 
@@ -292,8 +292,8 @@ def function_of(kind: str, config: Mapping[str, Any]) -> Callable[..., Any]:
         function = _trusted_function(name)
     if function is None or isinstance(function, type):
         raise ValueError(
-            f"{FUNCTION}: expected a function that this program passed, or a score function of scikit-learn, got "
-            f"{name!r:.80}; a config may name one of a module that the project trusts as a scorer only."
+            f"{FUNCTION}: expected a function that was passed in Python, or a score function of scikit-learn, got "
+            f"{name!r:.80}; a config may name a function of a trusted module only as a scorer."
         )
     checked: Callable[..., Any] = function
     return checked
@@ -340,7 +340,7 @@ def target_of_key(name: str) -> str:
     for package in KEYED_BY_CLASS:
         if name in importlib.import_module(package).__all__:
             return f"{package}.{name}"
-    raise ValueError(f"the class {name} does not exist now")
+    raise ValueError(f"the class {name} no longer exists")
 
 
 def component_json(kind: str, config: Mapping[str, Any]) -> str:
@@ -412,13 +412,13 @@ def _trusted_class(kind: str, package: str, name: str, project: Project) -> type
     if not isinstance(component, type) or not issubclass(component, base):
         raise ValueError(
             f"{subject} a subclass of {base.__module__}.{base.__name__}, got {package}.{name}, which is "
-            f"{'another class' if isinstance(component, type) else 'no class'}; nothing else is made from configs."
+            f"{'another class' if isinstance(component, type) else 'no class'}; configs cannot create anything else."
         )
     home = component.__module__.split(".")[0]
     if home not in (*project.trust, "provsel"):
         raise ValueError(
-            f"{subject} a class of {', '.join(project.trust)}, got {package}.{name}, which is of {home}; "
-            f"add that to trust in provsel.toml if you would run its code."
+            f"{subject} a class of {', '.join(project.trust)}, got {package}.{name}, which is of {home}; add this "
+            f"module to trust in provsel.toml if you trust its code."
         )
     return component
 
@@ -504,7 +504,7 @@ def check_columns(measure: type[Measure], other_columns: Collection[str]) -> Non
     for name, kind in columns.items():
         if not str(name).isidentifier() or name in reserved or kind not in (float, str):
             raise ValueError(
-                f"{measure.__name__}: expected columns that no other measure has, each float or str, got "
+                f"{measure.__name__}: expected columns that no other measure has, each of type float or str, got "
                 f"{name!r:.80}: {getattr(kind, '__name__', kind)!s:.80}; rename it."
             )
 

@@ -105,7 +105,7 @@ def read_json(path: Path) -> Any:
     try:
         return parse_json(read_text(path, MAX_JSON_BYTES))
     except ValueError as error:
-        raise ValueError(f"{path}: expected JSON, got {error}; write it again, or remove the file.") from error
+        raise ValueError(f"{path}: expected JSON, got {error}; correct the file, or remove it.") from error
 
 
 def read_plain_yaml(path: Path) -> Any:
@@ -245,7 +245,7 @@ def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH
             for collection in level:
                 values += collection.values() if isinstance(collection, dict) else collection
             level = [value for value in values if isinstance(value, dict | list)]
-    raise ValueError(f"it is nested in more than {max_depth} levels")
+    raise ValueError(f"it is nested more than {max_depth} levels")
 
 
 def _check_events(text: str, max_values: int) -> None:
@@ -255,13 +255,13 @@ def _check_events(text: str, max_values: int) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             opened.append((event.anchor, n_values))
             if len(opened) > MAX_DEPTH:  # libyaml's loader takes a piece of the C stack a level, and crashes at its end
-                raise ValueError(f"it is nested in more than {MAX_DEPTH} levels")
+                raise ValueError(f"it is nested more than {MAX_DEPTH} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = opened.pop()
             sizes[anchor] = n_values - before
         elif isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in opened):
-                raise ValueError(f"the alias *{event.anchor:.80} stands for what it is part of")
+                raise ValueError(f"the alias *{event.anchor:.80} contains itself")
             n_values += sizes.get(event.anchor, 0)
         elif isinstance(event, yaml.ScalarEvent):
             sizes[event.anchor] = 0
@@ -270,7 +270,7 @@ def _check_events(text: str, max_values: int) -> None:
         n_values += isinstance(event, yaml.NodeEvent)
         if n_values > max_values:
             # a few lines of aliases stand for so many values that a message about one would never end
-            raise ValueError(f"it stands for more than {max_values} values, those of its aliases included")
+            raise ValueError(f"it has more than {max_values} values, counting those of its aliases")
 
 
 # ---- canonical JSON, of which keys are made

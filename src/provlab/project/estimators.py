@@ -106,9 +106,9 @@ def _name_in_hand(value: Any) -> str:
     name = public_name(value)
     if not name:
         raise ValueError(
-            f"compare: expected classes and functions that have a name in their module, by which stored trials are "
-            f"found, got {value!r:.80}; define it by class or def at the top level, not inside of a function, and "
-            f"import its module again where that changed."
+            f"compare: expected classes and functions with a name at the top level of their module, which identifies "
+            f"stored trials, got {value!r:.80}; define it by class or def outside of any function, and import its "
+            f"module again after a change."
         )
     _IN_HAND.get({})[name] = value
     return name

@@ -79,7 +79,8 @@ def papers() -> dict[str, Paper]:
     for paper in installed_papers():
         if paper.name in by_name:
             raise ValueError(
-                f"paper {paper.name}: expected one of that name, got {by_name[paper.name].folder} and {paper.folder}; "
+                f"paper {paper.name}: expected a single paper of that name, got {by_name[paper.name].folder} and "
+                f"{paper.folder}; "
                 f"rename one."
             )
         by_name[paper.name] = paper
@@ -114,7 +115,7 @@ def some_artefacts() -> list[str]:
     """
     names = artefact_names()
     if not names:
-        raise ValueError(f"artefact: expected some, got none here; {_where()}.")
+        raise ValueError(f"artefact: there are none here; {_where()}.")
     return names
 
 
@@ -173,7 +174,7 @@ def full_name(name: str, also: Sequence[str] = ()) -> str:
     if not matching:
         raise _unknown(name, [short_name(full) for full in all_names], also)
     if len(matching) > 1:
-        raise ValueError(f"artefact: expected one of {', '.join(matching)}, got {name!r:.80}; write it in full.")
+        raise ValueError(f"artefact: expected one of {', '.join(matching)}, got {name!r:.80}; write the full name.")
     return matching[0]
 
 

@@ -153,7 +153,7 @@ def _by_place(lines: Sequence[FeaturesLine], selects: pd.Series) -> dict[tuple[s
 
 
 def _crossed(lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    """Return a table with a line a feature and a column a method, those first that the methods select most often."""
+    """Return a table of features and methods; the features that methods select most often come first."""
     by_method = [frames[line.cell].set_index("feature") for line in lines]
     frequency = pd.concat([frame["frequency"] for frame in by_method], axis=1, sort=False).fillna(0.0)
     weight = pd.concat([frame["weight"] for frame in by_method], axis=1, sort=False)

@@ -40,8 +40,8 @@ def plain(text: object) -> str:
 def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Spec | None:
     """Return the plot of an artefact's numbers; None where fewer than two are numbers.
 
-    Columns that are numbers become an axis, with a line a row; else several data sets do, in the order of their means,
-    as in the papers; else rows. Bars are one standard deviation; what is printed stands as hollow marks.
+    Columns that are numbers become an axis, with a line per row; else several data sets do, in the order of their
+    means, as in the papers; else rows. Bars are one standard deviation; what is printed stands as hollow marks.
 
     Parameters
     ----------

@@ -71,7 +71,8 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     name, wanted = config.get("name"), str(config.get("n_jobs", -1))
     if not re.fullmatch(r"-?[1-9]\d*", wanted, re.ASCII):
         raise ValueError(
-            f"executor.n_jobs: expected a number of worker processes above 0, or -1 for one a core, got {wanted:.80}; "
+            f"executor.n_jobs: expected a number of worker processes above 0, or -1 for one on each core, got "
+            f"{wanted:.80}; "
             f"correct it."
         )
     n_jobs = min(usable_cores() if wanted.startswith("-") else int(wanted), max(1, len(tasks)))
@@ -87,7 +88,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
         from provlab.run.dask import run_on_cluster  # an extra, and slow to import
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"executor: expected the packages dask and distributed, got none of the name {error.name}; "
+            f"executor: it needs the packages dask and distributed, but {error.name} is not installed; "
             f"{to_install('dask')}."
         ) from None
     return _isolated(run_on_cluster(tasks, config, n_jobs))
@@ -103,8 +104,8 @@ def _private_copies(config: Mapping[str, Any]) -> tuple[str, ...]:
     names = config.get("private_copies", ())
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise ValueError(
-            f"executor.private_copies: expected a list of classes with their modules, got {names!r:.80}; such as "
-            f"[my_study.MySelector]."
+            f"executor.private_copies: expected a list of classes with their modules, got {names!r:.80}; write it "
+            f"like [my_study.MySelector]."
         )
     return tuple(names)
 
@@ -175,8 +176,8 @@ def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
         finished = True
     except BrokenExecutor as error:
         raise ChildProcessError(
-            "executor loky: expected worker processes that stay, got one that was killed, most often for lack of "
-            "memory; finished trials are stored: run the same command again, with fewer workers (executor.n_jobs=...) "
+            "executor loky: a worker process was killed, most often for lack of memory; finished trials are stored: "
+            "run the same command again, with fewer workers (executor.n_jobs=...) "
             "if it happens again."
         ) from error
     finally:

@@ -87,7 +87,7 @@ MAX_COEFFICIENTS = 100
 
 
 def _named(fold: Fold, features: Any) -> Record:
-    """Return the selected features, and their names where the fold has names of its own; None where all are kept."""
+    """Return the selected features, and their names where the fold has names of its own; None if all are kept."""
     every = features is None or features.size == fold.view.n_features
     chosen = ... if every else features
     names = None if fold.feature_names is None or features is None else fold.feature_names[chosen].tolist()
@@ -97,7 +97,7 @@ def _named(fold: Fold, features: Any) -> Record:
 def _coefficients(weights: NDArray[np.float64], reducer: Any, n_features: int) -> list[float] | None:
     """Return what a linear model multiplies each selected feature by, in the order of selection.
 
-    In that of the columns where all are kept, of which no order is stored. None of a model with several vectors, of a
+    In that of the columns where all are kept, of which no order is stored. None for a model with several vectors, of a
     reducer that mixes features, and of more than `MAX_COEFFICIENTS`.
     """
     features = reducers.kept_features(reducer)
@@ -211,7 +211,7 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
 
 
 def _features_that_decide(method: Method, model: Any, reducer: Any) -> NDArray[np.int64] | None:
-    """Return the selected features, sorted, where the test of a model follows from them; None where it may not.
+    """Return the selected features, sorted, where the test of a model follows from them; None if it may not.
 
     A selector of ours keeps columns as they are unless it weights them; one of others may do more. Certificates and
     measures of the project's own need the model itself.
@@ -297,8 +297,8 @@ def own_measures(method: Method, trial: MeasuredTrial) -> Record:
         except Exception as error:  # which is not provsel's
             raise ValueError(
                 f"{measure.__module__}.{measure.__name__}.measure: expected a record of a trial of "
-                f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is asked of every "
-                f"trial of its cells: return NaN, and of a theorem NO_BOUND, where it does not apply."
+                f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is computed for "
+                f"every trial of its cells: where it does not apply, return NaN, or NO_BOUND for a theorem."
             ) from error
         record |= check_values(measure, values)
     return record

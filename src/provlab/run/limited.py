@@ -77,7 +77,7 @@ def cpu_limit(seconds: float) -> Iterator[None]:
         return
 
     def stop(*_: Any) -> None:
-        raise OutOfTimeError(f"expected a selection within {seconds:g} CPU seconds, got one that was cut off then")
+        raise OutOfTimeError(f"the selection was stopped at its limit of {seconds:g} CPU seconds")
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -109,7 +109,7 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
         peak = memory()
         cost = fitted.selecting.own + fitted.selecting.shared
         if cost.cpu > limit:
-            raise OutOfTimeError(f"expected a selection within {limit:g} CPU seconds, got one that takes longer")
+            raise OutOfTimeError(f"the selection takes longer than its limit of {limit:g} CPU seconds")
         record = classify(method, fitted, fold, seed) | {"subset_ratio": subset_ratio(fitted)}
     except (ImportError, MemoryError, KeyboardInterrupt):
         raise

@@ -66,7 +66,7 @@ def _search_and_pass(fitted: Fitted, seed: int) -> Record:
     again = fitted.reducer.calibrated().set_params(random_state=seed).fit_view(TrainingView(fitted.rows.X))
     cost = Cost.now() - start
     if not np.array_equal(again.indices_, fitted.reducer.indices_):
-        raise ArithmeticError(f"{type(again).__name__}: the pass at the calibrated rate keeps other features.")
+        raise ArithmeticError(f"{type(again).__name__}: the pass at the calibrated rate keeps different features.")
     return {"pass_cpu": cost.cpu, "pass_wall": cost.wall}
 
 

@@ -1,4 +1,4 @@
-"""Run what is missing of some cells, with progress, and keep every result."""
+"""Run what is missing of the given cells, with progress, and keep every result."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def run_cells(
     n_refused = len(report.failures)
     if refused:
         _check_refused(report, refused, fail_fast)
-        say(f"not run, {n_refused} trials: {report.kinds()[0]}")
+        say(f"{n_refused} trials were not run: {report.kinds()[0]}")
         tasks = _without(tasks, refused)
     if only_first:
         tasks = _first_trials(tasks)
@@ -235,7 +235,7 @@ def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str,
 
 
 def _without(tasks: Iterable[Task], refused: Collection[str]) -> list[Task]:
-    """Return tasks without the trials of some cells, which their ids name."""
+    """Return tasks without the trials of the given cells, which their ids name."""
     left = []
     for task in tasks:
         trials = [trial for trial in task.trials if task.cells[trial.cell].id not in refused]
@@ -275,7 +275,7 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
             if n > MANY_ROWS and any(str(cell.model.get("_target_")).endswith(BY_LIBSVM) for cell in task.cells):
                 warnings.warn(
                     f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours a fit "
-                    f"on so many; model=liblinear_primal takes seconds, +dataset.sample_rows=10000 a sample.",
+                    f"on so many; model=liblinear_primal takes seconds, or take a sample: +dataset.sample_rows=10000.",
                     stacklevel=1,
                 )
     messages = {f"{warning.category.__name__}: {warning.message}": warning.message for warning in caught}
@@ -288,7 +288,7 @@ def _check_refused(report: RunReport, refused: Mapping[str, str], fail_fast: boo
     """Refuse to run where no trial is left, and none is stored, or where the first failure is to end the run."""
     if fail_fast or (not report.n_found and not report.n_skipped):
         reasons = dict.fromkeys(refused.values())
-        raise ValueError(f"refused, nothing was run: {' '.join([*reasons][:KINDS])}")
+        raise ValueError(f"the run was refused, and nothing was computed: {' '.join([*reasons][:KINDS])}")
 
 
 def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[str, str]:

@@ -97,7 +97,8 @@ def _own_score(
     score = scorer(model, X, y if classes is None else classes.labels_of(y), **weights)
     if not isinstance(score, int | float | np.number):
         raise ValueError(
-            f"protocol.scoring: {name}: expected a number of a scorer, got {score!r:.80}; state several by their names."
+            f"protocol.scoring: {name}: expected the scorer to return one number, got {score!r:.80}; pass several "
+            f"scorers by their names."
         )
     return float(score)
 

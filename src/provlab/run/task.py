@@ -174,12 +174,12 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
 
 
 def _check_identity(task: Task) -> None:
-    """Raise where this machine would load other files than the keys of the trials name."""
+    """Raise if this machine would load other files than the keys of the trials name."""
     identity = identity_of(task.dataset)
     if identity != task.data:
         raise DataIntegrityError(
             f"data set {task.dataset.get('name')}: expected the identity {task.data[:12]}, got {identity[:12]}; this "
-            f"machine has another copy of the data, or it changed since the run began: run provsel fetch "
+            f"machine has another copy of the data, or the data have changed since the run began: run provsel fetch "
             f"{task.dataset.get('name')}, or point PROVSEL_DATA or PROVSEL_DATA_MIRROR to the same files everywhere."
         )
 

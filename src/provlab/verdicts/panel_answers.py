@@ -76,8 +76,8 @@ def without_each_domain(sets: pd.DataFrame, *, margin: float = 1.0, seed: int = 
     names = domain.unique()
     if len(names) <= MIN_DOMAINS:
         raise ValueError(
-            f"panel model: expected more than {MIN_DOMAINS} domains, to leave each out, got {len(names)}; "
-            f"add data sets of others."
+            f"panel model: expected more than {MIN_DOMAINS} domains, since each is left out in turn, got "
+            f"{len(names)}; add data sets of other domains."
         )
     kept = names.to_numpy()[:, None] != domain.to_numpy()
     lines = {}

@@ -63,14 +63,14 @@ RESOLUTION = 0.1
 
 @dataclass(frozen=True)
 class Fit:
-    """Draws from what is known of the parameters after the data; each array has a row a draw.
+    """Draws from what is known of the parameters after the data; each array has a row per draw.
 
     Attributes
     ----------
     sets : DataFrame
         See `sets_of_folds`.
     covariates : DataFrame
-        Standardised, a line a set, so that the mean over domains of means over sets is 0.
+        Standardised, a line per set, so that the mean over domains of means over sets is 0.
     margin : float
         In points, see `fit`. All that follows is on the scale of `bent`.
     coefficients : ndarray of shape (n_draws, 1 + n_covariates)
@@ -199,19 +199,19 @@ def sets_of_folds(folds: pd.DataFrame, covariates: Sequence[str] = ()) -> pd.Dat
     needed = [*PLACE, "repeat", "fold", "difference", *covariates]
     missing = [name for name in needed if name not in folds.columns]
     if missing:
-        raise ValueError(f"panel model: expected the columns {', '.join(needed)}, got no {missing[0]}; add it.")
+        raise ValueError(f"panel model: expected the columns {', '.join(needed)}, but {missing[0]} is missing; add it.")
     nameless = folds[folds[PLACE].isna().any(axis=1)]
     if len(nameless):
         raise ValueError(
-            f"panel model: expected domain, source and data set of each fold, got {nameless[PLACE].iloc[0].to_dict()}; "
-            f"name them."
+            f"panel model: every fold needs a domain, a source and a data set, got "
+            f"{nameless[PLACE].iloc[0].to_dict()}; fill the empty cells."
         )
     for name in ("difference", *covariates):
         wrong = folds[~np.isfinite(folds[name].astype(float))]
         if len(wrong):
             raise ValueError(
                 f"panel model: expected a finite {name} of each fold, got {wrong[name].iloc[0]} on "
-                f"{wrong['dataset'].iloc[0]}; leave the data set out, or put in the largest error of any method."
+                f"{wrong['dataset'].iloc[0]}; leave the data set out, or enter the largest error of any method."
             )
     groups = folds.groupby(PLACE, sort=True)
     sets = groups["difference"].agg(mean="mean", variance="var", n_folds="size").astype(float)
@@ -448,7 +448,7 @@ class Sampler:
         return mean + np.sqrt(variance) * self.rng.standard_normal(mean.shape)
 
     def _inverse_gamma(self, df: Floats | float, squares: Floats) -> Floats:
-        """Return squares / chi^2 with so many degrees of freedom."""
+        """Return squares / chi^2 with this many degrees of freedom."""
         return squares / (2 * self.rng.standard_gamma(np.broadcast_to(df, squares.shape) / 2))
 
 

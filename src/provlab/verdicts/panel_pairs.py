@@ -32,7 +32,7 @@ def pairs(errors: pd.DataFrame, reference: str = ALL) -> pd.DataFrame:
     ----------
     errors : DataFrame
         See `Scores.of_slice`; data sets on which a method was not planned are left out for it. Of a single domain, its
-        data sets are compared in the place of domains.
+        data sets are compared in place of domains.
     reference : str
         A column of these.
 
@@ -140,7 +140,7 @@ def _signs(n: int) -> NDArray[np.float64]:
 def _differences(
     errors: pd.DataFrame, reference: str, *, sign: int = 1, by_set: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the mean differences of domains, or of sets, to a reference, a column a method, and its wins and sets."""
+    """Return each method's mean differences to a reference by domain or data set, its wins, and its number of sets."""
     values = filled(errors)
     has_no_value = errors.isin([np.inf]).any() & ~np.isfinite(errors).any()
     values.loc[:, has_no_value] = np.nan  # failed at every place

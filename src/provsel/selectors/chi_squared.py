@@ -71,7 +71,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
         if least < 0:
             raise ValueError(
                 f"ChiSquaredSelector: Negative values in data. Expected counts, or other values of at least 0, got "
-                f"{least:g}; take FTestSelector or RankTestSelector, or scale the columns to [0, 1]."
+                f"{least:g}; use FTestSelector or RankTestSelector, or scale the columns to [0, 1]."
             )
         weight = np.ones(rows.y.size) if rows.sample_weight is None else rows.sample_weight
         observed = class_sums(rows.X, rows.y, weight)

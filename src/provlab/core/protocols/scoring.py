@@ -44,8 +44,8 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
     for column, config in scorers.items():
         if not COLUMN.fullmatch(column):
             raise ValueError(
-                f"protocol.scoring: expected names of letters, digits and _ for scorers, got {column!r:.80}; name it "
-                f"by {{NAME: SCORER}}."
+                f"protocol.scoring: expected names of letters, digits and _ for scorers, got {column!r:.80}; give it "
+                f"a name: {{NAME: SCORER}}."
             )
         if isinstance(config, str) and config not in names:
             raise ValueError(
@@ -57,7 +57,7 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
             _check_function(column, scorer)
         elif not _is_for(scorer, model):
             raise ValueError(
-                f"protocol.scoring: expected scorers that read what {type(model).__name__} predicts, got {column}, "
+                f"protocol.scoring: expected scorers for what {type(model).__name__} predicts, got {column}, "
                 f"which {_reads(scorer)}; choose one of {', '.join(usable_scorers(model))}, or another model."
             )
         elif not isinstance(config, str):
@@ -69,7 +69,8 @@ def _check_function(column: str, function: Any) -> None:
     if function.__module__.split(".")[:2] == ["sklearn", "metrics"]:
         name = function.__name__
         raise ValueError(
-            f"protocol.scoring: expected a scorer of (model, X, y), got {column}, the function {name} of labels and "
+            f"protocol.scoring: expected a scorer that is called with (model, X, y), got {column}, the function "
+            f"{name} of labels and "
             f"predictions; wrap it: make_scorer({name}), in a config {{_target_: sklearn.metrics.make_scorer, "
             f"score_func: {name}}}."
         )

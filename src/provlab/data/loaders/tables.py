@@ -58,13 +58,13 @@ class TableEntry:
     left_out, nominal : tuple of str
         Columns that are no features, and columns of numbers that are codes, as patterns: "cpu_*".
     groups : str or int
-        The column of groups, which is no feature; a number: so many rows, one below the other, are a group.
+        The column of groups, which is no feature; a number: this many rows, one below the other, are a group.
     time : tuple of str
         Columns that rows are sorted by, the first one first.
     relevant : tuple of str
         All columns that the target depends on, where they are known. They come first.
     first_rows : int
-        Only so many rows are taken; 0 is all.
+        Only this many rows are taken; 0 is all.
     """
 
     file: str
@@ -185,7 +185,7 @@ def _is_among(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _groups_of(frame: pd.DataFrame, groups: str | int) -> np.ndarray | None:
-    """Return the number of each row's group; None where there are no groups."""
+    """Return the number of each row's group; None if there are no groups."""
     if isinstance(groups, int):
         return frame.index.to_numpy() // groups
     if not groups:

@@ -131,7 +131,7 @@ def _read_head(numbered: Iterator[tuple[int, str]]) -> tuple[list[Attribute], in
                 f"expected each attribute once, got {attribute.name!r:.80} again in line {number}; rename one."
             )
         attributes[attribute.name] = attribute
-    raise TableError(f"expected attributes and a line @data, got {len(attributes)} attributes; write it again.")
+    raise TableError(f"expected attributes and a line @data, got {len(attributes)} attributes; save the file again.")
 
 
 def _attribute(name: str, declared: str, number: int) -> Attribute:
@@ -142,8 +142,9 @@ def _attribute(name: str, declared: str, number: int) -> Attribute:
     kind = declared.split(None, 1)[0].lower() if declared else ""
     if kind == "relational":
         raise TableError(
-            f"expected one value a row in each attribute, got the relational attribute {name!r:.80} in line {number}, "
-            "a table in each row; write its values as attributes of their own, such as their means."
+            f"expected a single value in each row and attribute, got the relational attribute {name!r:.80} in line "
+            f"{number}, which has a table in each row; write its values as attributes of their own, such as their "
+            f"means."
         )
     return Attribute(name, kind)
 
@@ -210,7 +211,7 @@ def _undeclared(attribute: Attribute, value: str, number: int) -> TableError:
     return TableError(
         f"expected one of the values that attribute {attribute.name!r:.80} declares, "
         f"{', '.join(attribute.values):.80}, got {value!r:.40} in line {number}; correct it, add it to the list, or "
-        f"where it stands for a missing value, say 'dataset.na_values=[{value:.40}]'."
+        f"if it stands for a missing value, set 'dataset.na_values=[{value:.40}]'."
     )
 
 

@@ -243,7 +243,7 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
     except TypeError:
         value = column.dropna().iloc[0]
         raise TableError(
-            f"expected numbers or texts in column {table.names[k]!r:.80}, got {value!s:.40}; leave it out: "
+            f"expected numbers or strings in column {table.names[k]!r:.80}, got {value!s:.40}; leave it out: "
             f"dataset.left_out=[{table.names[k]:.80}]."
         ) from None
     texts = [text_of(value).strip() for value in values]
@@ -256,7 +256,7 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
 
 
 def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
-    """Raise where most of some texts are numbers, and others are not, or are written with other signs.
+    """Raise if most of some texts are numbers, and others are not, or are written with other signs.
 
     `steps` are further ones for texts that are no numbers at all.
     """

@@ -123,7 +123,7 @@ def is_read_anew(file: Path, how: Reading) -> bool:
 
 
 def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) -> None:
-    """Raise where rows and columns take too much memory, of `n_bytes`, by default eight for each number."""
+    """Raise if rows and columns take too much memory, of `n_bytes`, by default eight for each number."""
     if len(shape) != 2:
         raise TableError(f"expected rows and columns, got shape {tuple(shape)}.")
     n, d = shape
@@ -137,7 +137,7 @@ def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) ->
 
 
 def _check_text_size(file: Path, how: Reading, layout: Layout) -> None:
-    """Raise where a table of text takes too much memory, of which its lines are counted."""
+    """Raise if a table of text takes too much memory, of which its lines are counted."""
     is_packed = file.suffix.lower() in PACKED
     width = len(layout.names)
     n_newlines = 0
@@ -212,7 +212,7 @@ def _check_declared(frame: Any, numeric: Mapping[int, str], names: Sequence[str]
             if value == value and not is_number(str(value)):
                 raise TableError(
                     f"expected numbers in attribute {names[k]!r:.80}, which is declared {kind}, got {str(value)!r:.40} "
-                    f"in {where(row)}; correct it, or where it stands for a missing value, say "
+                    f"in {where(row)}; correct it, or if it stands for a missing value, set "
                     f"'dataset.na_values=[{value!s:.40}]'."
                 )
 
@@ -221,7 +221,7 @@ def _check_declared(frame: Any, numeric: Mapping[int, str], names: Sequence[str]
 
 
 def _pandas_notes(schema: Any) -> dict[str, Any]:
-    """Return what pandas wrote beside a schema; nothing where that is no mapping."""
+    """Return what pandas wrote beside a schema; nothing if that is no mapping."""
     try:
         notes = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
     except (ValueError, RecursionError):
@@ -384,8 +384,8 @@ def _matrix_table(X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mappi
     for role, vector in vectors.items():
         if vector.size != X.shape[0]:
             raise TableError(
-                f"expected {X.shape[0]} values in {chosen[role]}, one for each row of X, got {vector.size}; where the "
-                f"columns of X are the samples, say dataset.transpose=true."
+                f"expected {X.shape[0]} values in {chosen[role]}, one for each row of X, got {vector.size}; if the "
+                f"columns of X are the samples, set dataset.transpose=true."
             )
     return Table(X, names, vectors)
 
@@ -432,7 +432,9 @@ def _read_mat(file: Path, how: Reading) -> Table:
     try:
         variables = whosmat(str(file), appendmat=False)
     except NotImplementedError as error:
-        raise TableError("expected format 4 to 7, got format 7.3, which is HDF5; save it with -v7.") from error
+        raise TableError(
+            "expected a file of format 4 to 7, got format 7.3, which is HDF5; save it with -v7."
+        ) from error
     shapes = {name: shape for name, shape, kind in variables if kind in MATLAB_NUMBERS}
     chosen = _chosen_variables(how, ["Y", "y"], shapes, variables)
     _check_size(file, shapes[chosen["X"]], 8 * sum(math.prod(shapes[name]) for name in chosen.values()))
@@ -450,7 +452,7 @@ def _read_svmlight(file: Path, how: Reading) -> Table:
     notes = []
     if "groups" in dict(how.vectors):
         if queries is None:
-            raise TableError("expected qid:NUMBER in each row, as dataset.groups=qid needs, got rows without.")
+            raise TableError("expected qid:NUMBER in each row, which dataset.groups=qid needs, got rows without it.")
         vectors["groups"] = queries
     elif queries is not None:
         notes.append("rows have qid: dataset.groups=qid puts equal ones into one fold")

@@ -53,7 +53,7 @@ def specification_curve(
     printed: float | None = None,
     alone: bool = False,
 ) -> Markup:
-    """Return the drawing; nothing where no universe has an effect.
+    """Return the drawing; nothing if no universe has an effect.
 
     Parameters
     ----------

@@ -71,8 +71,8 @@ class Certificates(AbstractRule):
             own = artefact_theorems(self.artefact)
             if self.quantity not in own:
                 raise ValueError(
-                    f"quantity: expected one of {', '.join((*STATES, *own))}, got {self.quantity!r}; a theorem of your "
-                    f"own is to be among the artefact's protocol.measures."
+                    f"quantity: expected one of {', '.join((*STATES, *own))}, got {self.quantity!r}; list a theorem "
+                    f"of your own under the artefact's protocol.measures."
                 )
 
     @property

@@ -397,11 +397,13 @@ class Each(AbstractRule):
         if not 0 < self.share <= 1:
             raise ValueError(f"share: expected a number above 0, at most 1, got {self.share}.")
         if self.paired and len(self.rows) != len(self.than):
-            raise ValueError(f"paired: expected as many rows as than, got {len(self.rows)} and {len(self.than)}.")
+            raise ValueError(
+                f"paired: expected equally many entries in rows and than, got {len(self.rows)} and {len(self.than)}."
+            )
         if not self.pairs():
-            raise ValueError(f"than: expected another than rows, got {'; '.join(self.than)}; name one, or itself.")
+            raise ValueError(f"than: expected a row that is not in rows, got {'; '.join(self.than)}; name one.")
         if len(self.columns) != 1:
-            raise ValueError(f"columns: expected one, got {'; '.join(self.columns)}.")
+            raise ValueError(f"columns: expected a single column, got {'; '.join(self.columns)}.")
         self.members()  # which check what they share
 
     @property

@@ -198,7 +198,7 @@ class AbstractEvidence(ABC):
         """Return what an artefact plans; ValueError where only numbers are known, as of a table."""
         raise ValueError(
             f"{name}: expected claims about numbers, got one about the selected features, which a table of results "
-            f"does not have; leave it out, or compute it: provsel reproduce, provsel verify."
+            f"lacks; leave the claim out, or compute it by provsel reproduce and provsel verify."
         )
 
     @remembered
@@ -211,7 +211,7 @@ class AbstractEvidence(ABC):
         return dict(entries)
 
     def entries(self, place: Place) -> list[Entry]:
-        """Return the entries of a number of an artefact, one a data set; errors as `artefact`."""
+        """Return the entries of a number of an artefact, one per data set; errors as `artefact`."""
         artefact, row, column = place
         return self.entries_by_number(artefact).get((row, column), [])
 
@@ -316,14 +316,14 @@ class AbstractEvidence(ABC):
             overlap = float((n_test / n_train).mean())
             if math.isnan(overlap):
                 raise UnavailableError(
-                    "not all trials say n_train and n_test, which a test over folds needs, as these overlap"
+                    "a test over folds that overlap needs n_train and n_test of each trial, and some trials lack them"
                 )
             return CorrectedT(values, ratio=overlap)
         if quantity == "n_selected":  # follows from the training rows alone, and these are disjoint
             return CorrectedT(values, ratio=0.0)
         if quantity != "error":
             raise UnavailableError(
-                f"over folds that train on disjoint rows there is a test of the error only, not of {quantity}"
+                f"over folds with disjoint training rows only the error can be tested, not {quantity}"
             )
         first, second = (float(errors.mean()) for errors in means)
         variance = max(0.0, 100 * (first + second) - (first - second) ** 2)
@@ -438,7 +438,7 @@ def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
     for name in sample:
         parts = name.split("_")
         if len(parts) < 3:
-            raise ValueError(f"dependence: expected data sets named like Exp_<one>_<other> for dyadic, got {name!r}.")
+            raise ValueError(f"dependence: dyadic needs names of data sets like Exp_<one>_<other>, got {name!r}.")
         pairs.append((parts[-2], parts[-1]))
     return pairs
 

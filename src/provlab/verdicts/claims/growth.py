@@ -59,7 +59,7 @@ class Falls(AbstractRule):
 
     def __post_init__(self) -> None:
         if len(self.columns) < 2:
-            raise ValueError(f"columns: expected at least two, in their order, got {list(self.columns)}.")
+            raise ValueError(f"columns: expected at least two, in order, got {list(self.columns)}.")
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -164,12 +164,12 @@ class GrowsLike(AbstractRule):
 
     def __post_init__(self) -> None:
         if self.datasets and len(self.columns) != 1:
-            raise ValueError(f"columns: expected one, beside datasets, got {', '.join(self.columns)}.")
+            raise ValueError(f"columns: expected a single column if datasets are given, got {', '.join(self.columns)}.")
         names = self.datasets or self.columns
         if len(self.sizes) != len(names) or len(set(self.sizes)) < 3 or min(self.sizes) <= 0:
             raise ValueError(
-                f"sizes: expected a positive number for each of {'; '.join(names)}, three different ones at least, "
-                f"got {list(self.sizes)}."
+                f"sizes: expected a positive number for each of {'; '.join(names)}, at least three of them "
+                f"different, got {list(self.sizes)}."
             )
 
     @property

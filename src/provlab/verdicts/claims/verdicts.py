@@ -214,7 +214,7 @@ def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) ->
 
 
 def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
-    """Return one line a claim, with `COLUMNS`."""
+    """Return one line per claim, with `COLUMNS`."""
     lines = []
     for verdict in verdicts:
         claim = verdict.claim

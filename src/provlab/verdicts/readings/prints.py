@@ -59,7 +59,7 @@ def printed_rows(artefact: str, readings: Readings) -> list[str]:
 
 
 def printed_effect(claim: Claim) -> float | None:
-    """Return the mean printed difference of the two rows that a claim compares, None where it is not printed."""
+    """Return the mean printed difference of the two rows that a claim compares, None if it is not printed."""
     test = claim.rule
     if not isinstance(test, AbstractComparison) or test.than_artefact:
         return None
@@ -107,7 +107,7 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
 
 
 def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Likeness | None:
-    """Compare a number or list of ours with the printed one; None where there is no value."""
+    """Compare a number or list of ours with the printed one; None if there is no value."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     try:

@@ -156,7 +156,7 @@ def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustnes
 
 
 def robustness_frame(claims: Sequence[Robustness]) -> pd.DataFrame:
-    """Return one line a claim, with `COLUMNS`."""
+    """Return one line per claim, with `COLUMNS`."""
     lines = []
     for claim in claims:
         turns = claim.turns.get(claim.turned_by, np.nan)

@@ -216,7 +216,7 @@ def _versions(multiverse: Multiverse, artefact: str) -> Versions:
 
 
 def _entries(multiverse: Multiverse, artefacts: Collection[str]) -> Iterator[Entry]:
-    """Yield the entries of some artefacts under all choices."""
+    """Yield the entries of the given artefacts under all choices."""
     for (name, *_), entries in multiverse.entries.items():
         if name in artefacts:
             yield from entries
@@ -243,7 +243,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
                 if name in partly or name not in provenances:
                     provenances[name] = provenance
     except ValueError as error:
-        log.warning("readings of %s about other claims are not kept: %s", paper, error)
+        log.warning("readings of %s about other claims were discarded: %s", paper, error)
     order = [claim.id for claim in outcome.multiverse.family]
     for name, frame in new.items():
         write_frame(joined(old[name], frame, "claim", order), folder / name, EFFECTS)
@@ -254,7 +254,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
 
 
 def stored_outcome(paper: str, results: Path) -> Outcome | None:
-    """Return what `provsel readings` wrote about a paper; None where it wrote nothing.
+    """Return what `provsel readings` wrote about a paper; None if it wrote nothing.
 
     Raises
     ------

@@ -42,7 +42,7 @@ MAX_UNIVERSES = 20_000
 
 
 class Multiverse:
-    """All universes of some claims.
+    """All universes of the given claims.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def _check_option(
     if reason:
         raise ValueError(
             f"readings, place {place.id}, option {option.name}: expected settings that change {row} of "
-            f"{artefact}, got {', '.join(option.overrides)}, but {reason}; fix touches or the option."
+            f"{artefact}, got {', '.join(option.overrides)}, but {reason}; correct touches or the option."
         )
 
 
