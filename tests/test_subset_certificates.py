@@ -249,7 +249,7 @@ def test_selectors_of_scikit_learn_have_ratios_and_no_promise():
 @pytest.mark.parametrize(
     ("selector", "message"),
     [
-        (PCA(3), r"expected a selector that keeps columns, .* got PCA\(.*\), which has neither; of a pipeline"),
+        (PCA(3), r"expected a selector that keeps columns, .* got PCA\(.*\), which has neither; if it is a pipeline"),
         (SelectFpr(alpha=0.0), r"got SelectFpr\(.*\), which keeps none"),
     ],
 )

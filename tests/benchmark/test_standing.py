@@ -235,7 +235,7 @@ def test_methods_are_ranked_on_a_target_of_numbers(small, results, tmp_path, cap
     assert "Unexplained variance beside all features" in page.text
     assert "alanced error" not in page.text
     assert main([*command, "--against", "chi2"]) == 2
-    assert "rank: chi-squared: expected a target of classes, got one of numbers" in capsys.readouterr().err
+    assert "rank: chi-squared: this method needs classes, but the target is numeric" in capsys.readouterr().err
 
 
 def test_features_of_text_columns_have_their_names(small, tmp_path):

@@ -139,7 +139,7 @@ def test_kmeans_takes_its_number_from_the_classes_unless_it_is_given():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda X, y: KMeansClustering().fit(X), "expected n_clusters, or labels y to count the classes of, "),
+        (lambda X, y: KMeansClustering().fit(X), "expected n_clusters, or labels y whose classes are counted"),
         (lambda X, y: KMeansClustering().fit(X, y[:-1]), "inconsistent numbers of samples"),
         *(
             (

@@ -95,7 +95,7 @@ class Comparison(pd.DataFrame):
 
 
 def _shown(comparison: Comparison) -> pd.DataFrame:
-    """Return the printed columns of a comparison as strings: the deciding ones first, in 80 columns with short names."""
+    """Return the printed columns of a comparison as strings, the deciding ones first, with names for 80 columns."""
     headline = comparison.headline
     signed = "{:+.2f}" if headline.unit else "{:+.4f}"
     low = _texts(comparison["low"], headline.text)

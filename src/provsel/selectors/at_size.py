@@ -125,11 +125,13 @@ class AtSize(SelectorAround):
         """Return the usable fit with the most features, or raise."""
         usable = [attempt for attempt in search.tries.values() if attempt.converged]
         most = max(usable, key=lambda attempt: attempt.count, default=None)
-        most_text = "none that converged" if most is None else f"{most.count} at {wanted.parameter}={most.value:g}"
+        most_text = (
+            "none that converged" if most is None else f"at most {most.count} at {wanted.parameter}={most.value:g}"
+        )
         if most is None or self.if_fewer == "raise":
             raise ValueError(
                 f"AtSize: expected {type(self.selector).__name__} to keep at least {r} features for "
-                f"{wanted.parameter} from {wanted.low:g} to {wanted.high:g}, got at most {most_text}; widen the "
+                f"{wanted.parameter} from {wanted.low:g} to {wanted.high:g}, got {most_text}; widen the "
                 f"range, ask for fewer features, or set if_fewer='keep'."
             )
         return most

@@ -470,7 +470,7 @@ def _outcomes(
 
 
 def _pipeline(problem: Problem, final: Outcome, preparation: Any, model: Any, labels: NDArray[Any]) -> Pipeline:
-    """Return the pipeline of selector, preparation and model, fitted on all rows; it needs only the selected columns."""
+    """Return selector, preparation and model as a pipeline fitted on all rows; it needs only the selected columns."""
     dataset = problem.dataset
     names = dataset.feature_names.tolist()
     method, size = final.choice
