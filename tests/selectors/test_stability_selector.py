@@ -215,5 +215,5 @@ def test_selectors_that_take_no_number(selector, message):
 
 
 def test_too_few_rows_to_halve():
-    with pytest.raises(ValueError, match="expected at least four rows, .*, got n_samples = 3"):
+    with pytest.raises(ValueError, match=r"expected at least four rows, .*, got n_samples = 3"):
         StabilitySelector().fit(X[:3], NUMBERS[:3])

@@ -248,7 +248,7 @@ def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) 
 
 
 def _config_of(value: Any) -> Any:
-    """Return what an identity says as configs have it: components as `_target_` and arguments, however deep."""
+    """Return an identity in the form of a config: components as `_target_` and arguments, at any depth."""
     if isinstance(value, list):
         return [_config_of(inner) for inner in value]
     if not isinstance(value, Mapping):
@@ -268,7 +268,7 @@ def _first_change(was: Any, now: Any, place: str = "config") -> str:
 
 
 def _check_own_columns(method: Method) -> None:
-    """Refuse scorers and measures with columns of provsel or of another measure, or with unknown settings."""
+    """Raise for scorers and measures whose columns are taken, or whose settings are unknown."""
     for name, scorer in method.scoring.items():
         if name in _COLUMNS and name != scorer:
             raise ValueError(
@@ -285,7 +285,7 @@ def _check_own_columns(method: Method) -> None:
 
 @lru_cache(maxsize=4096)
 def _draws(kind: str, config: str) -> bool:
-    """Tell whether a component draws anything; thousands of cells have the same few."""
+    """Return whether a component is random; cached, since thousands of cells share few components."""
     from provsel.reducers import is_random, is_random_model
 
     component = build(kind, json.loads(config)["config"])

@@ -155,7 +155,7 @@ def artefact_frame(
 
 
 def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
-    """Refuse columns that no record has: neither provsel's nor a measure's or scorer's of the artefact."""
+    """Raise for columns that records lack: neither provsel nor a measure or scorer of the artefact fills them."""
     declared = {*SCHEMA.names}
     for cell in artefact.cells:
         declared |= {*cell.method.scoring}
@@ -169,7 +169,7 @@ def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
 
 
 def _check_summary(artefact: Artefact, summary: Mapping[str, object]) -> None:
-    """Refuse a line of a summary with other fields than `SUMMARY`: they would be lost."""
+    """Raise for a line of a summary with fields beyond `SUMMARY`, which would be lost."""
     for name in summary:
         if name not in SUMMARY:
             raise ValueError(
@@ -179,7 +179,7 @@ def _check_summary(artefact: Artefact, summary: Mapping[str, object]) -> None:
 
 
 def _beside_print(frame: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the numbers of an artefact with what is printed of each; a print without data sets is of them all."""
+    """Return the numbers of an artefact beside the printed ones; a printed number without a data set belongs to all."""
     if printed is None:
         printed = pd.DataFrame(columns=PRINTED)
     if printed["dataset"].isna().all():

@@ -92,7 +92,7 @@ def check_range(name: str, values: NDArray[Any], subject: str) -> None:
 
 
 def _check_features(records: pa.Table, subject: str) -> None:
-    """Refuse a list with a feature that the data set does not have."""
+    """Raise for a list with a feature that the data set lacks."""
     listed = records.select(["features", "n_features"]).drop_null()
     if not len(listed):
         return
@@ -155,7 +155,7 @@ def check_identities(records: pa.Table, subject: str) -> None:
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct texts of a column, and the place of each value in them, -1 for a null."""
+    """Return the distinct strings of a column, and the place of each value among them, -1 for a null."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     values = column.unify_dictionaries().combine_chunks()
@@ -163,7 +163,7 @@ def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _stated_data(config: str, subject: str) -> str:
-    """Return the identity of the data set that a config names; refuse what no config of a trial is."""
+    """Return the identity of the data set that a config names; raise for what is not a trial's config."""
     try:
         stated = parse_json(config, MAX_CONFIG_DEPTH)
         parts = [stated[name] for name in ("dataset", "selector", "protocol")]

@@ -139,7 +139,7 @@ class StoreSnapshot:
         return self.table[name]
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of the given cells, sorted as `table` is, each once; see `TrialStore.query` and `column`."""
+        """Return the records of the given cells, each once, in the order of `table`; see `TrialStore.query`."""
         chosen = self._slices.keys() if cells is None else self._slices.keys() & {*cells}
         slices = [self._slices[name] for name in sorted(chosen)]
         rows = np.concatenate([np.empty(0, np.int64), *(np.arange(part.start, part.stop) for part in slices)])
@@ -153,7 +153,7 @@ class StoreSnapshot:
         return dict(zip(NUMBERS, self._numbers[:, rows], strict=True))
 
     def take(self, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
-        """Return columns of the given rows of `table`, texts as plain ones; lists of features are read from the store."""
+        """Return columns of the given rows of `table`, strings not encoded; lists of features are read from the store."""
         records: dict[str, pa.ChunkedArray] = {}
         for name in columns:
             if name in LARGE and name not in self.table.column_names:
@@ -164,7 +164,7 @@ class StoreSnapshot:
         return pa.table(records)
 
     def _read_lists(self, name: str, rows: NDArray[np.int64]) -> pa.ChunkedArray:
-        """Return the lists of the given rows; null of a trial that has gone from the store since."""
+        """Return the lists of the given rows; null for a trial that has left the store since."""
         cells = self._cell_of(rows)
         ids = frozenset(cells.categories[np.unique(cells.codes)])
         read_cells, lists = self._lists or (frozenset(), None)

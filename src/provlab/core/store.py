@@ -290,7 +290,7 @@ class TrialStore:
         self, path: Path, columns: Sequence[str] | None = None, cells: Sequence[str] | None = None, *,
         encoded: bool = False,
     ) -> pa.Table | None:  # fmt: skip
-        """Return what a file has of some columns and cells; nothing for a damaged file, None of one that went away."""
+        """Return columns of a file for the given cells; nothing for a damaged file, None if the file has disappeared."""
         named = _DIGEST.fullmatch(path.stem)
         try:
             with path.open("rb") as file:
@@ -331,9 +331,9 @@ class TrialStore:
         return typed
 
     def _set_aside(self, path: Path, error: Exception) -> bool:
-        """Rename a damaged file, so that it is not read and nothing is lost; False when it no longer exists.
+        """Rename a damaged file, so that it is no longer read but not lost; return False if it has disappeared.
 
-        Where the folder is read-only it stays, and is passed over by every reader.
+        In a read-only folder the file stays, and every reader skips it.
         """
         aside = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.damaged")
         done = f"moved to {aside.name}, its trials will be run again"
@@ -352,7 +352,7 @@ class TrialStore:
         return True
 
     def _write_error(self, error: OSError, expected: str) -> OSError:
-        """Return the error of a write that the system refused, with what it means for the store and what helps."""
+        """Return the error for a failed write, with its effect on the store and a remedy."""
         reason = os.strerror(error.errno) if error.errno else str(error)
         return OSError(
             error.errno or errno.EIO,
@@ -372,7 +372,7 @@ def records_table(records: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def _check_schema(path: Path, schema: pa.Schema) -> None:
-    """Check that a file is one of trials, and of no newer version."""
+    """Check that a file holds trials and was not written by a newer version."""
     stated = (schema.metadata or {}).get(b"provsel_schema", b"0")
     if schema.names.count("cell") != 1 or len({*schema.names}) < len(schema.names) or not stated.isdigit():
         raise DamagedFileError(
@@ -388,7 +388,7 @@ def _check_schema(path: Path, schema: pa.Schema) -> None:
 
 
 def _check_identities(path: Path, file: BinaryIO, schema: pa.Schema) -> None:
-    """Check that each record is of the trial that its key says; packed trials have short names of cells instead."""
+    """Check that each record belongs to the trial of its key; packed trials have short names of cells instead."""
     if not {*IDENTITY} <= {*schema.names}:
         return
     texts = [name for name in ("cell", "data", "config") if schema.field(name).type == pa.string()]
@@ -400,7 +400,7 @@ def _check_identities(path: Path, file: BinaryIO, schema: pa.Schema) -> None:
 
 
 def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
-    """Return the columns of a file with the types that a store has; one without any value has the type null."""
+    """Return the columns of a file with the types of a store; a column without values has the type null."""
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):
         stored_kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -429,7 +429,7 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
 
 
 def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None, *, encoded: bool = False) -> pa.Table:
-    """Return the rows of all files, with nulls in the columns that one of them lacks."""
+    """Return the rows of all files, with nulls in columns that a file lacks."""
     names = columns or [name for name in SCHEMA.names if not (encoded and name in LARGE)]
     kinds = {field.name: field.type for field in SCHEMA}
     if encoded:
@@ -449,7 +449,7 @@ def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None,
 
 
 def _time_of(path: Path) -> float:
-    """Return when a file was written; one that is gone is no matter."""
+    """Return when a file was written; a file that has disappeared counts as old."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:

@@ -113,7 +113,7 @@ def in_every_selection(selections: Iterable[NDArray[np.int32]]) -> list[int]:
 
 
 def _count(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _Ints, int]:
-    """Return the features that occur, how often, the sum of their places, and the number of selections."""
+    """Return the selected features, their counts, the sums of their places, and the number of selections."""
     orders = [np.asarray(selection, dtype=np.int64) for selection in selections]
     chosen = np.concatenate([*orders, np.empty(0, np.int64)])
     place = np.concatenate([*(np.arange(order.size) for order in orders), np.empty(0, np.int64)])

@@ -132,7 +132,7 @@ def read_audits(results: Path) -> list[AuditRun]:
 
 
 def _read_run(path: Path) -> AuditRun:
-    """Return the run that a file holds; an error where `AuditRun.write` did not write it."""
+    """Return the run in a file; raise if `AuditRun.write` did not write it."""
     data = parse_json(path.read_text(encoding="utf-8"))
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
         raise ValueError(f"a file that does not state the format {FORMAT!r}")

@@ -103,7 +103,7 @@ def write_csv(table: pa.Table, path: Path) -> None:
 
 
 def _as_cells(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | pa.Array:
-    """Return a column of one CSV: numbers as they are, texts without control characters and formulas."""
+    """Return a column of one CSV: numbers unchanged, strings without control characters and formulas."""
     if pa.types.is_list(kind) and pa.types.is_string(kind.value_type):  # a name may have spaces
         return pa.array([_json_of(names) for names in column.to_pylist()], pa.string())
     if pa.types.is_list(kind):

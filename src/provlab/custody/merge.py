@@ -54,7 +54,7 @@ def source_trials(folder: Path) -> pa.Table:
 
 
 def _check_whole(folder: Path, trials: pa.Table) -> None:
-    """Refuse records that do not say which trial they are, of which a store can check nothing."""
+    """Raise for records without the identity of their trial, which a store cannot check."""
     is_whole = reduce(pc.and_, [pc.is_valid(trials[name]) for name in IDENTITY])
     incomplete = trials.filter(pc.invert(is_whole))
     if len(incomplete):

@@ -280,7 +280,7 @@ def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> n
 
 
 def _typed_names(class_names: np.ndarray) -> np.ndarray:
-    """Return names of classes as whole numbers or truth values, where they are these in increasing order."""
+    """Return names of classes as whole numbers or booleans, if they are these in increasing order."""
     names = np.asarray(class_names, dtype=object)
     if names.tolist() == ["False", "True"]:
         return np.array([False, True])
@@ -402,7 +402,7 @@ def sampled(
 
 
 def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
-    """Return the rows of the classes that have at least so many; `sampled` has more."""
+    """Return the rows of the classes with at least this many rows; `sampled` describes the parameters."""
     if dataset.is_regression:
         raise ValueError(
             f"data set {dataset.name}: expected classes beside min_class_size={min_class_size}, got a target of "
@@ -429,7 +429,7 @@ def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
 
 
 def _without_repeated_rows(dataset: Dataset) -> Dataset:
-    """Return the rows that no earlier one equals, in all columns and the target."""
+    """Return the rows that differ from every earlier row in a column or the target."""
     first: dict[Any, int] = {}
     X: Any = dataset.X
     for row, label in enumerate(dataset.y.tolist()):
@@ -445,7 +445,7 @@ def _without_repeated_rows(dataset: Dataset) -> Dataset:
 
 
 def _rows_of(dataset: Dataset, rows: np.ndarray) -> Dataset:
-    """Return some rows of all that has a value in each row; sparse columns without an entry there are left out."""
+    """Return a data set on the given rows; sparse columns without an entry in these rows are left out."""
     if dataset.splits is not None:
         raise ValueError(
             f"data set {dataset.name}: expected all rows beside dataset.splits, got {rows.size} of {dataset.n_rows}; "
@@ -467,9 +467,9 @@ def _rows_of(dataset: Dataset, rows: np.ndarray) -> Dataset:
 def _of_classes(
     dataset: Dataset, rows: np.ndarray, codes: np.ndarray, classes: np.ndarray, *, as_signs: bool
 ) -> Dataset:
-    """Return some rows, which are of some classes, two of which become -1 and +1 where `as_signs`.
+    """Return a data set on rows of the given classes; with `as_signs` two classes become -1 and +1.
 
-    `codes` are the numbers of the classes of all rows, and `classes` some of these.
+    `codes` holds the class number of each row, and `classes` the chosen numbers.
     """
     sample = _rows_of(dataset, rows)
     if as_signs:

@@ -132,7 +132,7 @@ class _Fetch:
         return obtained
 
     def _obtain(self, file: SourceFile, folder: Path) -> Path:
-        """Return a verified file: where it was found, or below `folder` when it is downloaded or made."""
+        """Return a verified file, either where it already is, or below `folder` after a download or conversion."""
         path = find_file(file.path)
         try:
             return locate(file)
@@ -196,7 +196,7 @@ class _Fetch:
         )
 
     def _stream(self, file: SourceFile, url: str, target: Path) -> None:
-        """Write what an address serves, with a bar in a terminal: at most as much as is registered, and not forever."""
+        """Write the bytes of an address, with a progress bar, up to the registered size and a time limit."""
         import requests
         from rich.progress import Progress
 
@@ -245,7 +245,7 @@ def _host(url: str) -> str:
 
 
 def _no_connection(error: Any) -> str:
-    """Return why there is no connection to a host, in a line; "" for a connection that broke."""
+    """Return on one line why a host cannot be reached; "" for a connection that broke."""
     from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProxyError
 
     cause = getattr(error.args[0], "reason", None) if error.args else None
@@ -256,14 +256,14 @@ def _no_connection(error: Any) -> str:
 
 
 def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
-    """Yield what a server sends, as it comes.
+    """Yield the bytes of a server as they arrive.
 
     Raises
     ------
     FetchError
-        After this many seconds, also where a byte now and then arrives.
+        After this many seconds, even if single bytes still arrive.
     requests.ConnectionError
-        For a transfer that broke.
+        If the transfer breaks.
     """
     import requests
     from urllib3.exceptions import HTTPError
@@ -313,7 +313,7 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
 
 
 class _TokenUnpickler(pickle.Unpickler):
-    """Unpickles texts and vectors of numbers: of all names it knows three of NumPy, and imports none."""
+    """Unpickles strings and numeric vectors only: it knows three names of NumPy, and imports nothing."""
 
     def find_class(self, module: str, name: str) -> Any:
         of_numpy = {"_reconstruct": np.empty(0).__reduce__()[0], "ndarray": np.ndarray, "dtype": np.dtype}

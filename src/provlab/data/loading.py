@@ -81,7 +81,7 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
 
 
 def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any]) -> Dataset:
-    """Return a sample of what a loader makes of its verified files, from the cache where it is there and sound."""
+    """Return the data set that a loader builds from its verified files, from the cache if its entry is intact."""
     files = files_of(name, parameters)
     paths = [*map(_path_of, files)]
     digests = digests_of(files)

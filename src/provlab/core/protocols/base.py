@@ -166,7 +166,7 @@ def _warn_once(setting: str, split: str) -> None:
 
 @lru_cache(maxsize=4096)
 def _kind(model: str) -> str | None:
-    """Return scikit-learn's word for what a model is; thousands of cells have the same few."""
+    """Return scikit-learn's type of an estimator; cached, since thousands of cells share few models."""
     from sklearn.utils import get_tags
 
     return get_tags(build("model", json.loads(model)["config"])).estimator_type

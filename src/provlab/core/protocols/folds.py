@@ -312,7 +312,7 @@ class SplitterFolds(AbstractStatedFolds):
 
 @contextmanager
 def _faults_of(splitter: Any, dataset: Dataset) -> Iterator[None]:
-    """Raise whatever a splitter raises, which may be another's, as a ValueError that says where."""
+    """Turn any error of a splitter, which may be third-party code, into a ValueError that names the place."""
     try:
         yield
     except Exception as error:

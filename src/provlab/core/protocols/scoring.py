@@ -65,7 +65,7 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
 
 
 def _check_function(column: str, function: Any) -> None:
-    """Refuse a function of labels and predictions where one of model, rows and labels is called."""
+    """Raise for a function of labels and predictions, since scorers are called with model, rows and labels."""
     if function.__module__.split(".")[:2] == ["sklearn", "metrics"]:
         name = function.__name__
         raise ValueError(
@@ -77,7 +77,7 @@ def _check_function(column: str, function: Any) -> None:
 
 
 def _check_keywords(column: str, scorer: Any) -> None:
-    """Refuse arguments of `make_scorer` that its function does not take."""
+    """Raise for arguments of `make_scorer` that its function does not take."""
     parameters = signature(scorer._score_func).parameters
     unknown = [name for name in scorer._kwargs if name not in parameters]
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())

@@ -253,7 +253,7 @@ def _beside(file: Path, splits: Any) -> Path:
 
 
 def _splits(path: Path, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return training and test rows of each fold as a file states them."""
+    """Return the training and test rows of each fold from a file."""
     content = read_json(path)
     form = "a list of pairs of lists of row numbers from 0, as [[[0, 1, 2], [3, 4]], ...]"
     if not isinstance(content, list) or not content:

@@ -150,14 +150,14 @@ def _attribute(name: str, declared: str, number: int) -> Attribute:
 
 
 def _unquoted(text: str) -> str:
-    """Return a text without its quotes, and its escaped letters as they are meant."""
+    """Return a string without quotes, and with its escapes resolved."""
     if text[0] not in "'\"":
         return text
     return ESCAPED.sub(lambda escaped: ESCAPED_SPACES.get(escaped[1], escaped[1]), text[1:-1])
 
 
 def _quoted_fields(line: str, separator: str) -> list[str]:
-    """Return what stands between separators, without quotes and escapes, up to a comment."""
+    """Return the fields between separators, without quotes and escapes, up to a comment."""
     blanks = " " if separator == "\t" else " \t"
     pattern = re.compile(
         rf"[{blanks}]*(?:({QUOTED})[{blanks}]*(?=[{separator}%]|$)|([^{separator}%]*))([{separator}%]|$)"
@@ -174,7 +174,7 @@ def _quoted_fields(line: str, separator: str) -> list[str]:
 
 
 def _full_fields(row: str, separator: str, n_attributes: int) -> list[str]:
-    """Return the values of a row, without the weight that Weka may write behind them."""
+    """Return the values of a row, without the weight that Weka may append."""
     if any(sign in row for sign in "'\"%{"):
         fields = _quoted_fields(row, separator)
     elif separator == " ":

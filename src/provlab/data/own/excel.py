@@ -71,7 +71,7 @@ def _chosen(sheets: Sequence[Any], name: str | int | None) -> Any:
 
 
 def _rows(file: Path, sheet: Any) -> list[list[Any]]:
-    """Return the cells of a sheet, without empty ones at the ends, as long as the whole table fits into memory.
+    """Return the cells of a sheet, without empty ones at the ends; raise if the table does not fit into memory.
 
     A few bytes can name a cell in the last row and column, or a long text in each row.
     """
@@ -98,7 +98,7 @@ def _rows(file: Path, sheet: Any) -> list[list[Any]]:
 
 
 def _value(cell: Any) -> Any:
-    """Return the value of a cell as it is written in CSV: whole numbers without ".0", None for an error."""
+    """Return the value of a cell in the form of CSV: whole numbers without ".0", None for an error."""
     if cell.value is None:
         return ""
     if cell.data_type == "e":

@@ -48,7 +48,7 @@ def columns_of(file: Path, names: list[str], settings: Mapping[str, Any]) -> Col
 
 
 def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[str, Any]) -> int | None:
-    """Return the number of the column that has a role, None if there is none or it is apart."""
+    """Return the number of the column with a role; None if there is none, or if it is in another file."""
     column = settings[role]
     if role == "target" and settings["target_path"] is not None:
         return None
@@ -126,7 +126,7 @@ def notes_on_names(table: Table, columns: Columns, features: list[int], class_na
 
 
 def _notes_of_other_targets(target: str, names: list[str]) -> list[str]:
-    """Return a note on features that may be further targets by their names: t2 beside t1, labelB beside labelA."""
+    """Return a note on features whose names suggest further targets, such as t2 next to t1."""
     stem = re.sub(r"(\d+|[A-Z])$", "", target).rstrip("_.- ")
     if stem == target or not stem:
         return []

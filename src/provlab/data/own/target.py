@@ -161,12 +161,12 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
 
 
 def _values(table: Table, role: str, place: int | None) -> Any:
-    """Return a column, or what the format has for a role beside the columns."""
+    """Return a column, or the values that the format stores separately for a role."""
     return np.asarray(table.vectors[role]) if place is None else table.column(place)
 
 
 def _labels(table: Table, place: int | None) -> Any:
-    """Return the labels, of which None and NA may be names, and 01 may be another class than 1."""
+    """Return the labels as strings: None and NA may be names, and 01 may be a class other than 1."""
     if place is None or table.texts is None:
         return _values(table, "target", place)
     column = table.columns.iloc[:, place]

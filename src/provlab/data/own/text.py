@@ -278,7 +278,7 @@ def layout_of(file: Path, how: Reading) -> Layout:
 
 
 def _first_lines(text: Any) -> list[str]:
-    """Return the lines that tell the layout."""
+    """Return the first lines, from which the layout is read."""
     lines = []
     n_characters = 0
     for line in islice(lines_of(text), HEAD_LINES):
@@ -299,7 +299,7 @@ def _check_width(file: Path, lines: Sequence[str], sep: str | None) -> None:
 
 
 def _names(first: list[str], body: list[list[str]], is_named: bool) -> tuple[str, ...]:
-    """Return the names of the columns, of which the last ones count where they have a name or a value."""
+    """Return the names of the columns; trailing columns count only if they have a name or a value."""
     rows = [row for row in body if len(row) == len(first)]
     width = len(first)
     if is_named:
@@ -339,7 +339,7 @@ def records(lines: Iterable[str], sep: str, comment: str | None = None) -> Itera
 
 
 def _body(file: Path, how: Reading, layout: Layout) -> Any:
-    """Return a file of text after the line of the names: pandas' own skiprows takes quotes in those for its own."""
+    """Return a text file after the line of names; skiprows of pandas would misread quotes in that line."""
     text = open_text(file, how, layout.encoding)
     for _ in islice(lines_of(text), layout.lines_before):
         pass
@@ -449,9 +449,9 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
 
 
 def _splits_alike(lines: list[str], sep: str, how: Reading) -> bool:
-    """Tell whether a separator splits all lines into as many fields as the first, or all others into one more.
+    """Return whether a separator gives every line as many fields as the first, or every other line one more.
 
-    One more are row names, or a separator at the end. The last line may be cut.
+    The additional field is a row name or follows a trailing separator. The last line may be cut.
     """
     widths = [len(fields) for _, fields in records(lines, sep, how.comment)]
     if not widths or widths[0] < 2:
@@ -490,7 +490,7 @@ def _header_of(rows: list[list[str]], how: Reading) -> int | None:
 
 
 def _decimal(body: list[list[str]], sep: str) -> str:
-    """Return a comma where some column is certainly of numbers with decimal commas, and none has decimal points."""
+    """Return a comma if a column certainly has decimal commas, and none has decimal points."""
     if sep == ",":
         return "."
     has_decimal_commas = False
