@@ -39,7 +39,7 @@ def call_reproduce(options: argparse.Namespace) -> int:
 
 
 def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
-    """Run what an artefact is missing, write its CSV, render it, and return 1 where a trial failed."""
+    """Run the missing trials of an artefact, write its CSV, render it, and return 1 if a trial failed."""
     from provlab.core.artefact import compose_artefact
     from provlab.core.composition import executor_settings, results_folder
     from provlab.core.store import TrialStore

@@ -110,7 +110,7 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
     Raises
     ------
     ValueError
-        For another setting, and where neither selector nor data set has settings.
+        For any other setting, and if neither selector nor data set has settings.
     """
     from provlab.core.overrides import setting
 

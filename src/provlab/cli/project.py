@@ -231,7 +231,7 @@ def _component(kind: str, name: str, config: dict[str, Any]) -> str:
 
 
 def _labels_and_source(name: str, selector: Any) -> str:
-    """Return the family of a selector, which labels it needs, how its time grows, and the first work of its source."""
+    """Return the family, the labels, the growth of time and the first reference of a selector."""
     from provlab.core.vocabulary import SELECTORS, family_of
 
     labels = "without labels"

@@ -106,7 +106,7 @@ def _outcomes(run: AuditRun) -> Iterator[dict[str, object]]:
 
 
 def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
-    """Yield to how many digits columns agree that do not have the bits of another kind of machine."""
+    """Yield to how many digits columns agree that differ from those of another kind of machine."""
     from provlab.custody.agreement import REPORTED, digits
 
     for line in columns.itertuples():
@@ -123,7 +123,7 @@ def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
 
 
 def _changes(stored: str, now: str) -> str:
-    """Return in words where two environments differ."""
+    """Return in words how two environments differ."""
     try:
         before, after = dict(parse_json(stored)), dict(parse_json(now))
     except (ValueError, TypeError):

@@ -111,7 +111,7 @@ def _merge_files(
 
 
 def _sized_for_any_table(selector: Parts) -> Parts:
-    """Return a selector that keeps half of the columns, if its file asks for a number that suits only the papers' data."""
+    """Return a selector for half of the columns, if its file asks for a number that suits only the papers' data."""
     sized = dict(selector)
     if isinstance(sized.get("n_features_to_select"), int):
         sized["n_features_to_select"] = 0.5

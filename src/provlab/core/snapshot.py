@@ -153,7 +153,7 @@ class StoreSnapshot:
         return dict(zip(NUMBERS, self._numbers[:, rows], strict=True))
 
     def take(self, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
-        """Return columns of the given rows of `table`, strings not encoded; lists of features are read from the store."""
+        """Return columns of the given rows of `table`, with plain strings; lists are read from the store."""
         records: dict[str, pa.ChunkedArray] = {}
         for name in columns:
             if name in LARGE and name not in self.table.column_names:

@@ -290,7 +290,7 @@ class TrialStore:
         self, path: Path, columns: Sequence[str] | None = None, cells: Sequence[str] | None = None, *,
         encoded: bool = False,
     ) -> pa.Table | None:  # fmt: skip
-        """Return columns of a file for the given cells; nothing for a damaged file, None if the file has disappeared."""
+        """Return columns of a file for the given cells; empty for a damaged file, None for one that has disappeared."""
         named = _DIGEST.fullmatch(path.stem)
         try:
             with path.open("rb") as file:

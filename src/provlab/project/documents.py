@@ -203,7 +203,7 @@ def _read_mapping(kind: Any, content: Mapping[Any, Any], subject: str) -> Any:
 
 
 def _form(kind: Any) -> str:
-    """Return what a type asks for, in words."""
+    """Return the expected form of a type in words."""
     origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         return f"a mapping with {', '.join(field.name for field in fields(kind))}"
@@ -219,7 +219,7 @@ def _form(kind: Any) -> str:
 
 @cache
 def _kinds(kind: Any) -> dict[str, Any]:
-    """Return the types of a dataclass's fields: they are texts to be evaluated, and universes ask often."""
+    """Return the types of a dataclass's fields; cached, because evaluating the annotations is slow."""
     hints = get_type_hints(kind, include_extras=True)
     return {field.name: hints[field.name] for field in fields(kind)}
 
@@ -234,7 +234,7 @@ Line = Annotated[str, one_line]
 
 
 def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH) -> Any:
-    """Return what a recursive parser gives, if it is not nested too deeply for it or for those that read on."""
+    """Return the result of a recursive parser; raise if the document is nested too deeply."""
     with suppress(RecursionError):
         content = parse(text)
         level = [content] if isinstance(content, dict | list) else []
@@ -249,7 +249,7 @@ def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH
 
 
 def _check_events(text: str, max_values: int) -> None:
-    """Refuse a text that is nested too deeply, or stands for too many values."""
+    """Raise for a document that is nested too deeply or has too many values."""
     n_values, opened, sizes = 0, [], {}
     for event in yaml.parse(text, Loader=SAFE_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):

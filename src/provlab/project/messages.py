@@ -81,7 +81,7 @@ def to_install(extra: str) -> str:
 
 
 def _installed_from() -> str:
-    """Return the folder or wheel that pip recorded as the place of provsel, or the name that an index knows."""
+    """Return the folder or wheel from which pip installed provsel, or its name in the package index."""
     from importlib import metadata  # these take long, and each command imports this module
     from urllib.parse import urlsplit
     from urllib.request import url2pathname

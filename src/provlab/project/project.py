@@ -119,7 +119,7 @@ _known: dict[tuple[str | None, str], tuple[Project, tuple[int, ...]]] = {}
 
 
 def _changed(root: Path) -> tuple[int, ...]:
-    """Return when the files that can be a project's were changed."""
+    """Return when the possible project files were changed."""
     times = []
     for name in (FILE, "pyproject.toml"):
         path = f"{root}/{name}"
@@ -153,7 +153,7 @@ def conf_files(group: str) -> list[Path]:
 
 
 def _stated(root: Path) -> dict[str, Any] | None:
-    """Return what a project's file says, None if there is none."""
+    """Return the content of a project's file, None if there is none."""
     for name, inside in ((FILE, ()), ("pyproject.toml", ("tool", "provsel"))):
         path = root / name
         if not path.is_file():

@@ -82,7 +82,7 @@ def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Sp
 
 
 def _traces(lines: pd.DataFrame, over_numbers: bool, linked: bool) -> list[Spec]:
-    """Return a series for each row, and then what is printed of it as hollow marks in the same colour."""
+    """Return a series for each row, and the printed numbers as hollow marks in the same colour."""
     series = []
     printed = []
     for row, look in looks(lines["row"]).items():

@@ -122,7 +122,7 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
 
 
 def _job_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of SLURMCluster, which writes them into job scripts as they are: quoted."""
+    """Return settings of SLURMCluster, quoted because it copies them into job scripts."""
     settings = {}
     for name in ("queue", "account", "walltime", "interface"):
         if config.get(name):
@@ -133,7 +133,7 @@ def _job_settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _job_directives(config: Mapping[str, Any]) -> list[str]:
-    """Return lines #SBATCH: where output goes, as SLURMCluster does not quote it, and those of the user."""
+    """Return the lines #SBATCH: the output path, which SLURMCluster does not quote, and those of the user."""
     directives = []
     if config.get("log_directory"):
         folder = _line("log_directory", config["log_directory"])
@@ -162,7 +162,7 @@ def _texts_of(config: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _line(name: str, value: Any) -> str:
-    """Return a setting as a text that does not end its line in a job script, after which all is shell."""
+    """Return a setting as a string without line breaks, after which a job script would run shell commands."""
     text = str(value)
     if not text.isprintable():
         raise ValueError(
@@ -173,7 +173,7 @@ def _line(name: str, value: Any) -> str:
 
 
 def _quoted_but_variables(text: str) -> str:
-    """Return a path for a shell, which replaces variables, such as $TMPDIR of a job, and nothing else."""
+    """Return a path quoted for a shell that expands only variables, such as $TMPDIR of a job."""
     quoted = []
     parts = re.split(r"(\$[A-Za-z_]\w*)", os.path.expanduser(text), flags=re.ASCII)
     for part in filter(None, parts):

@@ -95,7 +95,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
 
 
 def _isolated(results: Results) -> Results:
-    """Yield results that are computed in the processes of this one's children, which import nothing beside the data."""
+    """Yield results from child processes, which import nothing from the data folder."""
     with isolated_children():
         yield from results
 
@@ -135,9 +135,9 @@ def run_in_worker(task: Task) -> TaskResult:
 
 
 def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
-    """Run tasks in this process as long as that ends sooner than worker processes would; all others in these.
+    """Run tasks in this process while that is faster than starting workers; the others run in workers.
 
-    The first task imports and loads, so that a second one says how long the others take.
+    The first task imports and loads, so the second task shows how long the others take.
     """
     seconds_a_trial = math.inf
     for place, task in enumerate(tasks):
@@ -156,7 +156,7 @@ def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
 
 
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
-    """Run tasks in processes of this machine; two a worker are submitted at a time."""
+    """Run tasks in processes of this machine; two per worker are submitted at a time."""
     warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky's
     others, threads = set(multiprocessing.active_children()), set(threading.enumerate())
     pool = ProcessPoolExecutor(
@@ -193,7 +193,7 @@ def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Keep a Ctrl-C for the end of the block; processes that start meanwhile never get one: this one ends them."""
+    """Delay Ctrl-C until the end of the block; processes started meanwhile ignore it and are ended by this one."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -207,7 +207,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _end_with(parent: int) -> None:
-    """Let this worker end soon after the process that started it, which cannot tell its workers when it is killed."""
+    """Make this worker end soon after its parent process, which cannot notify workers when it is killed."""
 
     def watch() -> None:
         while os.getppid() == parent:

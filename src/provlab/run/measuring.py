@@ -59,7 +59,7 @@ def measure_selection(method: Method, fold: Fold, *, seed: int, split_seed: int)
 
 
 def _search_and_pass(fitted: Fitted, seed: int) -> Record:
-    """Time the fit again with what its search found, where the method searches for a parameter."""
+    """If the method searches for a parameter, time the fit again with the value found."""
     if not hasattr(fitted.reducer, "calibrated"):
         return {}
     start = Cost.now()

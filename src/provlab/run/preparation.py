@@ -95,7 +95,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self._without_constant(rows)
 
     def _transformer(self, X: Any) -> Any:
-        """Return what is fitted: all but `drop_constant`."""
+        """Return the steps that are fitted: all but `drop_constant`."""
         if sparse.issparse(X):
             return self.of_numbers(is_sparse=True)
         is_text = np.array([kind.kind == "O" for kind in X.dtypes], dtype=bool)
@@ -160,7 +160,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self._without_constant(np.asarray(self.transformer_.get_feature_names_out(input_features), dtype=object))
 
     def _without_constant(self, columns: Any) -> Any:
-        """Return what has a column, or an entry, for each column without those of constant ones."""
+        """Return an array without the columns, or entries, of constant columns."""
         return columns[..., self.varying_] if self.drop_constant else columns
 
 
@@ -241,7 +241,7 @@ def _is_finite(rows: Any) -> bool:
 
 
 def _check_overflow(subject: str, dataset: Dataset) -> None:
-    """Raise if numbers are so large that they were not finite when they were scaled."""
+    """Raise if numbers are so large that scaling makes them infinite."""
     X = dataset.X if sparse.issparse(dataset.X) else np.nan_to_num(dataset.X)
     size = abs(X).max(axis=0)
     sizes = size.toarray().ravel() if sparse.issparse(size) else size

@@ -92,7 +92,7 @@ def _own_score(
     weights: Mapping[str, Any],
     classes: Classes | None,
 ) -> float:
-    """Return what a scorer that is no name gives, which sees the labels of the data."""
+    """Return the result of a scorer object, which sees the labels of the data."""
     _check_weights(scorer._score_func if is_made(scorer) else scorer, weights)
     score = scorer(model, X, y if classes is None else classes.labels_of(y), **weights)
     if not isinstance(score, int | float | np.number):

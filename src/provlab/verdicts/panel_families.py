@@ -91,7 +91,7 @@ def families(overlap: pd.DataFrame, threshold: float = THRESHOLD) -> pd.Series:
 
 
 def _correlations(lines: pd.DataFrame) -> NDArray[np.float64]:
-    """Return the overlap of each two selections of one fold, (n, n); NaN where it is not defined."""
+    """Return the pairwise overlaps of the selections of one fold, (n, n); NaN where undefined."""
     sizes = lines["features"].map(len).to_numpy()
     d = int(lines["n_features"].iloc[0])
     rows = np.repeat(np.arange(len(lines)), sizes)

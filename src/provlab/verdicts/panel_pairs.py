@@ -129,7 +129,7 @@ def adjusted(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
 
 
 def _signs(n: int) -> NDArray[np.float64]:
-    """Return all signs of n rows, or as many as `MAX_SIGNS`; the first are those of the data."""
+    """Return all sign patterns of n rows, at most `MAX_SIGNS`; the first is that of the data."""
     if 2**n <= MAX_SIGNS:
         return np.where((np.arange(2**n)[:, None] >> np.arange(n)) & 1, -1.0, 1.0)
     signs = np.where(np.random.default_rng(0).integers(2, size=(MAX_SIGNS, n)), -1.0, 1.0)
@@ -154,7 +154,7 @@ def _differences(
 
 
 def _judged(means: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines of `pairs`, of all columns as one family."""
+    """Return the lines of `pairs`, with all columns corrected as one family."""
     values = means.to_numpy()
     p_better, level = adjusted(values)
     p_worse, _ = adjusted(-values)

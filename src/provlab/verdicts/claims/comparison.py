@@ -86,7 +86,7 @@ class AbstractComparison(AbstractLocation):
             self._check_sizes()
 
     def _check_sizes(self) -> None:
-        """Refuse to compare at a number of features where columns are no such numbers."""
+        """Raise if methods are compared at a number of features but the columns are not such numbers."""
         wrong = [repr(name) for name in (*self.columns, *self.also) if not name.isdecimal() or int(name) == 0]
         if self.over == "draws":
             wrong.append(repr(self.over))
@@ -469,7 +469,7 @@ class Each(AbstractRule):
         return alone if is_replicated else corrected
 
     def _shared(self, parts: Sequence[Finding]) -> Finding:
-        """Return what the parts say of a share of them."""
+        """Return the finding about the share of the parts."""
         n = len(parts)
         needed = self.share * n
         won = [part for part in parts if part.verdict == REPLICATED]

@@ -102,7 +102,7 @@ class Falls(AbstractRule):
         return samples
 
     def _finding(self, part: str, by_column: Mapping[str, Floats], step_up: float) -> Finding:
-        """Return what the columns of one data set say; `step_up` is the corrected p-value of its clearest step up."""
+        """Return the evidence of one data set; `step_up` is the corrected p-value of its clearest increase."""
         from scipy.stats import kendalltau
 
         empty = [column for column, values in by_column.items() if not values.size]
@@ -325,7 +325,7 @@ def trials_of(places: Sequence[Place], columns: Sequence[str], evidence: Abstrac
 
 
 def _outcome(low: pd.Series, high: pd.Series) -> str:
-    """Return the outcome of a pair, from the ends of the intervals of its columns."""
+    """Return the outcome of a pair from the intervals of its columns."""
     is_faster = high < 0
     is_slower = low > 0
     if is_faster.any() and is_slower.any():

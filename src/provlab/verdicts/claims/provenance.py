@@ -166,7 +166,7 @@ def stored_trials(
 
 
 def _stated(rule: AbstractRule) -> dict[str, Any]:
-    """Return the parameters of a rule, without those that came later where they are as before, as in keys."""
+    """Return the parameters of a rule, without later additions that have their default, as in keys."""
     return {name: value for name, value in asdict(rule).items() if value or name not in LATER}
 
 

@@ -305,7 +305,7 @@ def needed(test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]
 
 
 def _lines(stated: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return conditions on columns of a table, by name a value or a list of them, as texts that can be hashed."""
+    """Return conditions on columns of a table as hashable strings; each name has a value or a list of values."""
     conditions = []
     for name, values in stated.items():
         if values == "all":
@@ -451,7 +451,7 @@ def check_one_of(name: str, value: str, choices: Sequence[str]) -> None:
 
 
 def _check_filled(parameters: Mapping[str, Any]) -> None:
-    """Refuse an empty list: a claim about no columns says nothing."""
+    """Raise for an empty list: a claim about no columns says nothing."""
     for name, value in parameters.items():
         if value == []:
             raise ValueError(f"parameters: {name}: the list is empty; name one or more, or leave the parameter out.")

@@ -249,22 +249,22 @@ class TableEvidence(AbstractEvidence):
 
     @remembered
     def _n_expected(self, artefact: str, column: str) -> int:
-        """Return how many data sets and folds any row of a column of an artefact has."""
+        """Return the number of data sets and folds in a column of an artefact."""
         lines = self.lines[self._is_in(artefact, column)]
         return len(lines[FOLD_KEYS].drop_duplicates())
 
     def _is_of(self, artefact: str) -> NDArray[np.bool_]:
-        """Return which lines are of an artefact: all, if the table has no column for the artefact."""
+        """Return which lines belong to an artefact: all, if the table has no column for it."""
         return (self.lines["artefact"] == artefact).to_numpy() | ("artefact" not in self.roles)
 
     def _is_in(self, artefact: str, column: str) -> NDArray[np.bool_]:
-        """Return which lines are of a column of an artefact, and of `dataset`, where that is given."""
+        """Return which lines belong to a column of an artefact, and to `dataset` if it is given."""
         is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy()
         return is_in_column & self._is_asked()
 
     @remembered
     def _is_asked(self) -> NDArray[np.bool_]:
-        """Return which lines are of `dataset`, where that is given, and meet `only` and `without`."""
+        """Return which lines belong to `dataset`, if it is given, and meet `only` and `without`."""
         is_asked = np.ones(len(self.lines), bool)
         if self.dataset:
             is_asked &= (self.lines["dataset"] == self.dataset).to_numpy()
@@ -275,7 +275,7 @@ class TableEvidence(AbstractEvidence):
         return is_asked
 
     def _matches(self, name: str, patterns: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which lines have a value in a column that one of some patterns describes."""
+        """Return which lines have a value in a column that matches one of the patterns."""
         if name not in self.lines:
             hint = did_you_mean(name, self.lines) or "."
             raise ValueError(f"{self.path}: only, without: expected a column of the table, got {name!r:.80}{hint}")
@@ -289,7 +289,7 @@ class TableEvidence(AbstractEvidence):
         return isinstance(stated, list) or STAR in str(stated)
 
     def _check_roles(self, table: pd.DataFrame) -> str:
-        """Return the role of the results, error or score; refuse roles that do not fit each other, or the table."""
+        """Return the role of the results, error or score; raise for roles that do not fit together or to the table."""
         subject = f"{self.path}: results"
         for role in self.roles:
             if role not in (*ROLES, *SCHEMA.names):
@@ -317,7 +317,7 @@ class TableEvidence(AbstractEvidence):
         return measure
 
     def _named_columns(self) -> list[tuple[str, Any]]:
-        """Return each role with each column that it names."""
+        """Return all pairs of a role and a column that it names."""
         named = []
         for role, stated in self.roles.items():
             is_number = role in NUMBER_OR_COLUMN and isinstance(stated, int | float)
@@ -327,7 +327,7 @@ class TableEvidence(AbstractEvidence):
         return named
 
     def _melted(self, table: pd.DataFrame, measure: str) -> pd.DataFrame:
-        """Return a wide table with a result per line, and let `roles` name the columns that it has then."""
+        """Return a wide table with one result per line, and update `roles` to its new columns."""
         stated = self.roles[measure]
         labels = {}
         if isinstance(stated, list):
@@ -349,7 +349,7 @@ class TableEvidence(AbstractEvidence):
         return long.replace({STAR: labels}).sort_index(kind="stable")
 
     def _with_roles(self, table: pd.DataFrame, measure: str) -> pd.DataFrame:
-        """Return the table with a column for each role but that of the results."""
+        """Return the table with a column for each role except that of the results."""
         lines = table.copy()
         for role, stated in self.roles.items():
             if role not in (*PLACES, *LEVELS, *MEASURES, "unit"):
@@ -377,7 +377,7 @@ class TableEvidence(AbstractEvidence):
             )
 
     def _check_distinct(self) -> None:
-        """Refuse a result that stands there twice: it would count a fold or data set double."""
+        """Raise for a repeated result, which would count a fold or data set twice."""
         told_apart = [name for name in self.conditions if name in self.lines]
         repeated = self.lines[self.lines.duplicated([*PLACES, *LEVELS, *told_apart])]
         if repeated.empty:
@@ -444,14 +444,14 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def _codes(names: pd.Series) -> NDArray[np.int64]:
-    """Return whole numbers as they are, other names as their places in order."""
+    """Return whole numbers unchanged, other names as their ranks."""
     if all(name.isdecimal() and int(name) <= MAX_COUNT for name in names.unique()):
         return names.to_numpy(object).astype(np.int64)
     return np.unique(names.to_numpy(str), return_inverse=True)[1].astype(np.int64)
 
 
 def _number(value: Any) -> float:
-    """Return a value as a number: NaN for nothing, infinite for what is none."""
+    """Return a value as a number: NaN for an empty cell, infinite for any other string."""
     if str(value).strip().lower() in MISSING:
         return math.nan
     try:
@@ -461,5 +461,5 @@ def _number(value: Any) -> float:
 
 
 def _name(value: Any) -> str:
-    """Return a value as a name that a terminal shows and does not obey."""
+    """Return a value as a name without control characters for the terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in str(value).strip())

@@ -112,7 +112,7 @@ def repeated(texts: Sequence[str], places: pa.Array) -> pa.DictionaryArray:
 
 
 def _add(table: pa.Table, folder: Path) -> None:
-    """Write trials, in place of those of the same cells and beside the others that a folder has."""
+    """Write trials; they replace those of the same cells in a folder, and others stay."""
     path = folder / PACKED
     if not len(table):
         return
@@ -131,7 +131,7 @@ def _add(table: pa.Table, folder: Path) -> None:
 
 
 def _names_of(cell: Cell) -> tuple[str, str, str, str]:
-    """Return what `NAMES` say of a cell."""
+    """Return the names of a cell that `NAMES` lists."""
     identity = cell.identity
     return canonical_json(identity["dataset"]), canonical_json(identity["selector"]), *_pair_of(cell)
 

@@ -145,7 +145,7 @@ def _list_likeness(text: str, printed: str) -> Likeness:
 
 
 def _columns_aside(multiverse: Multiverse, artefact: str, row: str, universe: Universe) -> set[str]:
-    """Return the columns of a row that a universe does not compare, see `Place.columns_aside`."""
+    """Return the columns of a row that a universe leaves out of the comparison, see `Place.columns_aside`."""
     columns: set[str] = set()
     for place, chosen in zip(multiverse.readings.places, universe, strict=True):
         if place.touches_row(artefact, row):
@@ -165,7 +165,7 @@ def _summary(likenesses: list[Likeness]) -> tuple[float, ...]:
 
 
 def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return universes with their rank, equal ones alike, the nearest first."""
+    """Return universes with their ranks, the nearest first; ties share a rank."""
     keys = ["exact", "shared", "difference"]
     compared = frame[keys].astype(float).fillna(0).round(12).sort_values(keys, ascending=[False, False, True])
     places = pd.Series(range(1, len(frame) + 1), compared.index)
