@@ -110,7 +110,7 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
     Raises
     ------
     ValueError
-        For another setting, and where neither selector nor data set has settings.
+        For any other setting, and if neither selector nor data set has settings.
     """
     from provlab.core.overrides import setting
 
@@ -199,7 +199,7 @@ def described(result: Standing) -> Iterator[RenderableType]:
 
 
 def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
-    """Return a line a method: columns of a leaderboard as `columns` has them, without the numbers that are missing."""
+    """Return a line per method with the columns of a leaderboard, without missing numbers."""
     lines = []
     for method, row in board.iterrows():
         line = {"method": str(method)}

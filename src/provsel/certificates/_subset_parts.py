@@ -113,7 +113,7 @@ def usual_parts(view: TrainingView, columns: NDArray[np.int64], k: int | None) -
     if rank == 0:
         raise ValueError(
             f"SubsetApproximation: expected rows with a non-zero value, got all zeros ({view.n_samples} rows, "
-            f"{view.n_features} columns); nothing approximates them better than nothing."
+            f"{view.n_features} columns); a matrix of zeros needs no approximation."
         )
     error = error_by_products(view.X, columns) if truncated else error_from_basis(_complete(view), columns)
     leading = m if truncated else None
@@ -121,7 +121,7 @@ def usual_parts(view: TrainingView, columns: NDArray[np.int64], k: int | None) -
 
 
 def relative_parts(view: TrainingView, columns: NDArray[np.int64]) -> SubsetParts | None:
-    """Return parts with errors relative to each singular value, or None where the scales of X are not all that is bad.
+    """Return parts with errors relative to each singular value, or None if the scales of X are not all that is bad.
 
     The selector saw other vectors than these, so that nothing is said of what it promises of V: the angle is 1.
     """

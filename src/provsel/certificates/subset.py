@@ -98,8 +98,8 @@ class SubsetApproximation(Theorem):
         if columns is None or not columns.size:
             raise ValueError(
                 f"SubsetApproximation: expected a selector that keeps columns, with indices_ or get_support, got "
-                f"{selector!r:.80}, which {'has neither' if columns is None else 'keeps none'}; of a pipeline, pass "
-                f"the step that selects."
+                f"{selector!r:.80}, which {'has neither' if columns is None else 'keeps none'}; if it is a pipeline, "
+                f"pass its selecting step."
             )
         usual = usual_parts(view, columns, k)
         record, unsure = cls._of(usual, selector, columns, view, k)
@@ -227,5 +227,5 @@ def certify_subset(selector: Any, X: Any, k: int | None = None) -> SubsetApproxi
     10
     """
     if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
-        raise ValueError(f"certify_subset: expected k None or a positive integer, got {k!r}.")
+        raise ValueError(f"certify_subset: expected k to be None or a positive integer, got {k!r}.")
     return SubsetApproximation.measure(measured_trial("certify_subset", selector, X), None if k is None else int(k))

@@ -74,7 +74,7 @@ class Measure(ValuesWithNaN, ABC):
 
 
 class Theorem(Measure):
-    """What a theorem promises of a selection or a model, beside what was achieved: one class a theorem.
+    """What a theorem promises of a selection or a model, beside what was achieved: one class per theorem.
 
     A subclass has a `name` and a `source`, its numbers as fields, and `measure`, which settles `state`. It is
     declared, stored, reported and tested in claims as provsel's are: `certify(..., also=[Mine])` in the library,

@@ -29,7 +29,7 @@ from provsel.kernels.bss_search import ColumnSearch
 
 
 class Sparsifier(NamedTuple):
-    """What BSS picked, one entry a step.
+    """What BSS picked, one entry per step.
 
     Attributes
     ----------
@@ -181,5 +181,5 @@ def _as_read(columns: OrderedColumns, r: int, gain: str, shifts: str, no_candida
         picks.append(int(columns.order[place]))
         gains.append(t)
     if not picks:
-        raise ArithmeticError("BSS: expected a feasible column in some step, got none in all of them.")
+        raise ArithmeticError("BSS: no step has a feasible column.")
     return Sparsifier(np.array(picks, dtype=np.int64), np.array(gains), n_infeasible)

@@ -80,7 +80,7 @@ def columns_by_norm(norms: Array) -> Columns:
 
 
 def directions(V: Array, norms: Array, columns: Columns) -> Columns:
-    """Return a number from 0 on for the direction of each of some rows of V, the same for rows that are multiples.
+    """Return a number from 0 on for the direction of each of the given rows of V, the same for rows that are multiples.
 
     Rows whose random projections agree are compared in full. A missed pair costs time, never correctness.
 

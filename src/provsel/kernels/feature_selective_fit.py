@@ -169,8 +169,8 @@ def _kept(subject: str, X: Any, y: Array, mu: Array, at_c1: str) -> NDArray[np.i
             f"check that some feature differs between the classes."
         )
     warnings.warn(
-        f"{subject}: every weight is zero at {at_c1}; kept the one feature that gets weight first as c1 falls. "
-        f"Lower c1, see c1_max.",
+        f"{subject}: every weight is zero at {at_c1}; kept the feature that is the first to get weight as c1 falls. "
+        f"Lower c1; c1_max gives its limit.",
         UserWarning,
         stacklevel=5,
     )
@@ -200,9 +200,9 @@ def _check(
     check_positive(subject, c1=c1, c2=c2, tol=tol)
     for name, choice, choices in (("form", form, FORMS), ("variance", variance, VARIANCES)):
         if choice not in choices:
-            raise ValueError(f"{subject}: expected {name} in {choices}, got {choice!r}.")
+            raise ValueError(f"{subject}: expected {name} to be one of {choices}, got {choice!r}.")
     if not isinstance(relative, bool):
-        raise ValueError(f"{subject}: expected relative True or False, got {relative!r}.")
+        raise ValueError(f"{subject}: expected relative to be True or False, got {relative!r}.")
     for name, count in {"n_components": n_components, "n_starts": n_starts, "max_iter": max_iter}.items():
         if count is None and name != "n_starts":
             continue

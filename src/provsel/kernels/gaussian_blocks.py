@@ -32,9 +32,9 @@ KEPT_BYTES = 2**28
 
 
 def check_store(subject: str, store: bool | str) -> None:
-    """Raise where the parameter `store` of an estimator named `subject` is neither True, False nor "auto"."""
+    """Raise if the parameter `store` of an estimator named `subject` is neither True, False nor "auto"."""
     if not (isinstance(store, bool) or store == "auto"):
-        raise ValueError(f'{subject}: expected store True, False or "auto", got {store!r}.')
+        raise ValueError(f'{subject}: expected store to be True, False or "auto", got {store!r}.')
 
 
 def is_kept(store: bool | str, n_components: int, n_features: int) -> bool:

@@ -146,7 +146,7 @@ class _Newton:
         self.row_left = A @ (parts.signs * point.x).sum(axis=0) + point.excess - point.slack - 1.0
         stiffness = parts.quadratic + point.lower / point.x + point.higher / self.room
         if not (stiffness > 0).all():
-            raise LinAlgError("a multiplier is below the smallest number")
+            raise LinAlgError("a multiplier is below the smallest positive float")
         self.D = 1.0 / stiffness
         self.solve = diagonal_gram_solver(A, self.D.sum(axis=0), point.excess / self.free + point.slack / point.alpha)
 

@@ -171,7 +171,7 @@ def newton_solve(Z: Any, rows: NDArray[np.intp], sigma: float, right: Array) -> 
 def _slope_along(
     w: Array, d: Array, scores: Array, change: Array, centre: Array, sigma: float, C: float
 ) -> Callable[[float], float]:
-    """Return the derivative along d at w + t d as a function of t; O(n) a call."""
+    """Return the derivative along d at w + t d as a function of t; O(n) per call."""
 
     def slope(t: float) -> float:
         alpha = np.clip(centre + sigma * (1.0 - scores - t * change), 0.0, C)

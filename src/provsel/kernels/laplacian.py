@@ -1,4 +1,4 @@
-"""The Laplacian score: a sparse neighbourhood graph of the rows, then one number a column."""
+"""The Laplacian score: a sparse neighbourhood graph of the rows, then one number per column."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class _Problems:
     ----------
     mask : ndarray of shape (n_samples, n)
     inverse_norms : ndarray of shape (n_samples, d)
-        Of the columns centred on the sample; 0 of constant ones.
+        Of the columns centred on the sample; 0 for constant ones.
     correlations, rates : ndarray of shape (n_samples, d)
         Products with the residual, and with v.
     closed : ndarray of shape (n_samples, d)

@@ -75,7 +75,7 @@ def f_statistics(moments: ClassMoments) -> Array:
 
 
 def correlations(X: Matrix, y: Array, weight: Array | None = None) -> Array:
-    """Return the correlations of the columns of X, ndarray or CSR of shape (n, d), with y; 0 of constant columns."""
+    """Return the correlations of the columns of X, ndarray or CSR of shape (n, d), with y; 0 for constant columns."""
     if weight is None:
         weight = np.ones(y.size)
     deviation = y - weight @ y / weight.sum()
@@ -108,7 +108,7 @@ def _members(y: NDArray[np.int64], weight: Array) -> Any:
 
 
 def _weighted_sums(X: Matrix, weights: Any) -> Array:
-    """Return weights, shape (m, n), times sparse X, or times X less its first row: exactly 0 of constant columns."""
+    """Return weights, shape (m, n), times sparse X, or times X less its first row: exactly 0 for constant columns."""
     if sparse.issparse(X):
         product = weights @ X
         return product.toarray() if sparse.issparse(product) else product

@@ -161,7 +161,7 @@ class _RateSearch:
         return self._width > CLOSE
 
     def see(self, count: float) -> None:
-        """Move `rate`, which kept so many columns."""
+        """Move `rate`, which kept this many columns."""
         x, y = math.log(self.rate), math.log((count + 0.5) / (self._r + 0.5))
         if y < 0:
             self._low = x, y

@@ -117,7 +117,7 @@ class KeptSpan:
         return self._numbers[start : start + self._room * self.rank].reshape((self._room, self.rank), order="F")
 
     def _reserve(self, room: int) -> None:
-        """Enlarge the room of R, whose last entry is the last of `room` columns of so many numbers."""
+        """Enlarge the room of R, whose last entry is the last of `room` columns of this many numbers."""
         old = self._corner()[: self.rank] if self._room else None
         self._room, self._numbers = room, np.zeros(room * (room + 1))
         if old is not None:

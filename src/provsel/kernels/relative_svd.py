@@ -95,7 +95,7 @@ def relative_svd(X: Any) -> RelativeSVD | None:
 
 
 def _complete_pivoting(X: Any) -> _Factors | None:
-    """Return the factors of X, shape (n, d), n <= d; None where a pivot is zero, or all but zero."""
+    """Return the factors of X, shape (n, d), n <= d; None if a pivot is zero, or all but zero."""
     A = np.array(X, dtype=np.float64)
     n, d = A.shape
     rows, columns = np.arange(n), np.arange(d)

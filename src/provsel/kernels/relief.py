@@ -74,7 +74,7 @@ class UnitRows:
         return squareform(sums, checks=False)
 
     def distances_from(self, rows: slice) -> Array:
-        """Return the sums of the differences of some rows, m, to all, shape (m, n)."""
+        """Return the sums of the differences of the given rows, m, to all, shape (m, n)."""
         numbers, codes = np.hsplit(self.values, [self.n_numbers])
         sums = np.zeros((rows.stop - rows.start, len(numbers)))
         if numbers.size:
@@ -84,7 +84,7 @@ class UnitRows:
         return sums
 
     def distances_of_pairs(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Array:
-        """Return the sums of the differences of some rows and some others, both of shape (m,), shape (m,)."""
+        """Return the sums of the differences of the given rows and some others, both of shape (m,), shape (m,)."""
         sums = np.empty(rows.size)
         step = max(1, CACHED // self.values.shape[1])
         for start in range(0, rows.size, step):
@@ -120,7 +120,7 @@ class UnitRows:
         return float(roundings * n_features * np.finfo(np.float32).eps)
 
     def distance_blocks(self, *, rough: bool = False) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield distances of some rows to all, shape (m, n), with those rows; of a row to itself it is infinite."""
+        """Yield some rows and their distances to all rows, shape (m, n); a row's distance to itself is infinite."""
         n = len(self.values)
         step = n if n <= WHOLE_ROWS else max(1, BLOCK // n)
         for start in range(0, n, step):

@@ -74,9 +74,10 @@ class SpectralBasis:
         """Return this basis, after a `LinAlgWarning` where its rank is not certain."""
         if not self.is_decided:
             warnings.warn(
-                f"The numerical rank of X is not certain: {self.rank} singular values exceed {self.tolerance:.2g} of "
-                f"the largest, and others are neither above that nor rounding errors. What depends on the rank may be "
-                f"wrong. Remove columns or rows that nearly depend on others, or set `rank` where the selector has it.",
+                f"The numerical rank of X is not certain: {self.rank} singular values exceed {self.tolerance:.2g} "
+                f"times the largest, and others are below that but too large for rounding errors. Results that "
+                f"depend on the rank may be wrong. Remove columns or rows that nearly depend on others, or set "
+                f"`rank` if the selector has it.",
                 LinAlgWarning,
                 stacklevel=3,
             )

@@ -50,7 +50,7 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         return self._fit(X, y)
 
     def fit_rows(self, X: Any, y: NDArray[Any]) -> Self:
-        """As `fit`, of rows validated before: finite float64 or float32, dense or CSR."""
+        """Like `fit`, for rows that were validated before: finite float64 or float32, dense or CSR."""
         self.n_features_in_ = X.shape[1]
         return self._fit(X, y)
 
@@ -61,7 +61,7 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return f(x), shape (n,), for two classes, else one column a class, shape (n, n_classes)."""
+        """Return f(x), shape (n,), for two classes, else one column per class, shape (n, n_classes)."""
         check_is_fitted(self)
         return self._values(validated(self, X, reset=False))
 
@@ -74,14 +74,14 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         return self._labels(self.decision_function(X))
 
     def predict_rows(self, X: Any) -> NDArray[Any]:
-        """As `predict`, of rows validated before."""
+        """Like `predict`, for rows that were validated before."""
         return self._labels(self._values(X))
 
     def _labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
     def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn the values of the binary problems into one column a class."""
+        """Turn the values of the binary problems into one column per class."""
         return values
 
     def __sklearn_tags__(self) -> Any:

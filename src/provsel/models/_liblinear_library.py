@@ -74,8 +74,9 @@ def train_liblinear(
 @cache
 def _warn_of_other(subject: str) -> None:
     warnings.warn(
-        f"{subject}: expected the package liblinear-official, got none; scikit-learn's LIBLINEAR serves, with other "
-        f"weights within its tolerance. For the package, with a C++ compiler: pip install liblinear-official.",
+        f"{subject}: the package liblinear-official is not installed; scikit-learn's LIBLINEAR is used, whose "
+        f"weights differ within its tolerance. To install the package, which needs a C++ compiler: pip install "
+        f"liblinear-official.",
         stacklevel=5,
     )
 

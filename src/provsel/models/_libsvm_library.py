@@ -63,7 +63,7 @@ def fit_gram(
     checked_max_iter(max_iter)
     for name, value in {"C": C, "tol": tol}.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-            raise ValueError(f"LIBSVM: expected {name} positive and finite, got {value!r:.80}.")
+            raise ValueError(f"LIBSVM: expected {name} to be positive and finite, got {value!r:.80}.")
     if not np.isfinite(gram).all():
         raise ValueError(
             "LIBSVM: expected rows with finite inner products, got infinity or NaN among them; scale the columns down."
@@ -79,14 +79,14 @@ def fit_gram(
 def checked_max_iter(max_iter: Any) -> int:
     """Return the limit of the iterations as an int, or raise."""
     if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
-        raise ValueError(f"LIBSVM: expected max_iter a positive integer, got {max_iter!r:.80}.")
+        raise ValueError(f"LIBSVM: expected max_iter to be a positive integer, got {max_iter!r:.80}.")
     return int(max_iter)
 
 
 def warn_early(subject: str, fits: str, max_iter: int) -> None:
     """Warn, as from `fit` of `subject`, that LIBSVM ended at the limit of its iterations."""
     warnings.warn(
-        f"{subject}: expected LIBSVM to converge, got none after max_iter = {max_iter} iterations{fits}; scale the "
+        f"{subject}: LIBSVM did not converge after max_iter = {max_iter} iterations{fits}; scale the "
         f"columns to one range, lower C, or raise max_iter or tol.",
         ConvergenceWarning,
         stacklevel=5,
@@ -111,7 +111,7 @@ def _by_svc(gram: Array, labels: Array, C: float, tol: float, max_iter: int, wei
 
 @cache
 def _direct() -> Solver | None:
-    """Return scikit-learn's own door to LIBSVM; None where it is not, or no longer, what `SVC` goes through.
+    """Return scikit-learn's own door to LIBSVM; None if it is not, or no longer, what `SVC` goes through.
 
     It is no public name, so it is believed only after it has given what `SVC` gives, for two classes and for three.
     """

@@ -89,8 +89,8 @@ class RowStream:
             yield X, rows
         if stop != self.labels.size:
             raise ValueError(
-                f"{self._name}: expected the {self.labels.size} rows of the first pass on each further one, got "
-                f"{stop}; pass chunks that can be iterated anew, as row_chunks(...) or a list, not a generator."
+                f"{self._name}: expected the {self.labels.size} rows of the first pass on each later pass, got "
+                f"{stop}; pass chunks that can be iterated again, such as row_chunks(...) or a list, not a generator."
             )
 
     def _iterate(self) -> Iterator[Any]:

@@ -263,7 +263,7 @@ def checked_count(selector: Any, n_features: int) -> int:
         )
     if not 1 <= count <= n_features:
         raise ValueError(
-            f"{name}: expected n_features_to_select between 1 and the number of features, "
+            f"{name}: expected n_features_to_select to be between 1 and the number of features, "
             f"n_features = {n_features}, got {count}; choose a number in that range."
         )
     return int(count)
@@ -277,19 +277,19 @@ def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
     """Return the basis of `view`, centred and cut to `selector.rank`, or raise when the rank is none or X is zero."""
     name, rank, center = type(selector).__name__, selector.rank, selector.center
     if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1):
-        raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
+        raise ValueError(f"{name}: expected rank to be None or a positive integer, got {rank!r}.")
     if selector.columns not in COLUMNS:
-        raise ValueError(f"{name}: expected columns in {COLUMNS}, got {selector.columns!r}.")
+        raise ValueError(f"{name}: expected columns to be one of {COLUMNS}, got {selector.columns!r}.")
     if not isinstance(center, bool | np.bool_):
-        raise ValueError(f"{name}: expected center True or False, got {center!r}.")
+        raise ValueError(f"{name}: expected center to be True or False, got {center!r}.")
     basis = view.basis(center=bool(center))
     if basis.rank == 0:
         raise all_zeros(selector, view)
     rank = None if rank is None else int(rank)
     if basis.cuts_equal(rank):
         warnings.warn(
-            f"{name}: expected rank to end where singular values of X differ, got {rank}, and the next one is equal to "
-            f"within rounding: which vectors count is left to rounding errors; choose another rank.",
+            f"{name}: singular values {rank} and {rank + 1} of X are equal to within rounding, so that rounding "
+            f"errors would choose among their vectors; choose another rank.",
             LinAlgWarning,
             stacklevel=5,
         )
@@ -322,7 +322,7 @@ def check_budget(rank: int, eps: float) -> None:
     if rank < 1:
         raise ValueError(f"budget: expected rank >= 1, got {rank}.")
     if not 0 < eps <= 0.5:
-        raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
+        raise ValueError(f"budget: expected eps to be in (0, 1/2], got {eps}.")
 
 
 def _scale_columns(X: Any, factors: NDArray[np.float64]) -> Any:

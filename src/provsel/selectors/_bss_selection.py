@@ -23,16 +23,17 @@ def bss_budget(rank: int, eps: float) -> int:
 def check_forms(name: str, weights: str, gain: str) -> None:
     """Raise unless `weights` is one of `WEIGHTS` and `gain` one of `GAINS`."""
     if weights not in WEIGHTS:
-        raise ValueError(f"{name}: expected weights in {WEIGHTS}, got {weights!r}.")
+        raise ValueError(f"{name}: expected weights to be one of {WEIGHTS}, got {weights!r}.")
     if gain not in GAINS:
-        raise ValueError(f"{name}: expected gain in {GAINS}, got {gain!r}.")
+        raise ValueError(f"{name}: expected gain to be one of {GAINS}, got {gain!r}.")
 
 
 def check_exceeds_rank(name: str, r: int, rank: int, owner: str, hint: str) -> None:
     """Raise unless BSS can take r steps on a basis of that rank."""
     if r <= rank:
         raise ValueError(
-            f"{name}: expected n_features_to_select greater than the rank of {owner}, rank = {rank}, got {r}; {hint}."
+            f"{name}: expected n_features_to_select to be greater than the rank of {owner}, rank = {rank}, got {r}; "
+            f"{hint}."
         )
 
 

@@ -15,7 +15,7 @@ THIRD = 1 / 3
 
 
 def varying_ranks(subject: str, X: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return the ranks within the columns of X, shape (n, d), or raise where no column varies."""
+    """Return the ranks within the columns of X, shape (n, d), or raise if no column varies."""
     ranks = value_places(X)
     check_varying(subject, np.any(ranks, axis=0))
     return ranks

@@ -133,7 +133,7 @@ def stream_from(state: Mapping[str, Any], rule_for: Any) -> Stream:
     numbers = {name: _number(state, name) for name in NUMBERS}
     if numbers["version"] != VERSION:
         raise ValueError(
-            f"{NAME}: expected version {VERSION}, got {numbers['version']:g}; use the release that wrote it."
+            f"{NAME}: expected version {VERSION}, got {numbers['version']:g}; use the release that wrote the state."
         )
     sizes = {"2": 2, "n_samples": int(numbers["n_samples"]), "n_seen": int(numbers["n_seen"])}
     if min(sizes.values()) < 0:
@@ -149,8 +149,8 @@ def stream_from(state: Mapping[str, Any], rule_for: Any) -> Stream:
     )
     if stored != rule:
         raise ValueError(
-            f"{NAME}: expected a state of the same parameters, {rule}, got {stored}; "
-            f"construct the selector as the one that wrote the state."
+            f"{NAME}: expected a state of the same parameters, {rule}, got {stored}; construct the selector with the "
+            f"parameters of the one that wrote the state."
         )
     _check_factor(arrays["Q"], arrays["R"])
     _check_decisions(arrays, rule)
@@ -217,4 +217,4 @@ def _array(state: Mapping[str, NDArray[Any]], name: str, sizes: dict[str, int]) 
 
 
 def _corrupt(name: str, expected: str, got: Any) -> ValueError:
-    return ValueError(f"{NAME}: expected {name} to be {expected}, got {got}; the state is corrupt, save it again.")
+    return ValueError(f"{NAME}: expected {name} to be {expected}, got {got}; the state is corrupt: save it again.")

@@ -36,7 +36,7 @@ class RankedRows:
     y : ndarray of shape (n,)
         Class numbers 0, 1, ..., int64; or the target of a regression, float64; empty without labels.
     classes : ndarray of shape (n_classes,), or None
-        None of a regression, and without labels.
+        None for a regression, and without labels.
     sample_weight : ndarray of shape (n,), or None
         float64, positive: rows of weight 0 are left out.
     """
@@ -126,7 +126,7 @@ class RankedSelector(BaseSelector, ABC):
         return Selection.unweighted(order[:count], ranking=places, **scores, **ranking.attributes)
 
     def _shared_name(self, count: int | None) -> str | None:
-        """Return the name of the order among the parts of a view; None where two fits may draw different ones."""
+        """Return the name of the order among the parts of a view; None if two fits may draw different ones."""
         params = self.get_params()
         if self.is_random and not isinstance(params["random_state"], Integral):
             return None
@@ -160,13 +160,11 @@ class RankedSelector(BaseSelector, ABC):
     def _own_number(self, ranking: Ranking, n_features: int) -> int:
         """Return how many features the method keeps, at least one."""
         if ranking.own is None:
-            raise TypeError(
-                f"{type(self).__name__}: expected its own number of features, got None; return it in _rank."
-            )
+            raise TypeError(f"{type(self).__name__}: the method returned no number of features; return one in _rank.")
         if ranking.own == 0:
             warnings.warn(
-                f"{type(self).__name__}: expected features that the method keeps, got none of {n_features}; "
-                f"kept the best one. Give n_features_to_select for a number of your own.",
+                f"{type(self).__name__}: the method keeps none of {n_features} features; kept the best one. Set "
+                f"n_features_to_select to choose the number yourself.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -210,7 +208,7 @@ def _checked_weight(name: str, sample_weight: Any, n_samples: int) -> NDArray[np
         )
     if weight.min() < 0 or not weight.any():
         raise ValueError(
-            f"{name}: expected sample_weight that is not negative, and not all zeros, got values from "
+            f"{name}: expected sample_weight without negative values, and not all zeros, got values from "
             f"{weight.min():g} to {weight.max():g}; drop rows that should not count."
         )
     return np.asarray(weight)
@@ -231,11 +229,11 @@ def _first(
 
 
 def check_dense_size(name: str, X: Any) -> None:
-    """Raise where sparse X, shape (n, d), is too large to be made dense."""
+    """Raise if sparse X, shape (n, d), is too large to be made dense."""
     n_samples, n_features = X.shape
     if n_samples * n_features > DENSE_ENTRIES:
         raise ValueError(
-            f"{name}: expected dense X, or sparse X of at most {DENSE_ENTRIES:,} entries with its zeros, got "
+            f"{name}: expected dense X, or sparse X of at most {DENSE_ENTRIES:,} entries including zeros, got "
             f"{n_samples:,} x {n_features:,}; select from fewer rows, or keep fewer columns by FTestSelector first."
         )
 

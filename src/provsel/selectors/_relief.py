@@ -19,7 +19,7 @@ def ranking_of(
 ) -> Ranking:
     """Return the order of the columns of X by their scores, of rows with differences from 0 to 1; constants last.
 
-    Raises where all rows are equal, and warns of very many.
+    Raises if all rows are equal, and warns of very many.
     """
     discrete = discrete_mask(name, discrete_features, X)
     varies = varying_columns(name, X)

@@ -55,8 +55,8 @@ def warn_of_hidden_columns(selector: Any, view: TrainingView, n_pivots: int, r: 
     if n_pivots < most and is_graded(view.X):
         warnings.warn(
             f"{type(selector).__name__}: expected {most} independent columns, got {n_pivots}: rows or columns of X "
-            f"differ in length by more than 1e9, and beside the long ones the rest is rounding. `rank_` is "
-            f"{n_pivots}, and nothing is promised about a higher rank; bring rows and columns to like lengths.",
+            f"differ in length by more than 1e9, so that the short ones are lost in rounding. `rank_` is "
+            f"{n_pivots}, and no bound holds for a higher rank; scale rows and columns to similar lengths.",
             LinAlgWarning,
             stacklevel=2,
         )
@@ -68,10 +68,10 @@ def checked_target(selector: Any, r: int, most: int, default: int) -> int:
     if rank is None:
         return default
     if isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1:
-        raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
+        raise ValueError(f"{name}: expected rank to be None or a positive integer, got {rank!r}.")
     if rank > most:
         raise ValueError(
-            f"{name}: expected rank at most {most} for n_features_to_select = {r}, got {rank}; "
+            f"{name}: expected rank to be at most {most} for n_features_to_select = {r}, got {rank}; "
             f"lower rank, or select more features."
         )
     return int(rank)

@@ -186,7 +186,7 @@ class CrossValidatedSize(SelectorAround):
                 if not np.isfinite(score):
                     raise ValueError(
                         f"CrossValidatedSize: expected finite scores, got {score} on {y[test].size} rows in fold "
-                        f"{fold}; give fewer folds, or another scoring."
+                        f"{fold}; use fewer folds or another scoring."
                     )
         return scores
 
@@ -196,10 +196,10 @@ class CrossValidatedSize(SelectorAround):
         if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
             raise ValueError(
                 f"CrossValidatedSize: expected a provsel selector with n_features_to_select, got "
-                f"{self.selector!r:.80}; a method that chooses its number itself goes into AtSize first."
+                f"{self.selector!r:.80}; wrap a method that chooses its own number in AtSize first."
             )
         if self.rule not in RULES:
-            raise ValueError(f"CrossValidatedSize: expected rule in {RULES}, got {self.rule!r}.")
+            raise ValueError(f"CrossValidatedSize: expected rule to be one of {RULES}, got {self.rule!r}.")
         most = n_features if self.most is None else self.most
         if self.sizes is None:
             candidate_sizes: list[Any] = [most]

@@ -121,8 +121,8 @@ class LassoSelector(BaseSelector):
         if kept.size == 0:
             kept = np.array([np.argmax(pull)])
             warnings.warn(
-                f"LassoSelector: every weight is zero at penalty={self.penalty:g}; kept the one feature that gets "
-                f"weight first as it falls. Lower penalty.",
+                f"LassoSelector: every weight is zero at penalty={self.penalty:g}; kept the feature that is the "
+                f"first to get weight as penalty falls. Lower penalty.",
                 UserWarning,
                 stacklevel=4,
             )

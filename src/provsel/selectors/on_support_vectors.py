@@ -101,13 +101,13 @@ class OnSupportVectors(BaseSelector):
         """
         if not isinstance(self.selector, BaseEstimator):
             raise ValueError(
-                f"OnSupportVectors: expected a selector of provsel or scikit-learn, got {self.selector!r:.80}; such as "
-                f"LeverageScoreSelector(10)."
+                f"OnSupportVectors: expected a selector of provsel or scikit-learn, got {self.selector!r:.80}; pass "
+                f"for example LeverageScoreSelector(10)."
             )
         if metadata and not get_config()["enable_metadata_routing"]:
             raise ValueError(
-                f"OnSupportVectors: expected X and y only, got {', '.join(metadata)}; for metadata, run "
-                f"sklearn.set_config(enable_metadata_routing=True) and ask for them by set_fit_request."
+                f"OnSupportVectors: expected only X and y, got {', '.join(metadata)}; to pass metadata, run "
+                f"sklearn.set_config(enable_metadata_routing=True) and request them by set_fit_request."
             )
         return self.fit_view(self._validated(X, y, **metadata))
 

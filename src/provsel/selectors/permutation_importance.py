@@ -131,9 +131,9 @@ class PermutationImportanceSelector(RankedSelector):
         check_choice(name, "scoring", self.scoring, SCORINGS)
         share = self.test_size
         if isinstance(share, bool) or not isinstance(share, float | np.floating) or not 0 < share < 1:
-            raise ValueError(f"{name}: expected test_size between 0 and 1, a share of the rows, got {share!r}.")
+            raise ValueError(f"{name}: expected test_size to be between 0 and 1, a share of the rows, got {share!r}.")
         if is_numbers and self.scoring != "score":
-            raise ValueError(f"{name}: expected scoring 'score' for numbers, got {self.scoring!r}; leave it out.")
+            raise ValueError(f"{name}: a numeric target needs scoring='score', got {self.scoring!r}; leave it out.")
 
     def _split(self, rows: RankedRows, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the rows to train on, and those held out, both increasing."""
@@ -147,7 +147,7 @@ class PermutationImportanceSelector(RankedSelector):
         train = np.setdiff1d(np.arange(rows.y.size), held_out)
         if len(held_out) < 2:
             raise ValueError(
-                f"PermutationImportanceSelector: expected at least two rows held out, got {len(held_out)} of "
+                f"PermutationImportanceSelector: expected at least two held-out rows, got {len(held_out)} of "
                 f"n_samples = {rows.y.size}; fit it on more rows."
             )
         return train, np.sort(np.array(held_out, dtype=np.int64))

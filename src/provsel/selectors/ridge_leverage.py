@@ -142,8 +142,10 @@ class RidgeLeverageSelector(BaseSelector):
         number = isinstance(ridge, int | float | np.number) and not isinstance(ridge, bool)
         if ridge is not None and not (number and 0 < ridge < np.inf):
             raise ValueError(
-                f"RidgeLeverageSelector: expected ridge None or a positive, finite number, got {ridge!r}; "
+                f"RidgeLeverageSelector: expected ridge to be None or a positive, finite number, got {ridge!r}; "
                 f"for no ridge use LeverageScoreSelector."
             )
         if self.strategy not in STRATEGIES:
-            raise ValueError(f"RidgeLeverageSelector: expected strategy in {STRATEGIES}, got {self.strategy!r}.")
+            raise ValueError(
+                f"RidgeLeverageSelector: expected strategy to be one of {STRATEGIES}, got {self.strategy!r}."
+            )

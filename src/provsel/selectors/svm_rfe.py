@@ -270,7 +270,7 @@ class _Trainer:
         return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.target).coef_, {}
 
     def _ridge(self, columns: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """As `_liblinear`, of the one problem of regression, and the gradient that is left."""
+        """Like `_liblinear`, of the one problem of regression, and the gradient that is left."""
         n_samples, n_features = columns.shape
         is_sparse = sparse.issparse(columns) and n_samples * n_features > DENSE_ENTRIES
         if sparse.issparse(columns) and not is_sparse:
@@ -289,7 +289,7 @@ class _Trainer:
         return model.coef_[None, :], {"n_iter": 1, "gradient": gradient}
 
     def _libsvm(self, columns: RemainingColumns) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """As `_liblinear`, and the most iterations.
+        """Like `_liblinear`, and the most iterations.
 
         Of each pair of classes i < j, the dual variables stand in row j - 1 for i, row i for j.
         """
@@ -311,18 +311,20 @@ def _checked_options(
     part = isinstance(step, Real) and not isinstance(step, Integral) and 0 < float(step) < 1
     if not (whole or part):
         raise ValueError(
-            f"{name}: expected step an integer >= 1, the features to drop a round, or a fraction in (0, 1) of the "
+            f"{name}: expected step to be an integer >= 1, the number of features dropped in each round, or a "
+            f"fraction in (0, 1) of "
+            f"the "
             f"remaining features, got {step!r}."
         )
     if not _is_positive(C):
-        raise ValueError(f"{name}: expected C positive and finite, got {C!r}.")
+        raise ValueError(f"{name}: expected C to be positive and finite, got {C!r}.")
     if solver not in SOLVERS:
-        raise ValueError(f"{name}: expected solver in {SOLVERS}, got {solver!r}.")
+        raise ValueError(f"{name}: expected solver to be one of {SOLVERS}, got {solver!r}.")
     if solver != "auto" and (solver == "ridge") != is_ridge:
         allowed = "'auto' or 'ridge' for numbers" if is_ridge else "other than 'ridge' for classes"
         raise ValueError(f"{name}: expected solver {allowed}, got {solver!r}; change solver or task.")
     if tol is not None and not _is_positive(tol):
-        raise ValueError(f"{name}: expected tol None or positive and finite, got {tol!r}.")
+        raise ValueError(f"{name}: expected tol to be None or positive and finite, got {tol!r}.")
     if solver == "auto":
         primal = n_samples > max(PRIMAL_ROWS, PRIMAL_RATIO * n_features)
         solver = "libsvm" if n_samples <= GRAM_ROWS else "liblinear_primal" if primal else "liblinear"
