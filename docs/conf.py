@@ -81,6 +81,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "download_all_examples": False,
+    "reset_modules": ("gallery_style.set_style",),
+    "thumbnail_size": (640, 400),
     "show_memory": False,
     "capture_repr": (),  # what the last line of a figure returns says nothing
     "show_signature": False,

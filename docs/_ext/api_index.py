@@ -7,7 +7,7 @@ from pathlib import Path
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.M | re.S)
-KEPT = re.compile(r"^(?P<marks>#+) (?P<title>.+)$|^```\{eval-rst\}\n(?P<block>.*?)^```", re.M | re.S)
+KEPT = re.compile(r"^(?P<marks>#+) (?P<title>[^\n]+)$|^```\{eval-rst\}\n(?P<block>.*?)^```", re.M | re.S)
 
 
 def index_lines() -> tuple[list[str], list[Path]]:

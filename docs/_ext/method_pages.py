@@ -48,6 +48,8 @@ PROMISES = {
 }
 """Guarantees by their names: the method of a class that has one, and what it says."""
 
+UNDECIDED = "inconclusive"
+
 EXAMPLE_SIZE = 20
 
 
@@ -149,7 +151,7 @@ def standing(line: Mapping[str, Any], n_methods: int) -> list[str]:
 
 
 def beside_all_features(compared: pd.DataFrame) -> list[str]:
-    """Return a table with a line for each size: the difference from all features, and its verdict, by domain."""
+    """Return a table with a line for each size: the difference from all features, and its verdict if it has one."""
     domains = list(dict.fromkeys(compared["domain"]))
     lines = [f"| features | {' | '.join(domains)} |", f"|---|{'---|' * len(domains)}"]
     for size, of_size in compared.groupby("size", sort=False):
@@ -161,7 +163,8 @@ def beside_all_features(compared: pd.DataFrame) -> list[str]:
                 continue
             row = by_domain.loc[domain]
             interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if domain == EVERYWHERE else ""
-            cells.append(f"{row['difference']:+.1f}{interval} {row['verdict']}")
+            verdict = "" if row["verdict"] == UNDECIDED else f" {row['verdict']}"
+            cells.append(f"{row['difference']:+.1f}{interval}{verdict}")
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
@@ -182,16 +185,16 @@ def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: p
     own_comparisons = compared[compared["method"] == name]
     if not own_comparisons.empty:
         lines += [
-            "Points of balanced error more than all features have, for all domains with the 95 % interval. "
-            "*Inconclusive*: the benchmark cannot tell them apart, see "
+            "Points of balanced error more than all features have, for all domains with the 95 % interval. A number "
+            "without a word is inconclusive: the benchmark cannot tell the two apart, see "
             "[how far the results hold](../benchmark.md#how-far-the-results-hold).",
             "",
             *beside_all_features(own_comparisons),
             "",
         ]
-    command = shlex.join(["provsel", "run", "dataset=digits", *method.overrides(EXAMPLE_SIZE)])
+    settings = " \\\n    ".join(shlex.quote(setting) for setting in method.overrides(EXAMPLE_SIZE))
     lines += ["## Run it", "", "As the benchmark does, on the digits of scikit-learn:", ""]
-    lines += ["```console", f"$ {command}", "```", ""]
+    lines += ["```console", f"$ provsel run dataset=digits \\\n    {settings}", "```", ""]
     lines += ["[The leaderboard](../benchmark.md#the-leaderboard) has all methods.", ""]
     return "\n".join(lines)
 
