@@ -153,16 +153,25 @@ def plain_text(app, what, name, obj, options, lines):
             lines[number] = "".join(parts)
 
 
-TOGGLE = '><span class="toctree-toggle"'
+FOR_SCREEN_READERS = {
+    # the theme gives the toggles in the list of sections no name
+    '<summary><span class="toctree-toggle"': '<summary aria-label="Pages below"><span class="toctree-toggle"',
+    # the corner of a table is no header of anything
+    '<th class="head"><p></p></th>': '<td class="head"></td>',
+}
 
 
-def name_toggles(app, error):
-    """Give the toggles in the list of sections a name for screen readers, which the theme leaves out."""
-    for page in [] if error else Path(app.outdir).rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        named = text.replace(f"<summary{TOGGLE}", f'<summary aria-label="Pages below"{TOGGLE}')
-        if named != text:
-            page.write_text(named, encoding="utf-8")
+def repair_pages(app, error):
+    """Change in the built pages what screen readers stumble over."""
+    if error:
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        before = page.read_text(encoding="utf-8")
+        after = before
+        for theirs, ours in FOR_SCREEN_READERS.items():
+            after = after.replace(theirs, ours)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
 
 
 def mathml(self, node):
@@ -177,4 +186,4 @@ def setup(app):
     """Register what is written here."""
     app.add_html_math_renderer("mathml", (mathml, None), (mathml, None))
     app.connect("autodoc-process-docstring", plain_text, priority=900)
-    app.connect("build-finished", name_toggles, priority=100)  # before the report is put beside the pages
+    app.connect("build-finished", repair_pages, priority=100)  # before the report is put beside the pages
