@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from provlab.core.artefact import Artefact, Entry
 from provlab.core.frames import entry_trials, headline_columns
-from provlab.core.store import SCHEMA, TIMING, TrialReader
+from provlab.core.snapshot import TrialReader
+from provlab.core.store import SCHEMA, TIMING
 from provlab.core.summaries import value_counts, versions
 from provlab.core.tables import value_text
 from provlab.project.project import tool

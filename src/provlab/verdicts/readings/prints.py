@@ -17,7 +17,7 @@ from scipy.stats import kendalltau
 
 from provlab.core.frames import TIMES
 from provlab.core.recipe import load_recipe
-from provlab.core.store import TrialReader
+from provlab.core.snapshot import TrialReader
 from provlab.verdicts.claims.comparison import AbstractComparison
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.claims.stored import artefact_layout
