@@ -91,7 +91,7 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
 
     universes = list(multiverse.universes_of_print(artefact))
     places = multiverse.readings.places
-    varied = [k for k in range(len(places)) if any(universe[k] for universe in universes)]
+    varied = np.flatnonzero(np.any(universes, axis=0)).tolist()
     lines = []
     for universe in universes:
         likenesses: list[Likeness | None] = []
