@@ -21,7 +21,7 @@ from provlab.core.composition import Composer
 from provlab.core.frames import planned_trials
 from provlab.core.plan import cells_of, feature_names_of, load_from, places_of_first
 from provlab.core.protocols import AbstractStatedFolds
-from provlab.core.store import TrialReader
+from provlab.core.snapshot import TrialReader
 from provlab.data.loaders.tables import table_entries
 from provlab.project.documents import read_as, read_plain_yaml, read_record
 from provlab.project.messages import did_you_mean

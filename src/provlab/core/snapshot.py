@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -183,3 +183,7 @@ class StoreSnapshot:
         column = self.table["cell"].combine_chunks()
         codes = column.indices.to_numpy()[rows]
         return pd.Categorical.from_codes(codes, column.dictionary.to_pylist())
+
+
+TrialReader: TypeAlias = TrialStore | StoreSnapshot
+"""What reads trials: the store, or a snapshot of it."""

@@ -16,7 +16,7 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,13 +26,7 @@ from provlab.core.protocols import COLUMNS
 from provlab.core.records import IDENTITY, check_identities, check_ranges
 from provsel.files import probe, remove_abandoned, replacing
 
-if TYPE_CHECKING:
-    from provlab.core.snapshot import StoreSnapshot
-
 log = logging.getLogger(__name__)
-
-TrialReader: TypeAlias = "TrialStore | StoreSnapshot"
-"""What reads trials: the store, or a snapshot of it."""
 
 VERSION = 1
 """Raised when a column changes its meaning; a new column is filled with nulls in older files."""
