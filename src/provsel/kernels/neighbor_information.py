@@ -168,9 +168,7 @@ def _places(lines: Array, rows: NDArray[np.int64], keys: Array) -> NDArray[np.in
     return places - starts
 
 
-def _radius_of_pairs(
-    values: Array, target: Array, by_value: NDArray[np.int64], line: Array, n_neighbors: int
-) -> Array:
+def _radius_of_pairs(values: Array, target: Array, by_value: NDArray[np.int64], line: Array, n_neighbors: int) -> Array:
     """Return the distance of each point (value, target) to its neighbour number k, by the larger difference.
 
     Shape (b, n), of values that are in the order of the sorted target; `by_value` orders them, which gives `line`.
@@ -297,4 +295,3 @@ def _close(
             np.maximum(distance, np.abs(target[near] - target[point]), out=distance)
             distance.partition(k, axis=1)  # the nearest is the point itself
             radius[rows[some], points[some]] = distance[:, k]
-
