@@ -137,7 +137,7 @@ def _signs(trial: MeasuredTrial) -> NDArray[np.float64] | None:
 
 
 def _dual_optimum(gram: NDArray[np.float64], signs: NDArray[np.float64], C: float) -> tuple[float, float, float]:
-    """Return the dual value, its gap and ||w||^2 of the soft-margin SVM on a Gram matrix; inf if the gap was not reached."""
+    """Return dual value, gap and ||w||^2 of the soft-margin SVM on a Gram matrix; inf if the gap was not reached."""
     from provsel.models._libsvm_library import fit_gram
 
     svm = fit_gram(gram, (signs > 0).astype(np.int64), C=C, tol=1e-6, max_iter=MOST_ITERATIONS)

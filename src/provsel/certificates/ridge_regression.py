@@ -140,7 +140,7 @@ class RidgeRegressionRisk(Theorem):
 
 @dataclass(frozen=True)
 class _Target:
-    """U^T y, shape (rank,), the squared length of the part of y orthogonal to the columns of X, and the number of rows."""
+    """U^T y, shape (rank,), the squared length of the part of y orthogonal to X's columns, and the number of rows."""
 
     along: NDArray[np.float64]
     rest: float

@@ -106,7 +106,7 @@ class _Problems:
         return order
 
     def _enter(self, basis: Array) -> tuple[NDArray[np.int64], Array, Array]:
-        """Move to the step where the next columns enter; return them, their orthonormal parts and the parts' lengths."""
+        """Move to where the next columns enter; return them, their orthonormal parts and the parts' lengths."""
         entering = np.full(self.every.size, NOTHING)
         fresh = np.zeros_like(self.mask)
         lengths = np.zeros(self.every.size)

@@ -208,7 +208,7 @@ def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Ar
 
 
 def _gap_after(ordered: Array, step: int) -> Array:
-    """Return the distance of each sorted number to the nearer of the two that are `step` places away, shape (..., n)."""
+    """Return each sorted number's distance to the nearer of the two that are `step` places away, shape (..., n)."""
     gap = np.full(ordered.shape, np.inf)
     if step < ordered.shape[-1]:
         apart = ordered[..., step:] - ordered[..., :-step]
