@@ -106,7 +106,7 @@ class SubsetParts(NamedTuple):
 
 
 def usual_parts(view: TrainingView, columns: NDArray[np.int64], k: int | None) -> SubsetParts:
-    """Return the parts that all selectors share, with errors relative to the largest singular value; raise if X is 0."""
+    """Return the parts for all selectors, with errors relative to the largest singular value; raise if X is zero."""
     m = columns.size if k is None else max(k, columns.size)
     truncated = needs_truncation(view.X, m + 1)
     spectrum, rank = spectrum_of(view, m, truncated)

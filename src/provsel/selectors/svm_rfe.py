@@ -263,7 +263,7 @@ class _Trainer:
         return sparse.csr_matrix(self.view.X, dtype=np.float64)
 
     def _liblinear(self, columns: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Return w of each binary problem, shape (n_problems, m), and other results of the round: no iterations here."""
+        """Return w of each binary problem, shape (n_problems, m), and other results of a round: no iterations here."""
         if self.solver == "liblinear_primal":
             svm = LinearSVC(dual=False, fit_intercept=False, C=self.C, tol=self.tol)
             return svm.fit(columns, self.target).coef_, {}
