@@ -445,7 +445,7 @@ def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
 
 
 def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
-    """Return each line's value at its number by PCHIP: NaN beyond the known sizes, and between if one is missing.
+    """Return the value of each line at its number by PCHIP: NaN outside the known sizes, or if one is missing.
 
     Parameters
     ----------
