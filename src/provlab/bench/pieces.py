@@ -128,6 +128,9 @@ def selection_overlaps(name: str, cells: Sequence[PanelCell], store: TrialReader
     chosen = [entry for entry in cells if entry.size == max(sizes, default=0)]
     selections = _one_judge(_trials(chosen, store, ["features", "feature_names", "n_features"]))
     selections = selections[selections["features"].notna() & (selections["draw"] == 0)]
+    last = selections["features"].map(lambda features: max(features, default=0)).max()
+    # places of columns in the data set, of which folds may leave out others
+    selections = selections.assign(n_features=max(selections["n_features"].max(), last + 1))
     table = overlaps(selections)
     first, second = np.triu_indices(len(table), 1)
     overlap = table.to_numpy()[first, second]
