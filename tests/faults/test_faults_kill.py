@@ -177,7 +177,7 @@ def test_a_living_writer_whose_file_was_taken_for_a_dead_ones_writes_again(store
     count.clear()
     n_robberies = 2
     with pytest.raises(
-        FileNotFoundError, match=r"store .*: expected files that stay while they are written, got 'No su"
+        FileNotFoundError, match=r"store .*: expected files that nobody removes while they are written, got 'No su"
     ):
         stored.append(fake_records(12, 3))
     assert leftovers(stored.folder) == []

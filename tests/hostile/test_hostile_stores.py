@@ -51,13 +51,13 @@ def with_values(records, name, value):
     return [record | {name: value} for record in records]
 
 
-OTHER_TRIAL = "expected trials whose keys, cells and data follow from their configs and numbers, got"
+OTHER_TRIAL = "expected keys, cells and data that follow from the configs and numbers of the trials, got"
 NO_CONFIG = "expected a config of data set, selector and protocol, got"
 CHANGES = {
     "cells exchanged": (lambda records: exchanged(records, "cell"), OTHER_TRIAL),
     "configs exchanged": (lambda records: exchanged(records, "config"), OTHER_TRIAL),
     "keys exchanged": (lambda records: exchanged(records, "key"), OTHER_TRIAL),
-    "nested config": (lambda records: with_config(records, NESTED), "it is nested in more than 60 levels"),
+    "nested config": (lambda records: with_config(records, NESTED), "it is nested more than 60 levels"),
     "config is a list": (lambda records: with_config(records, "[]"), NO_CONFIG),
     "config is no JSON": (lambda records: with_config(records, "{"), NO_CONFIG),
     "config without data": (lambda records: with_config(records, '{"dataset":5}'), NO_CONFIG),

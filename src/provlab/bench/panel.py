@@ -21,7 +21,7 @@ from provlab.core.composition import Composer
 from provlab.core.frames import planned_trials
 from provlab.core.plan import cells_of, feature_names_of, load_from, places_of_first
 from provlab.core.protocols import AbstractStatedFolds
-from provlab.core.store import TrialReader
+from provlab.core.snapshot import TrialReader
 from provlab.data.loaders.tables import table_entries
 from provlab.project.documents import read_as, read_plain_yaml, read_record
 from provlab.project.messages import did_you_mean
@@ -130,7 +130,7 @@ def larger_datasets() -> Mapping[str, PanelDataset]:
 
 
 def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
-    """Return a set of the loader `tables`; known relevant columns, which come first, are shuffled among the others."""
+    """Return a data set of the loader `tables`; relevant columns, which come first in the file, are shuffled."""
     entry = table_entries()[name]
     choose = ["dataset=tables", f"dataset.set={name}", "+dataset.distinct_rows=true", "preparation=varying", *settings]
     if entry.relevant:
@@ -237,7 +237,7 @@ def shape_of(cell: Cell) -> tuple[int, int]:
 
 @cache
 def _stored_shapes() -> dict[str, tuple[int, int]]:
-    """Return columns and classes by the identity of a data set, which has the SHA-256 of its files."""
+    """Return columns and classes of a data set, cached by its identity, which contains the SHA-256 of its files."""
     path = stored_folder() / TABLE
     lines = pd.read_csv(path, usecols=["data", "columns", "classes"]) if path.is_file() else pd.DataFrame()
     return {line.data: (line.columns, line.classes) for line in lines.itertuples()}
@@ -245,7 +245,7 @@ def _stored_shapes() -> dict[str, tuple[int, int]]:
 
 @cache
 def _shapes_after_preparation() -> dict[str, tuple[int, int]]:
-    """Return columns that a preparation leaves in each fold, and classes, by what chooses a data set: of its card."""
+    """Return from a data set's card how many columns a preparation leaves in each fold, and the classes."""
     path = stored_folder() / CARDS
     lines = pd.read_csv(path, usecols=["choose", "prepared", "classes"]) if path.is_file() else pd.DataFrame()
     return {line.choose: (line.prepared, line.classes) for line in lines.itertuples()}
@@ -262,12 +262,12 @@ READ = {
 
 
 def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
-    """Return a line a cell: how the frame calls it."""
+    """Return a line per cell: how the frame calls it."""
     return pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
 
 
 def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
-    """Return the stored trials of some cells as a panel."""
+    """Return the stored trials of the given cells as a panel."""
     read = [*READ, "r2", "select_cpu", "shared_cpu", "features", "feature_names", "n_features", *WHERE]
     trials = planned_trials(store, [entry.cell for entry in cells], read).rename(columns=READ)
     trials["select_cpu"] += trials["shared_cpu"]
@@ -289,9 +289,9 @@ def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
 
 
 def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
-    """Return trials whose `features` mean the same columns in each fold, where a preparation made others in each.
+    """Return trials whose `features` mean the same columns in each fold, even if the preparation differs by fold.
 
-    They are places of columns in the data set; those that a preparation made, such as of a category, follow them.
+    Numbers are places of columns in the data set; columns that a preparation creates, such as of categories, follow.
     """
     if trials["feature_names"].isna().all():
         return trials
@@ -305,7 +305,7 @@ def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.
 
 
 def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
-    """Return what only the folds of a selection tell together, where each has one and leaves something out."""
+    """Return measures that need all folds of a selection, if every fold has one and leaves some features out."""
     if trials["features"].isna().any():
         return {}
     measures: dict[str, float] = {}

@@ -28,7 +28,8 @@ from provlab.bench.panel import (
 )
 from provlab.core.frames import planned_trials
 from provlab.core.plan import places_of_first
-from provlab.core.store import TrialReader, TrialStore
+from provlab.core.snapshot import TrialReader
+from provlab.core.store import TrialStore
 from provlab.data import MissingDataError
 from provlab.run.runner import run_cells
 from provlab.verdicts.panel_families import overlaps

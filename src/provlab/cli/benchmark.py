@@ -110,7 +110,7 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
     Raises
     ------
     ValueError
-        For another setting, and where neither selector nor data set has settings.
+        For any other setting, and if neither selector nor data set has settings.
     """
     from provlab.core.overrides import setting
 
@@ -199,7 +199,7 @@ def described(result: Standing) -> Iterator[RenderableType]:
 
 
 def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
-    """Return a line a method: columns of a leaderboard as `columns` has them, without the numbers that are missing."""
+    """Return a line per method with the columns of a leaderboard, without missing numbers."""
     lines = []
     for method, row in board.iterrows():
         line = {"method": str(method)}
@@ -380,6 +380,7 @@ def call_panel(options: argparse.Namespace) -> int:
 
 def _call_larger(options: argparse.Namespace, executor: Mapping[str, Any]) -> int:
     """Compute data sets of the larger benchmark, a line for each, and return 1 where one could not be computed."""
+    from provlab.bench.larger_answers import write_answers
     from provlab.bench.panel import larger_datasets, some
     from provlab.bench.pieces import compute, in_turn, pieces_folder
 
@@ -391,6 +392,7 @@ def _call_larger(options: argparse.Namespace, executor: Mapping[str, Any]) -> in
     for line in compute(chosen, Path(options.results), pieces_folder(), executor, options.hours):
         print(line, flush=True)
         status = max(status, int("state" in line))
+    print(f"answers: {write_answers(pieces_folder())}")
     return status
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -96,7 +96,7 @@ class StoreSnapshot:
         self._highest = dict(zip(self._slices, highest, strict=True))
 
     def with_large(self, cells: Iterable[str]) -> StoreSnapshot:
-        """Return this snapshot with the lists of features of some cells, for what asks for them again and again."""
+        """Return this snapshot with the lists of features of the given cells, which are read once for all uses."""
         snapshot, chosen = copy(self), frozenset({*cells} & self._slices.keys())
         snapshot._lists = chosen, StoreSnapshot(self.store, LARGE, cells=chosen)
         return snapshot
@@ -112,7 +112,7 @@ class StoreSnapshot:
         return sum(self.rows(cell).size for cell in cells)
 
     def has_any(self, cells: Iterable[Planned]) -> bool:
-        """Return whether a planned trial of one of some cells is stored."""
+        """Return whether a planned trial of one of the given cells is stored."""
         return any(self.rows(cell).size for cell in cells)
 
     def rows(self, cell: Planned) -> NDArray[np.int64]:
@@ -139,7 +139,7 @@ class StoreSnapshot:
         return self.table[name]
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of some cells, sorted as `table` is, each once; see `TrialStore.query` and `column`."""
+        """Return the records of the given cells, each once, in the order of `table`; see `TrialStore.query`."""
         chosen = self._slices.keys() if cells is None else self._slices.keys() & {*cells}
         slices = [self._slices[name] for name in sorted(chosen)]
         rows = np.concatenate([np.empty(0, np.int64), *(np.arange(part.start, part.stop) for part in slices)])
@@ -149,11 +149,11 @@ class StoreSnapshot:
         return self.take(rows, columns)
 
     def numbers(self, rows: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        """Return repeat, fold and draw of some rows of `table`."""
+        """Return repeat, fold and draw of the given rows of `table`."""
         return dict(zip(NUMBERS, self._numbers[:, rows], strict=True))
 
     def take(self, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
-        """Return columns of some rows of `table`, texts as plain ones; lists of features are read from the store."""
+        """Return columns of the given rows of `table`, with plain strings; lists are read from the store."""
         records: dict[str, pa.ChunkedArray] = {}
         for name in columns:
             if name in LARGE and name not in self.table.column_names:
@@ -164,7 +164,7 @@ class StoreSnapshot:
         return pa.table(records)
 
     def _read_lists(self, name: str, rows: NDArray[np.int64]) -> pa.ChunkedArray:
-        """Return the lists of some rows; null of a trial that has gone from the store since."""
+        """Return the lists of the given rows; null for a trial that has left the store since."""
         cells = self._cell_of(rows)
         ids = frozenset(cells.categories[np.unique(cells.codes)])
         read_cells, lists = self._lists or (frozenset(), None)
@@ -183,3 +183,7 @@ class StoreSnapshot:
         column = self.table["cell"].combine_chunks()
         codes = column.indices.to_numpy()[rows]
         return pd.Categorical.from_codes(codes, column.dictionary.to_pylist())
+
+
+TrialReader: TypeAlias = TrialStore | StoreSnapshot
+"""What reads trials: the store, or a snapshot of it."""

@@ -97,7 +97,7 @@ def cpu_limit(seconds: float) -> Iterator[None]:
         return
 
     def stop(*_: Any) -> None:
-        raise OutOfTimeError(f"expected a selection within {seconds:g} CPU seconds, got one that was cut off then")
+        raise OutOfTimeError(f"the selection was stopped at its limit of {seconds:g} CPU seconds")
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -123,15 +123,15 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
     try:
         if any(name in cut_off and size >= cut_off[name] for name, size in asked.items()):
             raise OutOfTimeError(
-                f"expected a selection within {limit:g} CPU seconds, got one that was not tried: this method was cut "
-                f"off on this data set before, in this fold or another, with as many features or fewer"
+                f"the selection was not tried: this method was stopped at its limit of {limit:g} CPU seconds on this "
+                f"data set before, in this fold or another, with as many features or fewer"
             )
         with view.measured() as memory, cpu_limit(limit):
             fitted = fit_selector(method, seed, view)
         peak = memory()
         cost = fitted.selecting.own + fitted.selecting.shared
         if cost.cpu > limit:
-            raise OutOfTimeError(f"expected a selection within {limit:g} CPU seconds, got one that takes longer")
+            raise OutOfTimeError(f"the selection takes longer than its limit of {limit:g} CPU seconds")
         record = classify(method, fitted, fold, seed) | {"subset_ratio": subset_ratio(fitted)}
     except (ImportError, MemoryError, KeyboardInterrupt):
         raise

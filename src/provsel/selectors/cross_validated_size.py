@@ -149,7 +149,7 @@ class CrossValidatedSize(SelectorAround):
         )
 
     def _known_task(self) -> tuple[list[str], str]:
-        """Return the names of the selector's parameters, nested ones too, that say the task, and what is said of it."""
+        """Return the names of the selector's parameters, including nested ones, that set the task, and their values."""
         parameters = self.selector.get_params()
         names = [name for name in parameters if name.rpartition("__")[2] == "task"]
         said = {parameters[name] for name in names} - {"auto"}
@@ -186,20 +186,20 @@ class CrossValidatedSize(SelectorAround):
                 if not np.isfinite(score):
                     raise ValueError(
                         f"CrossValidatedSize: expected finite scores, got {score} on {y[test].size} rows in fold "
-                        f"{fold}; give fewer folds, or another scoring."
+                        f"{fold}; use fewer folds or another scoring."
                     )
         return scores
 
     def _checked_sizes(self, n_features: int) -> NDArray[np.int64]:
-        """Return the numbers of features to try, increasing, or raise for any bad option."""
+        """Return the numbers of features to try, increasing, or raise for an invalid option."""
         own = isinstance(self.selector, BaseSelector)
         if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
             raise ValueError(
                 f"CrossValidatedSize: expected a provsel selector with n_features_to_select, got "
-                f"{self.selector!r:.80}; a method that chooses its number itself goes into AtSize first."
+                f"{self.selector!r:.80}; wrap a method that chooses its own number in AtSize first."
             )
         if self.rule not in RULES:
-            raise ValueError(f"CrossValidatedSize: expected rule in {RULES}, got {self.rule!r}.")
+            raise ValueError(f"CrossValidatedSize: expected rule to be one of {RULES}, got {self.rule!r}.")
         most = n_features if self.most is None else self.most
         if self.sizes is None:
             candidate_sizes: list[Any] = [most]
