@@ -139,7 +139,11 @@ def test_claims_on_two_artefacts_are_written_with_both(results):
     claims = current_project().root / "experiments" / "made2000" / "claims.yaml"
     claims.write_text(claims.read_text().replace("than: Random, columns: [r=30], over: folds", "than: Lvg, "
                       "than_artefact: made2000/text, columns: [r=30], over: datasets"))  # fmt: skip
-    with pytest.raises(ValueError, match=r"got made2000/table: claims rest on it and made2000/text; .* or name both"):
+    with pytest.raises(
+        ValueError,
+        match=r"got made2000/table: claims rest on it and made2000/text; .* or name them "
+        r"all",
+    ):
         write_reference(results, SMALL, ["table"])
     assert not (results / "reference").exists()
 

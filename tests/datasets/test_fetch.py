@@ -166,8 +166,8 @@ def test_a_file_in_the_mirror_is_not_downloaded(write, server, mirror, data_fold
     ("path", "changes", "message"),
     [
         ("/other", {}, rf"expected SHA-256 {SHA} .*, found SHA-256 {hashlib.sha256(GOOD[::-1]).hexdigest()}\. Nothing"),
-        ("/endless", {}, f"it sends more than the registered {len(GOOD)} bytes of set/file.bin"),
-        ("/endless", {"size": None, "max_size": 100_000}, "it sends more than the registered 100000 bytes"),
+        ("/endless", {}, f"the server sends more than the registered {len(GOOD)} bytes"),
+        ("/endless", {"size": None, "max_size": 100_000}, "the server sends more than the registered 100000 bytes"),
         ("/missing", {}, "404"),
         ("/down", {}, "503"),
         ("/cut", {}, "100000 bytes read"),
@@ -300,7 +300,11 @@ def test_the_address_comes_before_the_converter(write, server):
 @pytest.mark.parametrize(
     ("change", "raw", "message"),
     [
-        ({"content_sha256": "0" * 64}, "/good", "set/file.xz: the converter pack_xz made another file of raw/file"),
+        (
+            {"content_sha256": "0" * 64},
+            "/good",
+            "set/file.xz: the converter pack_xz made a different file from raw/file",
+        ),
         ({}, "/missing", "could not fetch raw/file of thing: .* 404 "),
     ],
 )
@@ -405,7 +409,7 @@ def test_the_command_says_what_is_there_and_what_is_not(write, server, capsys):
     assert shown.err == ""
     server.requests.clear()
     assert main(["fetch", "many", "nope"]) == 2
-    assert "provsel: no source named 'nope'; registered sources are bad, either" in capsys.readouterr().err
+    assert "provsel: no source is called 'nope'; registered sources are bad, either" in capsys.readouterr().err
     assert server.requests == []
 
 

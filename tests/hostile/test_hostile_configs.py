@@ -215,7 +215,7 @@ def nested(levels):
         (float("inf"), "seed: expected a text, a finite number"),
         (b"bytes", "seed: expected a text, a finite number"),
         (REPO, "seed: expected a text, a finite number"),
-        ({1: 2}, "seed: expected names as keys, got 1"),
+        ({1: 2}, "seed: expected strings as keys, got 1"),
         ([0] * 20_000, "expected at most 10000 values, got more"),
     ],
 )

@@ -50,7 +50,7 @@ def with_values(records, name, value):
     return [record | {name: value} for record in records]
 
 
-OTHER_TRIAL = "expected trials whose keys, cells and data follow from their configs and numbers, got"
+OTHER_TRIAL = "expected keys, cells and data that follow from the configs and numbers of the trials, got"
 NO_CONFIG = "expected a config of data set, selector and protocol, got"
 CHANGES = {
     "cells exchanged": (lambda records: exchanged(records, "cell"), OTHER_TRIAL),
@@ -59,7 +59,7 @@ CHANGES = {
     "other data": (lambda records: with_values(records, "data", "0" * 64), OTHER_TRIAL),
     "no data": (lambda records: with_values(records, "data", None), OTHER_TRIAL),
     "other folds": (lambda records: with_values(records, "fold", 1), OTHER_TRIAL),
-    "nested config": (lambda records: with_config(records, NESTED), "it is nested in more than 60 levels"),
+    "nested config": (lambda records: with_config(records, NESTED), "it is nested more than 60 levels"),
     "config is a list": (lambda records: with_config(records, "[]"), NO_CONFIG),
     "config is no JSON": (lambda records: with_config(records, "{"), NO_CONFIG),
     "config without data": (lambda records: with_config(records, '{"dataset":5}'), NO_CONFIG),

@@ -152,7 +152,7 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
         Of the methods that select.
     words : Words
     to_all : DataFrame or None
-        Their differences to all features, see `FoldDifferences.to`; None where these were not run.
+        Their differences to all features, see `FoldDifferences.to`; None if these were not run.
     of_all : str
         What all features are called.
     """

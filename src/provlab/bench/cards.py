@@ -136,7 +136,7 @@ def state_of(errors: Mapping[str, float], guessing: float) -> str:
 
 
 def _n_repeated(dataset: Mapping[str, Any], data: Dataset) -> int:
-    """Return how many rows equal an earlier one: of all that there are where these are left out, else of those here."""
+    """Return how many rows equal an earlier one, counted before repeated rows were left out."""
     if dataset.get("distinct_rows"):
         data = load_from({key: value for key, value in dataset.items() if key not in SAMPLE})
     return data.n_rows - sampled(data, **{**SAMPLE, "distinct_rows": True}).n_rows
@@ -172,9 +172,9 @@ def _linear(data: Dataset) -> Any:
 
 
 def _rotated(rows: Rows) -> Rows:
-    """Return the rows in coordinates of the span of the training rows, where these are fewer than the columns.
+    """Return the rows in coordinates of the training rows' span, if there are fewer rows than columns.
 
-    A linear model whose penalty is the squared length of its vector predicts the same from them.
+    A linear model with a squared penalty predicts the same from these coordinates.
     """
     n, d = rows.train.shape
     if d <= n:
@@ -187,7 +187,7 @@ def _rotated(rows: Rows) -> Rows:
 
 
 def _best_column(data: Dataset, folds: list[Rows]) -> tuple[str, float]:
-    """Return the column on which a tree errs least, and its error."""
+    """Return the column whose one-column tree has the smallest error, and that error."""
     first = folds[0]
     score = f_regression if data.is_regression else f_classif
     strength = np.nan_to_num(score(first.train, first.y)[0], posinf=np.inf)

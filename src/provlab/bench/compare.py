@@ -95,7 +95,7 @@ class Comparison(pd.DataFrame):
 
 
 def _shown(comparison: Comparison) -> pd.DataFrame:
-    """Return what is printed of a comparison, as texts: what decides comes first, in 80 columns with short names."""
+    """Return the printed columns of a comparison as strings, the deciding ones first, with names for 80 columns."""
     headline = comparison.headline
     signed = "{:+.2f}" if headline.unit else "{:+.4f}"
     low = _texts(comparison["low"], headline.text)
@@ -113,7 +113,7 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
 
 
 def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
-    """Return values as texts, empty where there is none."""
+    """Return values as strings, empty where there is none."""
     texts = pd.Series("", values.index)
     is_known = values.notna()
     texts[is_known] = [visible_line(text_of(value)) for value in values[is_known]]
@@ -121,7 +121,7 @@ def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """Return what stands below the table: what the difference is, further columns, and why methods failed."""
+    """Return the notes below the table: the meaning of the difference, further columns, and why methods failed."""
     printed = (comparison.headline.column, "low", "high", "difference", "p", "n_selected", "stability")
     further = [name for name in comparison.select_dtypes("number") if name not in printed]
     first = visible_line(str(comparison.index[0]))
@@ -290,23 +290,26 @@ def compare(
 
 
 def _check_estimators(methods: Any, model: Any, preparation: Any) -> None:
-    """Refuse what is no mapping of unfitted estimators."""
+    """Raise unless `methods` is a mapping of names to unfitted estimators."""
     if not isinstance(methods, Mapping) or not methods:
         raise ValueError(
-            f'compare: expected a mapping of names to selectors, got {methods!r:.80}; such as {{"RFE": RFE(...)}}.'
+            f'compare: expected a mapping of names to selectors, got {methods!r:.80}; pass {{"RFE": RFE(...)}}.'
         )
     estimators = list(methods.items())
     if model is not None:
         estimators.append(("model", model))
     for name, estimator in estimators:
         if not isinstance(estimator, BaseEstimator):
-            raise ValueError(f"compare: {name}: expected an unfitted estimator, got {estimator!r:.80}; call the class.")
+            raise ValueError(
+                f"compare: {name}: expected an instance of an estimator, got {estimator!r:.80}; write "
+                f"it with its arguments, such as RFE(...)."
+            )
     if not isinstance(preparation, BaseEstimator | str | None):
         raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
 
 
 def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
-    """Return the protocol that an argument `cv` means, and its settings."""
+    """Return the protocol for the argument `cv`, and its settings."""
     if isinstance(cv, int) and not isinstance(cv, bool):
         cv, n_splits = "kfold", cv
     if isinstance(cv, str) and cv in SPLITS:
@@ -322,7 +325,7 @@ def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
 
 
 def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:
-    """Write a run, and return a line a method, with the difference to the first, fold by fold."""
+    """Write a run, and return a line per method, with the difference to the first, fold by fold."""
     table = RunTable(run, store)
     table.write(results / RUNS_FOLDER / run.name, formats=())
     lines = table.frame.set_index("method").rename_axis(None)

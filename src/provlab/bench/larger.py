@@ -14,7 +14,7 @@ from typing import Literal
 
 import pandas as pd
 
-from provlab.bench.panel import CARDS, PanelCell, PanelDataset, base_cell, stored_folder
+from provlab.bench.panel import CARDS, PanelCell, PanelDataset, base_cell, panel_protocol, stored_folder
 from provlab.core.cell import Cell
 from provlab.core.composition import Composer, part_config
 from provlab.core.plan import cells_of
@@ -39,6 +39,8 @@ class LargerMethod:
         Whether labels may be of more than two classes.
     most : int, or None
         Training rows times columns up to which it is run.
+    chosen : bool
+        Whether cross-validation chooses its number of features as well.
     """
 
     choose: tuple[str, ...]
@@ -46,6 +48,7 @@ class LargerMethod:
     tasks: tuple[Task, ...] = ("classification", "regression")
     multiclass: bool = True
     most: int | None = None
+    chosen: bool = True
 
     def overrides(self, size: int) -> list[str]:
         """Return the overrides that choose the method, asked for `size` features."""
@@ -114,7 +117,8 @@ def larger_cells(name: str, dataset: PanelDataset, methods: Mapping[str, LargerM
     """
     base = base_cell(dataset)
     shape = shape_on_card(name)
-    settings = tuple(text for text in dataset.choose if text.startswith(("preparation", "protocol")))
+    of_dataset = [text for text in dataset.choose if text.startswith(("preparation", "protocol"))]
+    settings = (*panel_protocol().choose, *of_dataset)
     cells = []
     for title, method in methods.items():
         if not method.takes(shape, dataset.task):
@@ -123,7 +127,7 @@ def larger_cells(name: str, dataset: PanelDataset, methods: Mapping[str, LargerM
             model: tuple[str, ...] = getattr(judging().judges[judge], dataset.task)
             cell = _cell((*settings, *model, *method.overrides(max(size, 1))))
             cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, cell))
-        if method.sizes != "own" and shape[1] > min(judging().chosen.sizes):
+        if method.chosen and method.sizes != "own" and shape[1] > min(judging().chosen.sizes):
             sizes = tuple(size for size in judging().chosen.sizes if size < shape[1])
             cell = _chosen_cell(settings, tuple(method.overrides(sizes[0])), dataset.task, sizes)
             judge = judging().chosen.judge

@@ -73,7 +73,7 @@ class PanelMethod:
         return selector
 
     def for_numbers(self) -> PanelMethod | None:
-        """Return the method as it selects by a target of numbers: provsel's own class; None where it needs classes."""
+        """Return the method as it selects by a target of numbers: provsel's own class; None if it needs classes."""
         choose = self.choose
         if self.adapter:
             number = "null" if self.sizes == "own" else "SIZE"
@@ -87,7 +87,7 @@ class PanelMethod:
         return method
 
     def installed(self) -> PanelMethod | None:
-        """Return the method with the version of its package that is installed; None where there is none."""
+        """Return the method with the version of its package that is installed; None if there is none."""
         if self.source == "provsel":
             return self
         version = installed_version(self.source)

@@ -130,7 +130,7 @@ def larger_datasets() -> Mapping[str, PanelDataset]:
 
 
 def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
-    """Return a set of the loader `tables`; known relevant columns, which come first, are shuffled among the others."""
+    """Return a data set of the loader `tables`; relevant columns, which come first in the file, are shuffled."""
     entry = table_entries()[name]
     choose = ["dataset=tables", f"dataset.set={name}", "+dataset.distinct_rows=true", "preparation=varying", *settings]
     if entry.relevant:
@@ -237,7 +237,7 @@ def shape_of(cell: Cell) -> tuple[int, int]:
 
 @cache
 def _stored_shapes() -> dict[str, tuple[int, int]]:
-    """Return columns and classes by the identity of a data set, which has the SHA-256 of its files."""
+    """Return columns and classes of a data set, cached by its identity, which contains the SHA-256 of its files."""
     path = stored_folder() / TABLE
     lines = pd.read_csv(path, usecols=["data", "columns", "classes"]) if path.is_file() else pd.DataFrame()
     return {line.data: (line.columns, line.classes) for line in lines.itertuples()}
@@ -245,7 +245,7 @@ def _stored_shapes() -> dict[str, tuple[int, int]]:
 
 @cache
 def _shapes_after_preparation() -> dict[str, tuple[int, int]]:
-    """Return columns that a preparation leaves in each fold, and classes, by what chooses a data set: of its card."""
+    """Return from a data set's card how many columns a preparation leaves in each fold, and the classes."""
     path = stored_folder() / CARDS
     lines = pd.read_csv(path, usecols=["choose", "prepared", "classes"]) if path.is_file() else pd.DataFrame()
     return {line.choose: (line.prepared, line.classes) for line in lines.itertuples()}
@@ -262,12 +262,12 @@ READ = {
 
 
 def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
-    """Return a line a cell: how the frame calls it."""
+    """Return a line per cell: how the frame calls it."""
     return pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
 
 
 def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
-    """Return the stored trials of some cells as a panel."""
+    """Return the stored trials of the given cells as a panel."""
     read = [*READ, "r2", "select_cpu", "shared_cpu", "features", "feature_names", "n_features", *WHERE]
     trials = planned_trials(store, [entry.cell for entry in cells], read).rename(columns=READ)
     trials["select_cpu"] += trials["shared_cpu"]
@@ -282,16 +282,16 @@ def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     lines = []
     for key, of_selection in of_one_model.groupby(KEY, sort=False):
         _, dataset, _ = key
-        selections = _with_places_in_data(of_selection, configs[dataset])
-        lines.append(dict(zip(KEY, key, strict=True)) | _of_all_folds(selections, supports.get(dataset)))
+        selections = with_places_in_data(of_selection, configs[dataset])
+        lines.append(dict(zip(KEY, key, strict=True)) | selection_measures(selections, supports.get(dataset)))
     selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])
     return as_panel(trials.merge(selections, how="left", on=KEY))
 
 
-def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
-    """Return trials whose `features` mean the same columns in each fold, where a preparation made others in each.
+def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
+    """Return trials whose `features` mean the same columns in each fold, even if the preparation differs by fold.
 
-    They are places of columns in the data set; those that a preparation made, such as of a category, follow them.
+    Numbers are places of columns in the data set; columns that a preparation creates, such as of categories, follow.
     """
     if trials["feature_names"].isna().all():
         return trials
@@ -304,8 +304,8 @@ def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd
     return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
 
 
-def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
-    """Return what only the folds of a selection tell together, where each has one and leaves something out."""
+def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
+    """Return measures that need all folds of a selection, if every fold has one and leaves some features out."""
     if trials["features"].isna().any():
         return {}
     measures: dict[str, float] = {}
@@ -323,6 +323,7 @@ def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[
     if support is not None:
         sizes = trials["features"].map(len)
         hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
+        measures["support_recall"] = (hits / len(support)).mean()
         measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
         measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
     return measures

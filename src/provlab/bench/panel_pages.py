@@ -1,4 +1,4 @@
-"""The pages of the benchmark: the leaderboard, what survives beside all features, and a page a method."""
+"""The pages of the benchmark: the leaderboard, what survives beside all features, and a page per method."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def size_text(size: int) -> str:
 
 
 def _slices(scores: Scores) -> pd.DataFrame:
-    """Return leaderboards of everything, of each size and of each domain, with each model and with both."""
+    """Return leaderboards over all data, by size and by domain, with each model and with both."""
     parts: list[tuple[Scores, str, int | None]] = [(scores, WHOLE["domain"], None)]
     parts += [(scores, WHOLE["domain"], size) for size in scores.sizes]
     parts += [(scores.on(str(domain)), str(domain), None) for domain in scores.domains.index]

@@ -129,7 +129,7 @@ class Standing(NamedTuple):
         return str(self)
 
     def _texts(self) -> pd.DataFrame:
-        """Return what is printed of each method."""
+        """Return the printed columns of each method."""
         board = self.leaderboard.join(self.pairs[["difference", "verdict"]])
         texts = pd.DataFrame({
             "rank": board["rank"].map("{:.1f}".format),
@@ -245,7 +245,7 @@ def method_of(choose: Sequence[str], *, is_regression: bool = False) -> PanelMet
 
 
 def _text(value: Any) -> str:
-    """Return a value of a config as Hydra's grammar has it."""
+    """Return a value of a config in Hydra's grammar."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{name}:{_text(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -286,15 +286,15 @@ def check_name(name: str) -> None:
     """Refuse the name of a method of the panel for another selector."""
     if name in panel_methods():
         raise ValueError(
-            f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another by --name, or "
-            f"name=."
+            f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another "
+            f"by --name, or name=."
         )
 
 
 def computed(
     cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
 ) -> pd.DataFrame:
-    """Return the panel of some cells, after computing what the store lacks.
+    """Return the panel of the given cells, after computing what the store lacks.
 
     One trial of each cell is computed before all others. A cell with a failure is last, whatever its other trials give:
     these are left out, and the first failure is said.
@@ -305,8 +305,8 @@ def computed(
     working, failures = _without_failure(cells, store)
     if failures:
         (console or PlainConsole(stderr=True)).print(
-            f"rank: {failures[0]}. {len(failures)} of {len(cells)} cells failed so or otherwise; their other trials "
-            f"are left out.",
+            f"rank: {failures[0]}. {len(failures)} of {len(cells)} cells failed, for this or another reason; their "
+            f"other trials are left out.",
             soft_wrap=True,
             markup=False,
             highlight=False,
@@ -316,7 +316,7 @@ def computed(
 
 
 def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
-    """Return the cells without a stored failure, and the first failure of each other one in words."""
+    """Return the cells without a stored failure, and the first failure of each other cell in words."""
     trials = planned_trials(store, [entry.cell for entry in cells], ["failure"])
     failures = trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
     working = []
@@ -428,19 +428,21 @@ def chosen_methods(
 
 
 def _for_numbers(methods: Mapping[str, PanelMethod], asked: Sequence[str]) -> dict[str, PanelMethod]:
-    """Return methods as they select by a target of numbers; refuse those that were asked for and need classes."""
+    """Return the methods set up for a numeric target; refuse requested methods that need classes."""
     chosen = {}
     for name, method in methods.items():
         for_numbers = method.for_numbers()
         if for_numbers is not None:
             chosen[name] = for_numbers
         elif name in asked:
-            raise ValueError(f"rank: {name}: expected a target of classes, got one of numbers; leave this method out.")
+            raise ValueError(
+                f"rank: {name}: this method needs classes, but the target is numeric; leave the method out."
+            )
     return chosen
 
 
 def _fast_methods() -> list[str]:
-    """Return the methods that were `FAST` in the panel, did not fail there, and need no compilation."""
+    """Return the methods that took less than `FAST` in the panel, did not fail there, and need no compilation."""
     trials = read_panel()
     seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
     failed = trials.loc[trials["failure"] != "", "method"].unique()
@@ -518,7 +520,7 @@ def _draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
 
 
 def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
-    """Write pages and the scores that they are made of, in the place of older ones, and return the first."""
+    """Replace the pages and the scores behind them, and return the first page."""
     from provlab.report.templating import Site, write_assets
 
     target = results / FOLDER / (in_file_name(name) or "selector")

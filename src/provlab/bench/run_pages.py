@@ -38,7 +38,7 @@ def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> 
 
 
 def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict[str, Any]:
-    """Write the page of a run and its files; return what run_parts.html shows of it, with the addresses of these."""
+    """Write the page of a run and its files; return the values for run_parts.html, with the addresses of the files."""
     folder = site.folder / "runs" / name
     table = RunTable(run, store)
     lines = table.lines
@@ -62,7 +62,7 @@ def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict
 
 
 def features_lines(run: OwnRun) -> list[FeaturesLine]:
-    """Return the cells of a run as the part "Which features?" shows them, a column a number of features.
+    """Return the cells of a run as the part "Which features?" shows them, a column per number of features.
 
     There is one column where each method has one number, and a method that chooses its own stands in each.
     """

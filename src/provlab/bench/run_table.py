@@ -59,7 +59,7 @@ def _measures(cells: Sequence[RunCell]) -> list[str]:
 
 
 def run_trials(cells: Sequence[RunCell], store: TrialReader) -> pd.DataFrame:
-    """Return the stored trials of some cells with their measures as numbers, see `planned_trials`."""
+    """Return the stored trials of the given cells with their measures as numbers, see `planned_trials`."""
     names = _measures(cells)
     trials = planned_trials(store, cells, [*names, *TIMES, *FOLD_SIZES])
     trials[SECONDS.column] = selection_seconds(trials)
@@ -165,7 +165,7 @@ class RunTable:
         return of_methods(differences[first], estimates, words, with_all[0] if len(with_all) == 1 else "")
 
     def _is_comparable(self, places: Sequence[int]) -> bool:
-        """Tell whether some cells have names of their own, and one measure on the same folds."""
+        """Return whether the cells have distinct names and one measure on the same folds."""
         cells = [self.run.cells[place] for place in places]
         folds = {cell.counts[:2] for cell in cells}
         headlines = {cell.headline for cell in cells}
@@ -173,7 +173,7 @@ class RunTable:
         return has_names and len(folds) == len(headlines) == 1 and headlines != {SECONDS}
 
     def _names(self, places: Sequence[int]) -> list[str]:
-        """Return methods with their numbers of features where one has several."""
+        """Return the names of the methods, with numbers of features where a method has several."""
         cells = [self.run.cells[place] for place in places]
         has_one_size = len({cell.method for cell in cells}) == len(cells)
         names = []
@@ -187,7 +187,7 @@ class RunTable:
         return selected is not None and selected.sizes[0] == selected.n_features > 0
 
     def _differences(self, places: Sequence[int]) -> FoldDifferences:
-        """Return the headline measure of some cells on their folds, of those that have a value on all."""
+        """Return the headline measure by fold of those cells that have a value on every fold."""
         headline = self.run.cells[places[0]].headline
         columns = {}
         for name, place in zip(self._names(places), places, strict=True):
@@ -247,7 +247,7 @@ class RunTable:
         return texts | {"most frequent features": self._most_frequent(cell)}
 
     def _most_frequent(self, cell: RunCell) -> str:
-        """Return the features that a cell selects most often, or that it selects all."""
+        """Return the features that a cell selects most often, or the note that it selects all."""
         selected = self.selected.get(cell.id)
         if selected is None:
             return ""

@@ -98,7 +98,7 @@ class StoreSnapshot:
         self._highest = dict(zip(names, highest, strict=True))
 
     def with_large(self, cells: Iterable[str]) -> StoreSnapshot:
-        """Return this snapshot with the lists of features of some cells, for what asks for them again and again."""
+        """Return this snapshot with the lists of features of the given cells, which are read once for all uses."""
         snapshot = copy(self)
         chosen = frozenset({*cells} & self._slices.keys())
         snapshot._lists = chosen, StoreSnapshot(self.store, LARGE, cells=chosen)
@@ -115,7 +115,7 @@ class StoreSnapshot:
         return sum(self.rows(cell).size for cell in cells)
 
     def has_any(self, cells: Iterable[Planned]) -> bool:
-        """Return whether a planned trial of one of some cells is stored."""
+        """Return whether a planned trial of one of the given cells is stored."""
         return any(self.rows(cell).size for cell in cells)
 
     def rows(self, cell: Planned) -> NDArray[np.int64]:
@@ -143,7 +143,7 @@ class StoreSnapshot:
         return self.table[name]
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of some cells, sorted as `table` is, each once; see `TrialStore.query` and `column`."""
+        """Return the records of the given cells, each once, in the order of `table`; see `TrialStore.query`."""
         chosen = self._slices.keys() if cells is None else self._slices.keys() & {*cells}
         rows = np.empty(0, np.int64)
         if chosen:
@@ -155,11 +155,11 @@ class StoreSnapshot:
         return self.take(rows, columns)
 
     def numbers(self, rows: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        """Return repeat, fold and draw of some rows of `table`."""
+        """Return repeat, fold and draw of the given rows of `table`."""
         return dict(zip(NUMBERS, self._numbers[:, rows], strict=True))
 
     def take(self, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
-        """Return columns of some rows of `table`, texts as plain ones; lists of features are read from the store."""
+        """Return columns of the given rows of `table`, with plain strings; lists are read from the store."""
         records: dict[str, pa.ChunkedArray] = {}
         for name in columns:
             if name in LARGE and name not in self.table.column_names:
@@ -172,7 +172,7 @@ class StoreSnapshot:
         return pa.table(records)
 
     def _read_lists(self, name: str, rows: NDArray[np.int64]) -> pa.ChunkedArray:
-        """Return the lists of some rows; null of a trial that has gone from the store since."""
+        """Return the lists of the given rows; null for a trial that has left the store since."""
         cells = self._cell_of(rows)
         ids = frozenset(cells.categories[np.unique(cells.codes)])
         read_cells, lists = self._lists or (frozenset(), None)

@@ -204,7 +204,7 @@ def unit_of(measure: str) -> str:
 
 
 def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) -> dict[int, Lines]:
-    """Return what was measured in each entry, see `TracedCell`: for all entries at once, as a group takes its time."""
+    """Return the measures of each entry, see `TracedCell`, for all entries at once because grouping is slow."""
     if trials.empty:
         return {}
     n_folds = trials[["entry", "repeat", "fold"]].drop_duplicates().groupby("entry").size()

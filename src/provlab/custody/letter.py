@@ -91,13 +91,13 @@ def letter(
 
 
 def _owner() -> dict[str, Any] | None:
-    """Return what owner.toml says of the developers of provsel; None in a project of others."""
+    """Return the developers of provsel from owner.toml; None in another project."""
     path = current_project().root / "owner.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> list[Question]:
-    """Return what the authors are asked, what turns most claims first."""
+    """Return the questions to the authors, those that change most claims first."""
     turned_by_text = defaultdict[str, set[str]](set)
     by_text = dict[str, Place]()
     for place in places:
@@ -117,7 +117,7 @@ def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> lis
 def _examples(
     claims: Iterable[Claim], counts: Mapping[str, str], robustness: Mapping[str, Robustness], outdated: Collection[str]
 ) -> dict[str, Claim]:
-    """Return for each verdict of `QUOTED` the claim with most readings."""
+    """Return the claim with most readings for each verdict in `QUOTED`."""
     examples = dict[str, Claim]()
     for claim in claims:
         verdict = counts[claim.id]
@@ -129,7 +129,7 @@ def _examples(
 
 
 def _in_words(artefact: str) -> str:
-    """Return what people call an artefact: "Table 1" for smith2020/table1."""
+    """Return the usual name of an artefact: "Table 1" for smith2020/table1."""
     return re.sub(r"([a-z])(\d)", r"\1 \2", artefact.partition("/")[2]).capitalize()
 
 
@@ -188,7 +188,7 @@ def print_lines(outcome: Outcome) -> Iterator[str]:
 
 
 def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:
-    """Return of the artefacts that claims rest on the part of the data that is used, where it is not all."""
+    """Return which part of the data is used by the artefacts behind the claims, if not all of it."""
     parts = {}
     for claim in claims:
         for name in sorted(claim.artefacts):
@@ -199,7 +199,7 @@ def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:
 
 
 def _near(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return what the universes beside the print tell: how many are nearest, one of them, and that of the defaults."""
+    """Return how many universes come nearest to the printed numbers, one of them, and the default universe."""
     lines = frame.to_dict("records")
     decided = [f"{place}={options[0]}" for place, options in nearest(frame).items() if len(options) == 1]
     return {

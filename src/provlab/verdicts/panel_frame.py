@@ -1,6 +1,6 @@
 """The frame of the panel: what was measured of each method on each data set, as the ranks and pages read it.
 
-It has a line a trial, which is one fold of one repeat. What only all folds of a selection tell together stands in the
+It has a line per trial, which is one fold of one repeat. What only all folds of a selection tell together stands in the
 line of each of its trials.
 """
 

@@ -52,7 +52,7 @@ class Reference:
     readings : dict
         The `Provenance` of the readings of the claims about each artefact.
     verdicts, rankings : DataFrame
-        One line a claim, and one line a method and column; all as text.
+        One line a claim, and one line per method and column; all as text.
     """
 
     folder: Path
@@ -63,7 +63,7 @@ class Reference:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Return what a folder has; nothing where there is none.
+        """Return what a folder has; nothing if there is none.
 
         Raises
         ------

@@ -84,7 +84,7 @@ def block_kernels(values: Array, discrete: NDArray[np.bool_]) -> Array:
 
 
 def _upper_rows(size: int) -> Iterator[tuple[slice, slice, slice]]:
-    """Yield each row of a matrix, the rows after it, and where the pairs of both stand in the vector of all pairs."""
+    """Yield each row of a matrix, the rows after it, and the places of their pairs in the vector of all pairs."""
     start = 0
     for row in range(size - 1):
         stop = start + size - 1 - row
@@ -201,11 +201,11 @@ def hsic_lasso(kernels: KernelColumns, target: KernelColumns, count: int | None,
 
 
 def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> tuple[Array, Array]:
-    """Return the penalties where the path bends, shape (n_steps,), and the weights there, shape (p, n_steps).
+    """Return the penalties at the breakpoints of the path, shape (n_steps,), and the weights there, shape (p, n_steps).
 
-    It ends where `count` features have weight and one more is to enter, or at `penalty` times the first. Least angle
-    regression with non-negative weights: along a piece all features with weight have the gradient lambda. One that can
-    be written by those in the path, such as a copy, keeps its gradient beside lambda and does not enter.
+    The path ends when `count` features have weight and one more would enter, or at `penalty` times the first penalty.
+    Least angle regression with non-negative weights: along a segment all features with weight have the gradient lambda.
+    A feature that depends on those in the path, such as a copy, keeps its gradient equal to lambda and does not enter.
     """
     weights = np.zeros(relevance.size)
     level = max(0.0, float(relevance.max()))

@@ -10,6 +10,7 @@ from scipy.special import chdtrc
 
 from provsel.checks import check_choice
 from provsel.kernels.one_way import class_sums
+from provsel.kernels.spectral import Array, Matrix
 from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelector
 
 
@@ -25,7 +26,8 @@ class ChiSquaredSelector(WeightedRankedSelector):
     ----------
     n_features_to_select : int or float
     scale : {None, "range"}, default=None
-        "range" brings each column to [0, 1] over the rows first, so that it may be negative and no unit counts.
+        "range" brings each column to [0, 1] first, by its least and largest value, so that it may be negative and no
+        unit counts. It is a filter for standardised columns; of counts it takes their meaning.
 
     Attributes
     ----------
@@ -74,27 +76,33 @@ class ChiSquaredSelector(WeightedRankedSelector):
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
         if self.scale is not None:
             check_choice("ChiSquaredSelector", "scale", self.scale, ["range"])
-        X = rows.X if self.scale is None else _in_range(rows.X)
-        least = X.min()
-        if least < 0:
+        least = rows.X.min()
+        if least < 0 and self.scale is None:
             raise ValueError(
                 f"ChiSquaredSelector: Negative values in data. Expected counts, or other values of at least 0, got "
-                f"{least:g}; take FTestSelector or RankTestSelector, or scale='range'."
+                f"{least:g}; use FTestSelector or RankTestSelector, or scale='range'."
             )
         weight = np.ones(rows.y.size) if rows.sample_weight is None else rows.sample_weight
-        observed = class_sums(X, rows.y, weight)
-        share = np.bincount(rows.y, weights=weight) / weight.sum()
+        sizes = np.bincount(rows.y, weights=weight).astype(np.float64)
+        observed = class_sums(rows.X, rows.y, weight)
+        if self.scale is not None:
+            observed = _in_range(observed, sizes, rows.X)
+        share = sizes / weight.sum()
         expected = share[:, None] * observed.sum(axis=0)
         scores = ((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=0)
         return Ranking.by_scores(scores, p_values=chdtrc(share.size - 1, scores))
 
 
-def _in_range(X: Any) -> Any:
-    """Return the columns brought to [0, 1]; sparse ones only divided, where none is negative, so that zeros stay."""
-    if sparse.issparse(X) and X.min() >= 0:
-        largest = X.max(axis=0).toarray().ravel()
-        return X @ sparse.diags_array(1 / np.where(largest > 0, largest, 1.0))
-    dense = X.toarray() if sparse.issparse(X) else X
-    least = dense.min(axis=0)
-    width = dense.max(axis=0) - least
-    return (dense - least) / np.where(width > 0, width, 1.0)
+def _in_range(sums: Array, sizes: Array, X: Matrix) -> Array:
+    """Return the sums of each class, shape (n_classes, d), that columns of X brought to [0, 1] have.
+
+    Sparse X stays sparse. Constant columns become zeros.
+    """
+    least = _dense_row(X.min(axis=0))
+    width = _dense_row(X.max(axis=0)) - least
+    scaled = (sums - sizes[:, None] * least) / np.where(width > 0, width, 1.0)
+    return np.where(width > 0, np.maximum(scaled, 0.0), 0.0)
+
+
+def _dense_row(row: Any) -> Array:
+    return row.toarray().ravel() if sparse.issparse(row) else row

@@ -17,6 +17,7 @@ from sklearn.model_selection import check_cv
 from provsel.labels import target_of
 from provsel.models import LibsvmSVM
 from provsel.selectors._base import BaseSelector, Selection, SelectorAround
+from provsel.selectors.full import FullDataSelector
 from provsel.training_view import TrainingView, described
 
 RULES = ("one_standard_error", "best")
@@ -60,7 +61,7 @@ class CrossValidatedSize(SelectorAround):
     scores_ : ndarray of shape (n_features,)
         Those of `selector_`, where it has any.
     selector_ : selector
-        Fitted on all rows.
+        Fitted on all rows; `FullDataSelector` where all features were chosen, which need no order.
     n_features_ : int
         The number that was chosen.
     sizes_ : ndarray of shape (n_sizes,)
@@ -90,7 +91,7 @@ class CrossValidatedSize(SelectorAround):
     Breiman, Friedman, Olshen, Stone (1984), Classification and regression trees, section 3.4.3, for the rule.
     """
 
-    algorithm_version = 1
+    algorithm_version = 2
     needs_labels = True
 
     def __init__(
@@ -131,7 +132,7 @@ class CrossValidatedSize(SelectorAround):
         best = int(np.argmax(means))
         least = means[best] - (errors[best] if self.rule == "one_standard_error" else 0.0)
         chosen = int(sizes[np.flatnonzero(means >= least)[0]])
-        fitted = _at(selector, chosen, seed).fit_view(view)
+        fitted = _at(selector, chosen, seed, view.n_features).fit_view(view)
         scores = {"scores": fitted.scores_} if hasattr(fitted, "scores_") else {}
         return Selection(
             fitted.indices_,
@@ -148,7 +149,7 @@ class CrossValidatedSize(SelectorAround):
         )
 
     def _known_task(self) -> tuple[list[str], str]:
-        """Return the names of the selector's parameters, nested ones too, that say the task, and what is said of it."""
+        """Return the names of the selector's parameters, including nested ones, that set the task, and their values."""
         parameters = self.selector.get_params()
         names = [name for name in parameters if name.rpartition("__")[2] == "task"]
         said = {parameters[name] for name in names} - {"auto"}
@@ -178,27 +179,27 @@ class CrossValidatedSize(SelectorAround):
         for fold, (train, test) in enumerate(splits):
             rows = view.shared(f"rows {joblib.hash([train, y])}", partial(TrainingView, X[train], y[train]))
             for place, size in enumerate(sizes):
-                chosen = _at(selector, int(size), seed).fit_view(rows)
+                chosen = _at(selector, int(size), seed, view.n_features).fit_view(rows)
                 judge = partial(_score, model, scorer, chosen, rows, X[test], y[test])
                 name = _name_of_score(model, self.scoring, chosen, test)
                 scores[place, fold] = score = judge() if name is None else rows.shared(name, judge)
                 if not np.isfinite(score):
                     raise ValueError(
                         f"CrossValidatedSize: expected finite scores, got {score} on {y[test].size} rows in fold "
-                        f"{fold}; give fewer folds, or another scoring."
+                        f"{fold}; use fewer folds or another scoring."
                     )
         return scores
 
     def _checked_sizes(self, n_features: int) -> NDArray[np.int64]:
-        """Return the numbers of features to try, increasing, or raise for any bad option."""
+        """Return the numbers of features to try, increasing, or raise for an invalid option."""
         own = isinstance(self.selector, BaseSelector)
         if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
             raise ValueError(
                 f"CrossValidatedSize: expected a provsel selector with n_features_to_select, got "
-                f"{self.selector!r:.80}; a method that chooses its number itself goes into AtSize first."
+                f"{self.selector!r:.80}; wrap a method that chooses its own number in AtSize first."
             )
         if self.rule not in RULES:
-            raise ValueError(f"CrossValidatedSize: expected rule in {RULES}, got {self.rule!r}.")
+            raise ValueError(f"CrossValidatedSize: expected rule to be one of {RULES}, got {self.rule!r}.")
         most = n_features if self.most is None else self.most
         if self.sizes is None:
             candidate_sizes: list[Any] = [most]
@@ -223,8 +224,10 @@ class CrossValidatedSize(SelectorAround):
         return np.unique(np.asarray(numbers, dtype=np.int64))
 
 
-def _at(selector: BaseSelector, size: int, seed: int | None) -> BaseSelector:
-    """Return an unfitted copy of the selector that asks for `size` features."""
+def _at(selector: BaseSelector, size: int, seed: int | None, n_features: int) -> BaseSelector:
+    """Return an unfitted copy of the selector that asks for `size` features; all need no order, and no selector."""
+    if size == n_features:
+        return FullDataSelector()
     copy: BaseSelector = clone(selector).set_params(n_features_to_select=size)
     return copy if seed is None else copy.set_params(random_state=seed)
 

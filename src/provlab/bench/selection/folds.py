@@ -152,7 +152,7 @@ class Measured(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n_methods, n_sizes + 1)
-        Of the measure; the last column is that of all columns. NaN of a method that failed.
+        Of the measure; the last column is that of all columns. NaN for a method that failed.
     of_all : float
         With all columns.
     guess : float
@@ -231,7 +231,7 @@ def outcome(problem: Problem, rows: Fold, n_inner: int) -> Outcome:
     choice = choose(problem, inner, every)
     if choice is None:
         texts = [f"{name}: {reason}" for name, reason in reasons.items()]
-        raise ValueError(f"select: expected a method that works on these rows, got none; {'; '.join(texts):.600}")
+        raise ValueError(f"select: no method works on these rows: {'; '.join(texts):.600}")
     return Outcome(
         choice=choice,
         of_methods=[choose(problem, inner, [method]) for method in every],
@@ -246,7 +246,7 @@ def outcome(problem: Problem, rows: Fold, n_inner: int) -> Outcome:
 def choose(problem: Problem, inner: Floats, methods: Sequence[int]) -> Choice | None:
     """Return the smallest size within one standard error of the best mean of some methods, with the best method there.
 
-    None where all of them failed.
+    None if all of them failed.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def measured(problem: Problem, train: Rows, test: Rows) -> Measured:
     by_columns: dict[tuple[int, ...], float] = {}
 
     def value(columns: NDArray[np.int64]) -> float:
-        """Return the measure of the model on some columns of the table, computed once for methods that agree."""
+        """Return the measure of the model on some columns, computed once for all methods that select them."""
         key = tuple(np.sort(columns).tolist())
         if key not in by_columns:
             places = np.flatnonzero(np.isin(sources, columns))
@@ -367,7 +367,7 @@ def outer_splits(problem: Problem, n_splits: int, repeats: int) -> Iterator[tupl
 
 
 def inner_splits(problem: Problem, rows: Rows, wanted: int) -> list[tuple[Rows, Rows]]:
-    """Return folds of some rows as numbers of rows of the table; those without rows of each class are left out.
+    """Return folds of the given rows as numbers of rows of the table; those without rows of each class are left out.
 
     Raises
     ------

@@ -45,5 +45,5 @@ def write_page(selected: Selected, folder: Path, files: Sequence[str]) -> Path:
 
 
 def _lines(first: str, texts: pd.DataFrame) -> list[dict[str, str]]:
-    """Return a frame of texts as lines for a page, with its index as the first column."""
+    """Return a frame of strings as lines for a page, with its index as the first column."""
     return texts.rename_axis(first).reset_index().to_dict("records")

@@ -67,7 +67,7 @@ def _is_of_steps(preparation: Any) -> bool:
 
 
 def _steps(preparation: Any, imports: set[str]) -> list[str]:
-    """Return what a table preparation does to numbers as calls, and add what they import."""
+    """Return the calls that prepare the numeric columns, and add their imports."""
     if preparation is None:
         return ["'passthrough'"]
     steps = []

@@ -194,7 +194,7 @@ class Selected:
         return self.methods.best
 
     def _columns(self, fold: Outcome, method: int) -> NDArray[np.int64]:
-        """Return what a method selects in a fold at the size that was chosen inside."""
+        """Return the features that a method selects in a fold at the size chosen on the inner folds."""
         choice = fold.of_methods[method]
         if choice is None or not _tested(fold).columns[method]:
             return np.empty(0, dtype=np.int64)

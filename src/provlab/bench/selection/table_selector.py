@@ -127,7 +127,7 @@ def _columns_of(X: Any, names: Sequence[str]) -> Any:
 
 
 def _as_texts(column: pd.Series) -> pd.Series:
-    """Return a column of texts as objects, NaN where there is none."""
+    """Return a text column as objects, NaN where a value is missing."""
     texts = column.astype(object)
     return texts.where(column.isna(), texts.astype(str)).where(column.notna(), np.nan)
 
@@ -204,7 +204,7 @@ def first_columns(
 
 
 def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
-    """Return what a selector keeps when it is asked for `count` columns; on one view, its fits share their order."""
+    """Return the columns that a selector keeps when it is asked for `count`; fits on one view share their order."""
     if isinstance(selector, BaseSelector):
         sized = copy.copy(selector)  # not fitted: it has parameters only, and `clone` takes as long as a fit
         sized.n_features_to_select = count

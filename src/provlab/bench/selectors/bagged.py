@@ -6,25 +6,27 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn.base import clone
-from sklearn.utils import resample
 
 from provsel.checks import check_integer
+from provsel.selectors import BaseSelector
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 
 class BaggedSelector(RankedSelector):
-    """Orders the features by the mean of their ranks over bootstrap samples.
+    """Mean rank of a feature over bootstrap samples of the rows.
 
     Parameters
     ----------
     n_features_to_select : int or float
     selector : selector
-        With `ranking_`. Asked for one feature, which orders all.
+        Of provsel, with `n_features_to_select` and `ranking_`. Asked for one feature, it ranks all; features that it
+        ranks equal, such as those of one round of an elimination, share the mean of their ranks.
     n_bags : int, default=20
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target, as for provsel's selectors. The samples have the classes' sizes.
-    random_state : int, default=0
+        Kind of the target, as for provsel's selectors. Of classes each sample has as many rows as there are.
+    random_state : int, Generator or None, default=0
 
     Source: Abeel, Helleputte, Van de Peer, Dupont, Saeys (2010), with equal weights.
     """
@@ -39,7 +41,7 @@ class BaggedSelector(RankedSelector):
         selector: Any,
         n_bags: int = 20,
         task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: int = 0,
+        random_state: Any = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.selector = selector
@@ -49,19 +51,43 @@ class BaggedSelector(RankedSelector):
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
         check_integer("BaggedSelector", "n_bags", self.n_bags, minimum=1)
-        classes = None if rows.classes is None else rows.y
+        settings = self._settings(rows)
         total = np.zeros(rows.X.shape[1])
-        for _ in range(self.n_bags):
-            bag = _bootstrap(len(rows.y), classes, int(rng.integers(2**31)))
-            selector = clone(self.selector).set_params(n_features_to_select=1)
-            total += selector.fit(rows.X[bag], rows.y[bag]).ranking_
-        return Ranking.by_scores(-total / self.n_bags)
+        for _ in range(int(self.n_bags)):
+            bag = _bootstrap(rows, rng)
+            if self.selector.is_random:
+                settings["random_state"] = int(rng.integers(2**31))
+            selector = clone(self.selector).set_params(**settings).fit(rows.X[bag], rows.y[bag])
+            if not hasattr(selector, "ranking_"):
+                raise self._unusable()
+            total += rankdata(selector.ranking_)
+        return Ranking.by_scores(-total / int(self.n_bags))
+
+    def _settings(self, rows: RankedRows) -> dict[str, Any]:
+        """Return what the selector is set to, or raise where it cannot rank all features."""
+        if not isinstance(self.selector, BaseSelector):
+            raise self._unusable()
+        parameters = self.selector.get_params(deep=False)
+        if "n_features_to_select" not in parameters:
+            raise self._unusable()
+        settings: dict[str, Any] = {"n_features_to_select": 1}
+        if "task" in parameters:  # the rows of a sample alone may look different
+            settings["task"] = "regression" if rows.classes is None else "classification"
+        return settings
+
+    def _unusable(self) -> ValueError:
+        return ValueError(
+            f"BaggedSelector: expected a selector of provsel with n_features_to_select and ranking_, got "
+            f"{self.selector!r:.80}; such as FTestSelector(1) or SVMRFESelector(1)."
+        )
 
 
-def _bootstrap(n_rows: int, classes: NDArray[np.int64] | None, seed: int) -> NDArray[np.int64]:
+def _bootstrap(rows: RankedRows, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return rows drawn with replacement, as many of each class as there are."""
-    if classes is None:
-        return np.asarray(resample(np.arange(n_rows), random_state=seed))
-    rng = np.random.RandomState(seed)
-    parts = [resample(np.flatnonzero(classes == label), random_state=rng) for label in np.unique(classes)]
-    return np.concatenate(parts)
+    if rows.classes is None:
+        return rng.integers(rows.y.size, size=rows.y.size)
+    drawn = []
+    for label in range(rows.classes.size):
+        members = np.flatnonzero(rows.y == label)
+        drawn.append(rng.choice(members, members.size))
+    return np.concatenate(drawn)

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn import feature_selection
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -20,11 +21,13 @@ from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
-from sklearn.linear_model import LogisticRegression, lars_path, lasso_path
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Lasso, LogisticRegression, lars_path
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC, LinearSVR, l1_min_c
 
 from provlab.bench.selectors.ranked import check_version
+from provsel.kernels.standardised import indicator_targets
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, completed
 
 LEAST = 200
@@ -78,16 +81,13 @@ class PackagedSelector(RankedSelector):
 
 
 def targets_of(rows: RankedRows) -> Floats:
-    """Return what is regressed on the features, shape (n_targets, n): the numbers, or 0 and 1 of each class.
+    """Return what is regressed on the features, shape (n_targets, n): 0 and 1 of each class, or the numbers.
 
-    Two classes have one target.
+    Two classes have one target. Numbers are standardised: tolerances of solvers do not know their unit.
     """
     if rows.classes is None:
-        return np.asarray(rows.y, dtype=np.float64)[None, :]
-    numbers = np.arange(rows.classes.size)
-    if numbers.size == 2:
-        return np.asarray(rows.y, dtype=np.float64)[None, :]
-    return np.asarray(rows.y == numbers[:, None], dtype=np.float64)
+        return scale(rows.y)[None, :]
+    return indicator_targets(rows.y, rows.classes)
 
 
 def f_scores(rows: RankedRows) -> Floats:
@@ -120,9 +120,11 @@ class SVMWeightsSelector(PackagedSelector):
 
     def _order(self, rows: RankedRows, most: int) -> Ranking:
         if rows.classes is None:
-            target = scale(rows.y)  # C and epsilon are in its units
-            weights = LinearSVR(dual="auto", loss="squared_epsilon_insensitive", max_iter=10_000, random_state=0)
-            return Ranking.by_scores(np.abs(weights.fit(rows.X, target).coef_))
+            [target] = targets_of(rows)  # C and epsilon are in its unit
+            regression = LinearSVR(
+                epsilon=0.1, loss="squared_epsilon_insensitive", dual="auto", max_iter=10_000, random_state=0
+            )
+            return Ranking.by_scores(np.abs(regression.fit(rows.X, target).coef_))
         model = LinearSVC(dual="auto", max_iter=10_000, random_state=0).fit(rows.X, rows.y)
         return Ranking.by_scores(np.linalg.norm(model.coef_, axis=0))
 
@@ -132,35 +134,50 @@ class L1PathSelector(PackagedSelector):
 
     Twenty penalties, from the least that keeps no feature to a thousandth of it.
 
-    Source: Tibshirani (1996); Ng (2004); scikit-learn's `LogisticRegression` and `lasso_path`.
+    Source: Tibshirani (1996); Ng (2004); scikit-learn's `LogisticRegression` and `Lasso`.
     """
 
     takes_sparse = True
 
     def _order(self, rows: RankedRows, most: int) -> Ranking:
-        if rows.classes is None:
-            target = rows.y - rows.y.mean()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the last penalties may not converge
-                coefficients = lasso_path(rows.X, target, n_alphas=N_STEPS, eps=1e-3)[1]
-            return by_entry(np.abs(coefficients.T), rows)
-        paths = np.zeros((N_STEPS, rows.X.shape[1]))
-        targets = targets_of(rows)
-        least = [l1_min_c(rows.X, target, loss="log") for target in targets]
-        for step, factor in enumerate(np.geomspace(1, 1000, N_STEPS)):
-            for target, C in zip(targets, least, strict=True):
-                model = LogisticRegression(
-                    l1_ratio=1.0, C=factor * C, solver="liblinear", max_iter=1000, random_state=0
-                )
-                weights = np.abs(model.fit(rows.X, target).coef_[0])
-                paths[step] = np.maximum(paths[step], weights)
-            if np.count_nonzero(paths.any(axis=0)) >= most:
+        steps = _lasso_steps(rows) if rows.classes is None else _logistic_steps(rows)
+        path = np.zeros((N_STEPS, rows.X.shape[1]))
+        for step, weights in enumerate(steps):
+            path[step] = weights
+            if np.count_nonzero(path.any(axis=0)) >= most:
                 break
-        return by_entry(paths, rows)
+        return by_entry(path, rows)
+
+
+def _logistic_steps(rows: RankedRows) -> Iterator[Floats]:
+    """Yield the largest weight of each feature over the classes, shape (d,), penalty by penalty."""
+    # scikit-learn has renamed the setting
+    penalty = {"l1_ratio": 1.0} if LogisticRegression().penalty == "deprecated" else {"penalty": "l1"}
+    targets = targets_of(rows)
+    least = [l1_min_c(rows.X, target, loss="log") for target in targets]
+    for factor in np.geomspace(1, 1000, N_STEPS):
+        largest = np.zeros(rows.X.shape[1])
+        for target, C in zip(targets, least, strict=True):
+            model = LogisticRegression(C=factor * C, solver="liblinear", max_iter=1000, random_state=0, **penalty)
+            largest = np.maximum(largest, np.abs(model.fit(rows.X, target).coef_[0]))
+        yield largest
+
+
+def _lasso_steps(rows: RankedRows) -> Iterator[Floats]:
+    """Yield the weight of each feature in the lasso, shape (d,), penalty by penalty."""
+    [target] = targets_of(rows)
+    X = sparse.csc_array(rows.X) if sparse.issparse(rows.X) else np.asfortranarray(rows.X - rows.X.mean(axis=0))
+    largest = np.abs(X.T @ target).max() / target.size
+    model = Lasso(warm_start=True)
+    for share in np.geomspace(1, 0.001, N_STEPS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of small penalties, where most have entered
+            model.set_params(alpha=largest * share).fit(X, target)
+        yield np.abs(model.coef_)
 
 
 class MCPPathSelector(PackagedSelector):
-    """Where features enter the path of least squares with the minimax concave penalty, one class against the rest.
+    """Where features enter the path of least squares with the minimax concave penalty, on numbers or on each class.
 
     Twenty penalties, from the least that drops everything to a hundredth of it; gamma is 3.
 
@@ -202,11 +219,11 @@ class LeastAnglesSelector(PackagedSelector):
 
 def _least_angles(rows: RankedRows, most: int) -> Iterator[NDArray[np.int64]]:
     """Yield the features in the order in which they enter, for each target."""
-    X = scale(rows.X)
+    X = scale(np.asfortranarray(rows.X))  # as the path takes them
     for target in targets_of(rows):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the path ends early where the columns are exhausted
-            _, active, _ = lars_path(X, scale(target), method="lar", max_iter=most)
+            _, active, _ = lars_path(X, target - target.mean(), method="lar", max_iter=most)
         yield np.asarray(active, dtype=np.int64)
 
 

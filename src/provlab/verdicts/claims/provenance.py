@@ -83,7 +83,7 @@ class Versions:
         return cls.of(artefact.entries, artefact.summary, claims)
 
     def until(self, now: Versions) -> list[str]:
-        """Return what has changed from these versions to others, in words; nothing where they are the same."""
+        """Return what has changed from these versions to others, in words; nothing if they are the same."""
         changes = []
         for name, version in self.algorithm_versions.items():
             version_now = now.algorithm_versions.get(name, version)
@@ -161,7 +161,7 @@ class Provenance:
 def stored_trials(
     cells: Iterable[Cell], store: StoreSnapshot, columns: Sequence[str] = COLUMNS
 ) -> tuple[pd.DataFrame, int]:
-    """Return columns of the stored ones of some cells' trials, each once, and how many are planned."""
+    """Return columns of the stored ones of the given cells' trials, each once, and how many are planned."""
     chosen = unique_cells(cells)
     rows = pa.array(np.concatenate([np.empty(0, np.int64), *(store.rows(cell) for cell in chosen)]))
     frame = pa.table({name: store.column(name).take(rows) for name in columns}).to_pandas()
@@ -171,7 +171,7 @@ def stored_trials(
 
 
 def _stated(rule: AbstractRule) -> dict[str, Any]:
-    """Return the parameters of a rule, without those that came later where they are as before, as in keys."""
+    """Return the parameters of a rule, without later additions that have their default, as in keys."""
     return {name: value for name, value in asdict(rule).items() if value or name not in LATER}
 
 
