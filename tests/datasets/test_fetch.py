@@ -4,7 +4,6 @@ import hashlib
 import http.server
 import lzma
 import re
-import runpy
 import signal
 import socket
 import subprocess
