@@ -61,7 +61,9 @@ SELECTORS: Mapping[str, Described] = {
     "fastcan": Described("filter", "n d r", ("fast_can",)),
     "l1_svm": Described("embedded", "linear SVMs", ("l1svc", "sparse_svm")),
     "at_size_l1_svm": Described("embedded", "tens of linear SVMs", ("sized_l1_svm",)),
-    "l1_logistic": Described("embedded", "20 logistic regressions, or a lasso path", ("l1_logistic_regression", "l1_path")),
+    "l1_logistic": Described(
+        "embedded", "20 logistic regressions, or a lasso path", ("l1_logistic_regression", "l1_path")
+    ),
     "lpsvm": Described("embedded", "linear programs", ("1-norm SVM",)),
     "at_size_lpsvm": Described("embedded", "tens of linear programs", ("sized_lpsvm",)),
     "lasso": Described("embedded", "n d", ("l1_regression",)),
