@@ -25,7 +25,7 @@ def hardly_classes(y: NDArray[Any]) -> bool:
 
 
 def _are_whole_by_type(y: Any) -> bool:
-    """Return whether y is an array of integers or booleans, which scikit-learn takes a millisecond to call classes."""
+    """Return whether y is an array of integers or booleans, which scikit-learn would need a millisecond to check."""
     return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"
 
 
@@ -56,9 +56,9 @@ def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS, *, i
 
 
 def _check_float_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> None:
-    """Raise for floats, shape (n,), that are hardly classes: a target of numbers which happen to be whole.
+    """Raise for floats, shape (n,), that are hardly classes, but a numeric target that happens to be whole.
 
-    Integers may be codes of classes: of these `_warn_of_many_classes` warns.
+    Integers may be class codes: `_warn_of_many_classes` warns of many.
     """
     if y.dtype.kind == "f" and hardly_classes(y):
         raise ValueError(
@@ -68,7 +68,7 @@ def _check_float_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBER
 
 
 def _warn_of_many_classes(subject: str, y: NDArray[Any], advice: str) -> None:
-    """Warn, as from `fit` of `subject`, of numbers that are hardly classes; called by what its `_select` calls."""
+    """Warn, as if from `fit` of `subject`, of numbers that are hardly classes; called below its `_select`."""
     if hardly_classes(y):
         warnings.warn(
             f"{subject}: expected classes, got {np.unique(y).size} different whole numbers in {y.size} rows, which "

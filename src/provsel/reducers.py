@@ -129,7 +129,7 @@ def check_selection(reducer: Any, X: Matrix) -> None:
 
 
 def _checked_features(reducer: Any, n_features: int) -> NDArray[np.int64] | None:
-    """Return the features that a class names in the order of the columns; raise if they are no such features."""
+    """Return the features that a class names, in order of the columns; raise if they are not valid features."""
     name = type(reducer).__name__
     ordered = getattr(reducer, "indices_", None)
     kept = None
@@ -160,7 +160,7 @@ def _checked_features(reducer: Any, n_features: int) -> NDArray[np.int64] | None
 
 
 def _are_multiples(columns: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which columns are equal or proportional to the others at their places: Cauchy and Schwarz's inequality."""
+    """Return which columns are equal or proportional to those at the same places: Cauchy and Schwarz's inequality."""
     with np.errstate(over="ignore", invalid="ignore"):
         products = np.sum(columns * others, axis=0) ** 2
         most = np.sum(columns**2, axis=0) * np.sum(others**2, axis=0)

@@ -338,7 +338,7 @@ def _standard_error(phi: NDArray[np.float64], overlap: float, lost: float) -> tu
 
 
 def _lost_by_a_swap(mean: float, d: int) -> float:
-    """Return how much less similar two selections of a share `mean` of d features are where they differ in one."""
+    """Return the loss of similarity when two selections of a share `mean` of d features differ in one feature."""
     return 1 / (d * mean * (1 - mean))
 
 
@@ -363,7 +363,7 @@ def _indices(selection: Any, d: int, place: int) -> NDArray[np.int64]:
 
 
 def _check(chosen: list[NDArray[np.int64]], features: NDArray[np.int64], places: NDArray[np.int64], d: int) -> None:
-    """Refuse indices that are no features, and those that are twice in a selection: all selections at once."""
+    """Raise for indices outside the features, and for repeated ones, in all selections at once."""
     outside = (features < 0) | (features >= d)
     if outside.any():
         place = places[outside][0]

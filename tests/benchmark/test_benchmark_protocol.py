@@ -166,9 +166,7 @@ def test_a_failure_is_a_result_that_is_stored_and_not_tried_again(how, said, tmp
 
 
 CUT_OFF = r"OutOfTimeError: the selection was stopped at its limit of 0\.2 CPU seconds"
-UNTRIED = (
-    r"OutOfTimeError: the selection was not tried: this method was stopped at its limit of 0\.2 CPU seconds .*"
-)
+UNTRIED = r"OutOfTimeError: the selection was not tried: this method was stopped at its limit of 0\.2 CPU seconds .*"
 
 
 def test_a_method_that_was_cut_off_is_not_tried_with_more_features_or_on_other_folds(tmp_path):

@@ -380,6 +380,7 @@ def call_panel(options: argparse.Namespace) -> int:
 
 def _call_larger(options: argparse.Namespace, executor: Mapping[str, Any]) -> int:
     """Compute data sets of the larger benchmark, a line for each, and return 1 where one could not be computed."""
+    from provlab.bench.larger_answers import write_answers
     from provlab.bench.panel import larger_datasets, some
     from provlab.bench.pieces import compute, in_turn, pieces_folder
 
@@ -391,6 +392,7 @@ def _call_larger(options: argparse.Namespace, executor: Mapping[str, Any]) -> in
     for line in compute(chosen, Path(options.results), pieces_folder(), executor, options.hours):
         print(line, flush=True)
         status = max(status, int("state" in line))
+    print(f"answers: {write_answers(pieces_folder())}")
     return status
 
 

@@ -250,7 +250,7 @@ def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) 
 def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: Any, cost: Cost) -> Tested:
     """Return the measures of a trained model."""
     scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
-    if method.limit is not None and not fold.is_regression:
+    if method.limit is not None and fold.classes is not None:
         scores |= class_counts(fold.y_test, predicted, fold.classes.codes)
     scores |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     weights = np.ravel(getattr(trained, "coef_", ()))

@@ -114,7 +114,7 @@ class SubsetApproximation(Theorem):
     def _of(
         cls, parts: SubsetParts, selector: Any, columns: NDArray[np.int64], view: TrainingView, k: int | None
     ) -> tuple[Self, float]:
-        """Return the record that these parts give, and a bound of the relative error of its ratios."""
+        """Return the record for these parts, and a bound on the relative error of its ratios."""
         from provsel.certificates._subset_parts import promise_of, spectrum_value
         from provsel.kernels.subset_bounds import oblique_bound
         from provsel.kernels.subset_errors import error_ratio, is_rounding
@@ -155,7 +155,7 @@ class SubsetApproximation(Theorem):
         return replace(record, state=state), facts.relative_error(min(tail, parts.error.frobenius))
 
     def _state(self, promise: SubsetPromise, angle: float, slack: float, unsure: float) -> str:
-        """Return what the numbers, with a relative error of `unsure`, say of the promise."""
+        """Return the state of the bound, given numbers with relative error `unsure`."""
         forced = [  # by mathematics
             (self.frobenius_ratio, self.oblique_bound),
             (self.frobenius_ratio, self.basis_bound),
@@ -177,7 +177,7 @@ class SubsetApproximation(Theorem):
         return HELD
 
     def _without_numbers(self) -> Self:
-        """Return the record without what was measured, none of which is certain; what is promised stays."""
+        """Return the record with its bounds but without measured numbers, none of which is certain."""
         return type(self)(
             k=self.k,
             frobenius_bound=self.frobenius_bound,

@@ -146,7 +146,7 @@ def bss(
 
 
 def _as_read(columns: OrderedColumns, r: int, gain: str, shifts: str, no_candidate: str) -> Sparsifier:
-    """Return the picks of another reading, with an eigenproblem in each step: `bss` cannot update these barriers."""
+    """Return the picks under another reading, with an eigenproblem in each step: `bss` cannot update these barriers."""
     ordered = columns.V[columns.order]
     rank = ordered.shape[1]
     ratio = np.sqrt(rank / r)

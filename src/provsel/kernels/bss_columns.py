@@ -107,7 +107,7 @@ def directions(V: Array, norms: Array, columns: Columns) -> Columns:
 
 
 def _keep_parallel(V: Array, norms: Array, columns: Columns, same: NDArray[np.bool_]) -> None:
-    """Keep those marks, of rows after the first, whose row is a multiple of the row before (in place)."""
+    """Clear, in place, the marks of rows after the first that are not multiples of the row before."""
     agreeing = np.flatnonzero(same)
     for start in range(0, agreeing.size, COMPARED):
         pairs = agreeing[start : start + COMPARED]

@@ -118,7 +118,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
 def _proximal_step(
     Z: Any, y: Array, C: float, sigma: float, centre: Array, w: Array, scores: Array, tol: float, max_iter: int
 ) -> tuple[Array, Array, int]:
-    """Return about argmax of the dual minus ||alpha - centre||^2 / (2 sigma), its w, and the Newton steps it took."""
+    """Approximately maximise the dual minus ||alpha - centre||^2 / (2 sigma); return alpha, w, and the Newton steps."""
     for step in range(max_iter + 1):
         raw = centre + sigma * (1.0 - scores)
         alpha = np.clip(raw, 0.0, C)

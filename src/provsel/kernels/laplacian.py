@@ -157,7 +157,7 @@ def _merge(nearest: NDArray[np.int64], squares: Array, tile: Array, start: int, 
     Parameters
     ----------
     tile : ndarray of shape (m, w)
-        Squared distances to the rows start, ..., start + w - 1, which come after all that were met before.
+        Squared distances to the rows start, ..., start + w - 1, which follow all earlier rows.
     norms : ndarray of shape (m,)
     """
     k = squares.shape[1]

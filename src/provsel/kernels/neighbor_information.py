@@ -97,7 +97,7 @@ def _radius_in_groups(
     """Return the distance to the last neighbour in the group, how many neighbours these are, and the group's size.
 
     `values`, shape (b, n), increase in each group; groups, shape (b, n) or (1, n), are contiguous. Groups of k rows or
-    fewer have less than k neighbours.
+    fewer have fewer than k neighbours.
     """
     size = _run_lengths(groups)
     n_near = np.minimum(n_neighbors, size - 1)
@@ -120,7 +120,7 @@ def _radius_in_groups(
 
 
 def _run_lengths(groups: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the length of the run of equal values, shape (b, n), in which each stands."""
+    """Return for each value the length of its run of equal values, shape (b, n)."""
     starts = np.ones(groups.shape, dtype=bool)
     starts[:, 1:] = groups[:, 1:] != groups[:, :-1]
     first = np.flatnonzero(starts)
@@ -136,7 +136,7 @@ def _of_groups(n_near: NDArray[np.int64], size: NDArray[np.int64], counts: NDArr
 
 
 def _inside(values: Array, radius: Array) -> Array:
-    """Return a radius that is a little less, so that the neighbour that gave it is outside however it is rounded."""
+    """Return a slightly smaller radius, so that the neighbour that defines it is outside despite rounding."""
     return radius - 4 * np.spacing(np.abs(values) + radius)
 
 
@@ -185,10 +185,10 @@ def _radius_of_pairs(values: Array, target: Array, by_value: NDArray[np.int64], 
 
 
 def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Array, NDArray[np.bool_]]:
-    """Return a bound to what `_radius_of_pairs` does, and where it may be lower, both of shape (b, n).
+    """Return upper bounds on the result of `_radius_of_pairs`, and where it may be lower, both of shape (b, n).
 
-    Strips of successive targets are sorted by value, and points a few places apart are compared. In one of two
-    divisions into strips, which overlap by half, each point is far from the ends of its strip.
+    Strips of consecutive targets are sorted by value, and points a few places apart are compared. The points are
+    divided twice, shifted by half a strip, so that each is once far from the ends of its strip.
     """
     n_columns, n_samples = values.shape
     height = int(STRIP * np.sqrt(n_neighbors * n_samples))
@@ -223,7 +223,7 @@ def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Ar
 
 
 def _gap_after(ordered: Array, step: int) -> Array:
-    """Return the distance, shape (..., n), of each sorted number to the nearer of those `step` places apart."""
+    """Return each sorted number's distance to the nearer of the two that are `step` places away, shape (..., n)."""
     gap = np.full(ordered.shape, np.inf)
     if step < ordered.shape[-1]:
         apart = ordered[..., step:] - ordered[..., :-step]
@@ -233,10 +233,10 @@ def _gap_after(ordered: Array, step: int) -> Array:
 
 
 def _bound_by_steps(values: Array, targets: Array, n_neighbors: int, n_steps: int) -> Array:
-    """Return the distance to the nearest number k of the points at most `n_steps` rows before and after, shape (n, b).
+    """Return the distance to the k-th nearest of the points at most `n_steps` rows away, shape (n, b).
 
-    Values of shape (n, b), targets of shape (n, b) or (n, 1). Arrays are written in place: new memory costs more than
-    the arithmetic.
+    Values of shape (n, b), targets of shape (n, b) or (n, 1). Arrays are reused, because allocating memory costs more
+    than the arithmetic.
     """
     values, targets = np.ascontiguousarray(values), np.ascontiguousarray(targets)
     nearest = [np.full(values.shape, np.inf) for _ in range(n_neighbors)]
@@ -253,7 +253,7 @@ def _bound_by_steps(values: Array, targets: Array, n_neighbors: int, n_steps: in
 
 
 def _insert(nearest: list[Array], distance: Array, spare: Array) -> None:
-    """Insert distances into increasing lists, in place; the largest drops out, and two arrays are written over."""
+    """Insert distances into increasing lists, in place; the largest drops out, and two work arrays are overwritten."""
     for row in nearest[:-1]:
         np.maximum(row, distance, out=spare)
         np.minimum(row, distance, out=row)
@@ -270,7 +270,7 @@ def _close(
     line: Array,
     k: int,
 ) -> None:
-    """Lower bounds to the distances to neighbour number k, in place, of points that are open; all of shape (b, n).
+    """Lower the bounds on the distance to the k-th neighbour, in place, for open points; all of shape (b, n).
 
     A neighbour is no farther than the bound in value and in target: of the two intervals, the one with fewer points is
     searched. Intervals of 2^i points or fewer are searched together.

@@ -361,7 +361,7 @@ def surf_scores(rows: UnitRows, y: NDArray[Any], *, is_regression: bool, form: s
 
 
 def _radii(distances: Array) -> Array:
-    """Return the mean distance of each row to the others less half its standard deviation, shape (m, 1)."""
+    """Return the mean distance of each row to the others minus half the standard deviation, shape (m, 1)."""
     others = np.where(np.isfinite(distances), distances, 0.0)
     n_others = distances.shape[1] - 1
     mean = others.sum(axis=1, keepdims=True) / n_others
@@ -374,9 +374,9 @@ def _radii(distances: Array) -> Array:
 def _hits_and_misses(
     near: NDArray[np.bool_], same: NDArray[np.bool_], class_numbers: NDArray[np.int64] | None
 ) -> Array:
-    """Return the weights of near rows, shape (m, n): hits sum to -1; misses to 1 where there are two classes.
+    """Return the weights of near rows, shape (m, n): hits sum to -1; misses to 1 if there are two classes.
 
-    Of more classes, a miss of a class counts by the share of that class in the near misses.
+    With more classes, a miss counts by the share of its class among the near misses.
     """
     hits, misses = near & same, near & ~same
     n_hits = np.count_nonzero(hits, axis=1, keepdims=True)

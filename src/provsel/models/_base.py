@@ -1,4 +1,4 @@
-"""What the linear SVM back ends share: validation, decision values, prediction."""
+"""The common part of the linear SVM back ends: validation, decision values, prediction."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from provsel.validation import DocumentedMixin, validated
 
 
 class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
-    """A linear classifier with `coef_` and `intercept_`; a back end writes `_solve` and, if needed, `_combine`.
+    """A linear classifier with `coef_` and `intercept_`; a back end implements `_solve` and, if needed, `_combine`.
 
-    Use it for a linear SVM of your own, and to ask whether a model is one.
+    Use it as a base of your own linear SVM, and to test whether a model is one.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            NaN or infinite values, labels of another length, fewer than two classes.
+            For NaN or infinite values, a wrong number of labels, or fewer than two classes.
         """
         X, y = validated(self, X, y)
         check_classification_targets(y)
@@ -113,7 +113,7 @@ MANY_ROWS = 50_000
 
 
 def warn_of_many_rows(name: str, n_samples: int, advice: str) -> None:
-    """Warn, as from `fit` of `name`, before a method starts that may take hours."""
+    """Warn, as if from `fit` of `name`, before a method that may take hours."""
     if n_samples > MANY_ROWS:
         warnings.warn(
             f"{name}: expected at most {MANY_ROWS} rows, got {n_samples}, which may take hours; {advice}.",

@@ -249,7 +249,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         self.blocks_ = copy(projection)  # a copy leaves out what `store` keeps
 
     def _solved(self, rows: NDArray[np.float64], signs: NDArray[np.float64]) -> PrimalDual:
-        """Return the solution on few features, with a warning where its gap stays open, and count its steps."""
+        """Return the solution on few features and count its steps; warn if its gap stays open."""
         solved = LOSSES[self.loss].solve(rows, signs, self.c, tol=self.tol)
         self.n_iter_ += solved.n_iter
         if not solved.converged:
@@ -296,7 +296,7 @@ class CompressedLinearSVM(BaseBinarySVM):
 
     @contextmanager
     def _whole_or_nothing(self) -> Iterator[None]:
-        """Forget an earlier fit, and a failed one."""
+        """Remove the attributes of an earlier or failed fit."""
         self._forget()
         try:
             yield

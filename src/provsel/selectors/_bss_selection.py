@@ -1,4 +1,4 @@
-"""What the selectors by BSS have in common: checks, the budget, and the selection from a spectral basis."""
+"""The common part of the BSS selectors: checks, the budget, and the selection from a spectral basis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WEIGHTS = ("sqrt_t", "as_printed")
 
 
 def bss_budget(rank: int, eps: float) -> int:
-    """Return r with 3 sqrt(rank / r) <= eps / 2: Lemma 2 then gives what the proof of Theorem 1 needs."""
+    """Return r with 3 sqrt(rank / r) <= eps / 2: Lemma 2 then implies the condition in the proof of Theorem 1."""
     check_budget(rank, eps)
     return math.ceil(36 * rank / eps**2)
 
@@ -47,9 +47,9 @@ def bss_selection(
     shifts: str = SHIFTS[0],
     no_candidate: str = NO_CANDIDATE[0],
 ) -> Selection:
-    """Return what r > rank steps of BSS pick; the gains of a column that was picked again add up.
+    """Return the picks of r > rank steps of BSS; gains of a column picked repeatedly add up.
 
-    Lemmas 1 and 2 are promised for the algorithm that they are proved for.
+    Bounds by Lemmas 1 and 2 are attached only to the algorithm for which they are proved.
     """
     rank = columns.V.shape[1]
     ratio = math.sqrt(rank / r)

@@ -1,4 +1,4 @@
-"""Which columns are discrete, and which vary; columns as codes, of which mutual information is counted."""
+"""Which columns are discrete, and which vary; columns as codes for counting mutual information."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STRATEGIES = ("quantile", "width")
 def discrete_mask(subject: str, discrete_features: Any, X: Any) -> NDArray[np.bool_]:
     """Return which columns are discrete, shape (d,), or raise.
 
-    "auto" is all of sparse X and none of dense X, a truth value all or none, an array a mask or the places of columns.
+    "auto" is all of sparse X and none of dense X, a truth value all or none, an array a mask or column numbers.
     """
     n_features = X.shape[1]
     if isinstance(discrete_features, str) and discrete_features == "auto":
@@ -47,7 +47,7 @@ def check_bins(selector: Any) -> None:
 
 
 def coded_columns(selector: Any, X: Any, is_discrete: NDArray[np.bool_]) -> CodedColumns:
-    """Return the columns of X, shape (n, d), as codes: discrete features as they are, others binned."""
+    """Return the columns of X, shape (n, d), as codes: discrete features unchanged, others binned."""
     if sparse.issparse(X):
         check_dense_size(type(selector).__name__, X)
         X = sparse.csc_array(X)

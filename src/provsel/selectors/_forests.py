@@ -1,4 +1,4 @@
-"""Random forests on the ranks of the columns, for the selectors that ask them."""
+"""Random forests on the ranks of the columns, for selectors based on forests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def varying_ranks(subject: str, X: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 def new_forest(classes: NDArray[Any] | None, n_estimators: int, seed: int, max_depth: int | None = None) -> Any:
-    """Return an unfitted random forest for classes, or for numbers where these are None."""
+    """Return an unfitted random forest for classes, or for regression if `classes` is None."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor  # 0.2 s that others do not need
 
     if classes is None:

@@ -1,4 +1,4 @@
-"""Checks of a block of columns that `OnlineLeverageSelector` is given."""
+"""Checks of the blocks of columns passed to `OnlineLeverageSelector`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the selectors of column subsets share: the leading space of a view, and what follows an exhausted rank."""
+"""The common part of the column subset selectors: the leading space of a view, and columns beyond its rank."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def leading_basis(selector: Any, view: TrainingView, k: int) -> SpectralBasis:
 
 
 def tail_of(view: TrainingView, leading: SpectralBasis) -> Tail:
-    """Return what `leading`, as `leading_basis` gave it, leaves of the rows."""
+    """Return the rows minus their projection on `leading`, a result of `leading_basis`."""
     if needs_truncation(view.X, leading.rank):
         return DeflatedTail(view.X, leading.V)
     return SpectralTail(view.basis(), leading.rank)
 
 
 def completed(view: TrainingView, chosen: NDArray[np.int64], r: int, **attributes: Any) -> Selection:
-    """Return the unweighted selection of `chosen` and, up to r, of the largest columns beside them.
+    """Return the unweighted selection of `chosen`, filled up to r with the largest other columns.
 
-    `rank_` is the number chosen, unless it is given, and `n_completed_` that of the others, which no rank is left for.
+    `rank_` is the number of chosen columns unless given, and `n_completed_` the number of added ones.
     """
     missing = r - chosen.size
     if missing:
@@ -50,7 +50,7 @@ def completed(view: TrainingView, chosen: NDArray[np.int64], r: int, **attribute
 
 
 def warn_of_hidden_columns(selector: Any, view: TrainingView, n_pivots: int, r: int) -> None:
-    """Warn where pivots end early and the scales of X are a reason: what is left of columns is rounding beside them."""
+    """Warn if pivots end early because of the scales of X: residuals of short columns are lost in rounding."""
     most = min(r, *view.X.shape)
     if n_pivots < most and is_graded(view.X):
         warnings.warn(

@@ -166,7 +166,7 @@ class AlphaInvestingSelector(BaseSelector):
 
 
 def _targets(classes: NDArray[Any] | None, target: NDArray[Any], kind: str) -> NDArray[np.float64]:
-    """Return what is regressed on, shape (n_targets, n), of numbers or the codes of classes; or raise."""
+    """Return the regression targets, shape (n_targets, n), from numbers or class codes; or raise."""
     if classes is None:
         if kind != "codes":
             raise ValueError(

@@ -137,7 +137,7 @@ class AtSize(SelectorAround):
         return most
 
     def _checked_range(self) -> SizeRange:
-        """Return what is searched and where, or raise for any bad option."""
+        """Return the searched parameter and its range, or raise for an invalid option."""
         if not isinstance(self.selector, BaseSelector):
             raise ValueError(f"AtSize: expected a provsel selector, got {self.selector!r:.80}.")
         parameter: Any = self.parameter

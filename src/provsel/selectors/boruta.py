@@ -158,7 +158,7 @@ class BorutaSelector(RankedSelector):
     def _round(
         self, columns: NDArray[np.float32], rows: RankedRows, rng: np.random.Generator
     ) -> tuple[NDArray[np.float64], float]:
-        """Return the importances of the remaining columns, shape (m,), and the limit for a hit."""
+        """Return the importances of the remaining columns, shape (m,), and the threshold for a hit."""
         m = columns.shape[0]
         n_copies = m
         while n_copies < FEWEST_COPIES:

@@ -83,7 +83,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
                 f"{least:g}; use FTestSelector or RankTestSelector, or scale='range'."
             )
         weight = np.ones(rows.y.size) if rows.sample_weight is None else rows.sample_weight
-        sizes = np.bincount(rows.y, weights=weight)
+        sizes = np.bincount(rows.y, weights=weight).astype(np.float64)
         observed = class_sums(rows.X, rows.y, weight)
         if self.scale is not None:
             observed = _in_range(observed, sizes, rows.X)

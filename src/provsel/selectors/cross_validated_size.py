@@ -149,7 +149,7 @@ class CrossValidatedSize(SelectorAround):
         )
 
     def _known_task(self) -> tuple[list[str], str]:
-        """Return the names of the selector's parameters, nested ones too, that say the task, and what is said of it."""
+        """Return the names of the selector's parameters, including nested ones, that set the task, and their values."""
         parameters = self.selector.get_params()
         names = [name for name in parameters if name.rpartition("__")[2] == "task"]
         said = {parameters[name] for name in names} - {"auto"}
@@ -191,7 +191,7 @@ class CrossValidatedSize(SelectorAround):
         return scores
 
     def _checked_sizes(self, n_features: int) -> NDArray[np.int64]:
-        """Return the numbers of features to try, increasing, or raise for any bad option."""
+        """Return the numbers of features to try, increasing, or raise for an invalid option."""
         own = isinstance(self.selector, BaseSelector)
         if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
             raise ValueError(

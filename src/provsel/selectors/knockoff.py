@@ -167,7 +167,7 @@ class KnockoffSelector(RankedSelector):
 
 
 def _lasso_sizes(Z: NDArray[np.float64], targets: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return the sum over the targets of |b|, shape (n_columns,), at the penalty of the least cross-validated error."""
+    """Return the sum over targets of |b|, shape (n_columns,), at the penalty with the lowest cross-validated error."""
     from sklearn.linear_model import LassoCV
     from sklearn.model_selection import KFold
 

@@ -166,6 +166,6 @@ def _graph(X: Any, n_neighbors: int) -> tuple[NDArray[np.int64], NDArray[np.floa
 
 
 def _centred(X: Any) -> Any:
-    """Return X in float64, dense columns less their mean: neither distances nor scores depend on it."""
+    """Return X in float64, dense columns centred, which changes neither distances nor scores."""
     X = X.astype(np.float64)
     return X if sparse.issparse(X) else X - X.mean(axis=0)

@@ -158,7 +158,7 @@ class LeverageScoreSelector(BaseSelector):
 
 
 def _reason_and_advice(columns: str, scores: NDArray[np.float64], basis: SpectralBasis) -> tuple[str, str]:
-    """Return why scores can be equal, and what to do then."""
+    """Return why scores can be equal, and the advice."""
     if columns != "V":
         return "all columns of X are equally long", "Do not standardise the columns, or set columns='V' and rank="
     if basis.rank < number_tied(scores):

@@ -197,7 +197,7 @@ class LPSVMSelector(BaseSelector):
     def _first_to_enter(
         self, X: sparse.csc_array, problems: NDArray[np.float64], solutions: list[LPSolution], n_features: int
     ) -> int:
-        """Return the column that gets weight first as nu grows, with a warning; raise if there is none."""
+        """Return the first column to get weight as nu grows, with a warning; raise if there is none."""
         duals = problems * np.array([solution.u for solution in solutions])
         pull, gap = np.abs(X.T @ duals.T).max(axis=1, initial=0.0), max(solution.gap for solution in solutions)
         if gap > self.tol or not pull.max(initial=0.0) > 0:
@@ -215,7 +215,7 @@ class LPSVMSelector(BaseSelector):
         return int(np.argmax(pull))
 
     def _checked_options(self) -> tuple[str, int | None]:
-        """Return the solver and its limit of steps, None for the published one, or raise."""
+        """Return the solver and its limit of steps, which is None for the published solver, or raise."""
         check_positive("LPSVMSelector", nu=self.nu, tol=self.tol)
         if self.solver not in ("auto", *SOLVERS):
             raise ValueError(f"LPSVMSelector: expected solver to be one of {('auto', *SOLVERS)}, got {self.solver!r}.")

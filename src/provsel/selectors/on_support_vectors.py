@@ -139,7 +139,7 @@ class OnSupportVectors(BaseSelector):
 
 
 def _of_rows(value: Any, rows: NDArray[np.int64], n_samples: int) -> Any:
-    """Return the part of metadata that is about some rows; what has no value a row is about all."""
+    """Return the metadata of some rows; metadata without a value per row is unchanged."""
     if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != n_samples:
         return value
     return _safe_indexing(value, rows)

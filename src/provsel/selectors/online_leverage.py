@@ -188,7 +188,7 @@ class OnlineLeverageSelector(BaseSelector):
         return 8.0 * n * (1.0 + 2.0 * math.log(spectral_norm))
 
     def _promise(self) -> dict[str, Any]:
-        """Return what Theorem 1 promises for these parameters: nothing unless c is its own."""
+        """Return the bound of Theorem 1 for these parameters: none unless c is that of the theorem."""
         if self.n_features_to_select is not None or self.sampling_rate is not None:
             return {}
         epsilon = float(self.epsilon)
@@ -305,7 +305,7 @@ class OnlineLeverageSelector(BaseSelector):
         return self
 
     def _forget(self, *names: str) -> None:
-        """Remove attributes that an earlier fit may have set."""
+        """Remove attributes of an earlier fit."""
         for name in names:
             if hasattr(self, name):
                 delattr(self, name)

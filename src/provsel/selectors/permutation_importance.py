@@ -154,18 +154,18 @@ class PermutationImportanceSelector(RankedSelector):
 
 
 def _r2(predicted: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return R^2 of predictions, shape (m, n); of a target that is all equal minus the squared error."""
+    """Return R^2 of predictions, shape (m, n); for a constant target minus the squared error."""
     variation = float(((y - y.mean()) ** 2).sum())
     return 1 - ((predicted - y) ** 2).sum(axis=1) / (variation or 1.0)
 
 
 def _accuracy(sums: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the share of right decisions by sums of the shares of classes, shape (m, n, n_classes)."""
+    """Return the accuracy of decisions by the sums of class shares, shape (m, n, n_classes)."""
     decided = np.argmax(np.round(sums, 9), axis=2)  # of equal shares the first class, however sums were rounded
     return np.asarray((decided == labels).mean(axis=1))
 
 
 def _log_likelihood(shares: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the mean log likelihood of shares of classes, shape (m, n, n_classes), as scikit-learn's `log_loss`."""
+    """Return the mean log likelihood of class shares, shape (m, n, n_classes), as in scikit-learn's `log_loss`."""
     likelihood = shares[:, np.arange(labels.size), labels]
     return np.log(np.maximum(likelihood, np.finfo(np.float64).eps)).mean(axis=1)

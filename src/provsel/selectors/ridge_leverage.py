@@ -123,7 +123,7 @@ class RidgeLeverageSelector(BaseSelector):
         return Selection(*sample_with_replacement(scores / scores.sum(), r, rng), attributes)
 
     def _scores(self, view: TrainingView, r: int) -> tuple[NDArray[np.float64], float]:
-        """Return all scores and the ridge: by the Gram matrix where that tells the largest apart as `TIED` says."""
+        """Return all scores and the ridge, by the Gram matrix if it separates the largest scores within `TIED`."""
         ridge = None if self.ridge is None else float(self.ridge)
         if scale_exponent(view.X) == 0:
             scores, used, error = scores_by_gram_matrix(view.X, ridge, view.gram)

@@ -174,7 +174,7 @@ class StabilitySelector(RankedSelector):
     def _first_of_selector(
         self, rows: RankedRows, halves: NDArray[np.int64], q: int, rng: np.random.Generator
     ) -> list[NDArray[np.int64]]:
-        """Return what a copy of the selector keeps on each half."""
+        """Return the features that a copy of the selector keeps on each half."""
         settings: dict[str, Any] = {"n_features_to_select": q}
         parameters = self.selector.get_params()
         if "task" in parameters:  # the rows of a half alone may look different

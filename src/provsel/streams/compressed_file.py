@@ -95,7 +95,7 @@ class CompressedFile:
 
     @contextmanager
     def _room(self) -> Iterator[None]:
-        """Say what was written and what is missing where the disk, a quota or a limit of the process is exhausted."""
+        """Explain what was written and what is missing if the disk, a quota or a process limit is exhausted."""
         try:
             yield
         except OSError as error:
@@ -121,7 +121,7 @@ class CompressedFile:
 
 
 def _bytes(kind: Any) -> float:
-    """Return the bytes of a value, of a string by guess."""
+    """Return the bytes of a value; estimated for a string."""
     try:
         return float(kind.bit_width / 8)
     except ValueError:

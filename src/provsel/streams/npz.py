@@ -113,7 +113,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _header(member: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return shape and type of the array that a .npy file begins to describe."""
+    """Return shape and type of an array from the header of its .npy file."""
     read_header = _HEADERS.get(np.lib.format.read_magic(member))
     if read_header is None:
         raise ValueError("an array in a format that NumPy uses only for records")

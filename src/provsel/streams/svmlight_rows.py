@@ -80,7 +80,7 @@ class SvmlightRows(RowSource):
                 yield joined(parts, n_features)
 
     def _next(self, rows: Iterator[bytes], most: int, start: int) -> list[bytes]:
-        """Return the next lines, at most `most`, the last of which reaches `_TOGETHER` bytes; none at the end."""
+        """Return the next lines, at most `most` and about `_TOGETHER` bytes; none at the end."""
         lines, size = [], 0
         try:
             for line in islice(rows, most):
@@ -93,7 +93,7 @@ class SvmlightRows(RowSource):
         return lines
 
     def _numbers(self, lines: list[bytes], start: int, zero_based: bool, n_features: int | None) -> Rows:
-        """Return what stands in the lines from row `start` on, or raise for the first that is wrong."""
+        """Return the content of the lines from row `start` on, or raise for the first invalid one."""
         try:
             return parsed(lines, zero_based=zero_based, n_features=n_features)
         except DAMAGED as error:
@@ -147,7 +147,7 @@ def query_ids(path: Path) -> NDArray[np.int64] | None:
 
 
 def _rows(file: Any) -> Iterator[bytes]:
-    """Yield the lines that are rows, no comments."""
+    """Yield the lines with rows, without comments."""
     while line := file.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of more than {MAX_LINE} bytes")

@@ -130,7 +130,7 @@ class Certificates(AbstractRule):
         return trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)
 
     def _support(self, states: pd.DataFrame) -> tuple[str, float, float, str]:
-        """Return verdict, p-value, needed n and test of the claim that the violated share is smaller on each data set."""
+        """Return verdict, p-value, needed n and test of whether each data set's violated share is below the limit."""
         share = self.at_most or NEARLY_ALL
         trials = []
         for n_violated, n_held in zip(states[VIOLATED], states[HELD], strict=True):

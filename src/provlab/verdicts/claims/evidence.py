@@ -445,7 +445,7 @@ def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
 
 
 def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
-    """Return the value of each line at its number by PCHIP: NaN beyond the known sizes, and where a size in between is missing.
+    """Return the value of each line at its number by PCHIP: NaN outside the known sizes, or if one is missing.
 
     Parameters
     ----------
