@@ -167,6 +167,25 @@ def test_boosting_of_sparse_rows_is_that_of_dense_ones():
     np.testing.assert_array_equal(own.predict_proba(sparse.csr_array(X)), plain.predict_proba(X))
 
 
+@pytest.mark.parametrize("n_rows", [200, 700])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boosting_has_the_bins_of_scikit_learn_without_weights(n_rows, n_classes):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((2 * n_rows, 6))
+    X[:, 1] = np.round(X[:, 1], 1)
+    X[:, 2] = np.where(rng.random(2 * n_rows) < 0.9, 0.0, X[:, 2])
+    X[:, 3] = np.exp(3 * X[:, 3])
+    strength = X[:, 0] + X[:, 4] + X[:, 1]
+    y = np.digitize(strength, [0.0] if n_classes == 2 else [-1.0, 1.0])
+    settings = {"max_iter": 10, "min_samples_leaf": 5, "max_leaf_nodes": 8, "random_state": 1}
+    train, test = np.arange(n_rows), np.arange(n_rows, 2 * n_rows)
+    own = BoostingClassifier(**settings).fit(X[train], y[train])
+    plain = HistGradientBoostingClassifier(**settings).fit(X[train], y[train])
+    np.testing.assert_array_equal(own.predict_proba(X[test]), plain.predict_proba(X[test]))
+    weighted = BoostingClassifier(**settings, class_weight="balanced").fit(X[train], y[train])
+    assert (weighted.predict_proba(X[test]) != own.predict_proba(X[test])).any()
+
+
 @pytest.mark.parametrize(
     ("y", "predicted"),
     [
