@@ -1,4 +1,4 @@
-"""The laboratory: runs, stores, judges and shows experiments with the selectors of `provsel`, or with your own."""
+"""The laboratory: it runs, stores, judges and shows experiments with the selectors of `provsel`, or with your own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays in hand as a file, in a folder named by its content: trials are known by the SHA-256 of their data's file.
+"""Arrays saved as a file in a folder named by its content, because the SHA-256 of the data file identifies trials.
 
 Worker processes, audits and pages of features read the file; the same arrays are written once.
 """
@@ -38,7 +38,7 @@ def write_data(
 ) -> dict[str, Any]:
     """Write data below a folder, and return the settings of `dataset=file` that read them.
 
-    Numbers become arrays, and a table with texts a Parquet file.
+    Numbers become arrays, and a table with text columns becomes a Parquet file.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def write_data(
     Raises
     ------
     ValueError
-        For what is no table with a label in each row.
+        Unless the data are a table with a label in each row.
     """
     if hasattr(X, "to_pandas"):
         X = X.to_pandas()

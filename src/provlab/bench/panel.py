@@ -1,7 +1,7 @@
-"""The panel: which cells it has, and their trials as its frame.
+"""The panel: its cells, and their trials as a frame.
 
-Each cell is an ordinary one, with an ordinary key: a data set of `datasets.yaml`, a method of `methods.yaml` asked for
-one of the sizes of `panel.yaml`, one of its models, and the protocol `benchmark`.
+Each cell is ordinary, with an ordinary key: a data set of `datasets.yaml`, a method of `methods.yaml` at one of the
+sizes of `panel.yaml`, one of its models, and the protocol `benchmark`.
 """
 
 from __future__ import annotations
@@ -48,15 +48,14 @@ class PanelDataset:
     Attributes
     ----------
     choose : tuple of str
-        Overrides that choose the data set, and its preparation where it is not standardised.
+        Overrides that choose the data set, and its preparation unless it is standardised.
     domain : str
     source : str
-        Of the rows: no two sets of the panel share one, but in the larger panel.
+        Source of the rows, which no two sets of the panel share, except in the larger panel.
     support : int
-        Number of columns that the labels depend on: the first of the data set without `shuffle_columns`. 0 where that
-        is not known.
+        Number of columns that the labels depend on: the first of the data set without `shuffle_columns`. 0 if unknown.
     folds : str
-        How its rows are split, a name in `larger.yaml`; "twice" are those of `panel.yaml`.
+        How its rows are split, a name in `larger.yaml`; "twice" stands for the folds of `panel.yaml`.
     task : {"classification", "regression"}
     """
 
@@ -70,7 +69,7 @@ class PanelDataset:
 
 @dataclass(frozen=True)
 class PanelProtocol:
-    """What `panel.yaml` says: overrides of all cells, sizes, overrides of each model, and sets of the quick panel."""
+    """The content of `panel.yaml`: overrides of all cells and of each model, sizes, and sets of the quick panel."""
 
     choose: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -81,7 +80,7 @@ class PanelProtocol:
 
 @dataclass(frozen=True)
 class LargerPanel:
-    """What `larger.yaml` says: overrides of each kind of folds, its tables, their settings, and other data sets."""
+    """The content of `larger.yaml`: overrides of each kind of folds, tables, their settings, and other data sets."""
 
     folds: Mapping[str, tuple[str, ...]]
     tables: Mapping[str, tuple[str, ...]]
@@ -91,7 +90,7 @@ class LargerPanel:
 
 
 class PanelCell(NamedTuple):
-    """A cell of the panel, and how the frame calls it."""
+    """A cell of the panel, and its names in the frame."""
 
     method: str
     dataset: str
@@ -112,13 +111,13 @@ def panel_datasets() -> Mapping[str, PanelDataset]:
 
 @cache
 def larger_panel() -> LargerPanel:
-    """Return how the larger benchmark is described."""
+    """Return the description of the larger benchmark."""
     return read_record(Path(__file__).with_name("larger.yaml"), LargerPanel)
 
 
 @cache
 def larger_datasets() -> Mapping[str, PanelDataset]:
-    """Return the data sets of the larger benchmark by name; what chooses each chooses its folds as well."""
+    """Return the data sets of the larger benchmark by name; their overrides also choose the folds."""
     larger = larger_panel()
     datasets = dict(larger.sets)
     for folds, names in larger.tables.items():
@@ -151,12 +150,12 @@ def stored_folder() -> Path:
 
 
 def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Return the entries of some names, all where none are given.
+    """Return the entries with the given names; all if none are given.
 
     Raises
     ------
     ValueError
-        For a name that there is not.
+        For an unknown name.
     """
     names = list(names)
     for name in names:
@@ -171,21 +170,21 @@ def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[
 def panel_cells(
     methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset], *, is_regression: bool = False
 ) -> list[PanelCell]:
-    """Return the cells of some methods on some data sets, data set by data set.
+    """Return the cells of the given methods and data sets, grouped by data set.
 
-    A size has a cell where the data set has more columns, and a method where it takes as many classes.
+    A size has a cell if the data set has more columns, and a method if it supports the number of classes.
 
     Parameters
     ----------
     methods, datasets : mapping
-        By name. Others than those of the panel are judged in the same way.
+        By name. Other methods and data sets are judged in the same way.
     is_regression : bool, default=False
         Whether the targets of the data sets are numbers.
 
     Raises
     ------
     MissingDataError
-        A data set that the stored table does not have is not here: names it, and the command that gets it.
+        If a data set is neither in the stored table nor on this machine; names the command that fetches it.
     """
     protocol, compose = panel_protocol(), Composer()
     models = protocol.models_of_numbers if is_regression else protocol.models
@@ -227,7 +226,7 @@ def base_cell(dataset: PanelDataset, compose: Composer | None = None) -> Cell:
 
 
 def shape_of(cell: Cell) -> tuple[int, int]:
-    """Return how many columns and classes the data set of a cell has: as the stored table says, or else by loading."""
+    """Return how many columns and classes the data set of a cell has, from the stored table or by loading it."""
     shapes = _stored_shapes()
     if cell.data not in shapes:
         data = load_from(cell.dataset)
@@ -262,7 +261,7 @@ READ = {
 
 
 def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
-    """Return a line per cell: how the frame calls it."""
+    """Return a line per cell with its names in the frame."""
     return pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
 
 

@@ -39,7 +39,8 @@ from provsel.files import replacing
 FOLDER = "larger"
 """Of the pieces, beside the stored panel."""
 
-OVERLAPS = "_overlaps.parquet"
+OVERLAPS = "overlaps"
+"""Of files on how alike the selections are, in the folder of the pieces."""
 
 ALIKE_SIZE = 20
 """Number of features at which selections are compared, or the largest below where columns are fewer."""
@@ -119,8 +120,8 @@ def larger_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame
     return frame.sort_values(["method", "size", "repeat", "fold", "judge"])[SCHEMA.names].reset_index(drop=True)
 
 
-def selection_overlaps(name: str, cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
-    """Return how alike the selections of each two methods are on a data set: dataset, first, second, overlap.
+def selection_overlaps(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
+    """Return how alike the selections of each two methods are on a data set: first, second, overlap.
 
     At `ALIKE_SIZE` features, as `provlab.verdicts.panel_families.overlaps`; in percent.
     """
@@ -128,11 +129,16 @@ def selection_overlaps(name: str, cells: Sequence[PanelCell], store: TrialReader
     chosen = [entry for entry in cells if entry.size == max(sizes, default=0)]
     selections = _one_judge(_trials(chosen, store, ["features", "feature_names", "n_features"]))
     selections = selections[selections["features"].notna() & (selections["draw"] == 0)]
+    last = selections["features"].map(lambda features: max(features, default=0)).max()
+    # places of columns in the data set, of which folds may leave out others
+    selections = selections.assign(n_features=max(selections["n_features"].max(), last + 1))
     table = overlaps(selections)
     first, second = np.triu_indices(len(table), 1)
     overlap = table.to_numpy()[first, second]
-    frame = pd.DataFrame({"first": table.index[first], "second": table.index[second], "overlap": 100 * overlap})
-    return frame.dropna().assign(dataset=name)
+    frame = pd.DataFrame(
+        {"first": table.index[first], "second": table.index[second], "overlap": np.round(100 * overlap)}
+    )
+    return frame.dropna().astype({"overlap": "int8"}).reset_index(drop=True)
 
 
 def _trials(cells: Sequence[PanelCell], store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
@@ -159,17 +165,12 @@ def _rounded(values: pd.Series, digits: int) -> pd.Series:
 
 def write_piece(name: str, cells: Sequence[PanelCell], store: TrialReader, folder: Path) -> None:
     """Write the trials of a data set, and how alike its selections are."""
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / OVERLAPS).mkdir(parents=True, exist_ok=True)
     frame = larger_frame(cells, store)
     table = pa.Table.from_pandas(frame, SCHEMA, preserve_index=False)
     _write(table.replace_schema_metadata({"dataset": name}), piece_path(name, folder))
-    path = folder / OVERLAPS
-    alike = selection_overlaps(name, cells, store)
-    if path.is_file():
-        old = pq.read_table(path).to_pandas()
-        alike = pd.concat([old[old["dataset"] != name], alike], ignore_index=True)
-    alike["overlap"] = alike["overlap"].round().astype("int8")
-    _write(pa.Table.from_pandas(alike[["dataset", "first", "second", "overlap"]], preserve_index=False), path)
+    alike = selection_overlaps(cells, store)
+    _write(pa.Table.from_pandas(alike, preserve_index=False), piece_path(name, folder / OVERLAPS))
 
 
 def _write(table: pa.Table, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Names for people of the cells of a run: what differs between them, and nothing else."""
+"""Readable names of the cells of a run, built only from the settings that differ."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def own_run(
     ----------
     command : str
     cells : sequence of Cell
-        Those that are the same are one, unless they have names.
+        Equal cells are merged, unless they have names.
     methods, labels : sequence of str, optional
         A name for the method of each cell, and for its data set.
     reasons : mapping, optional
@@ -82,7 +82,7 @@ def size_text(size: str) -> str:
 
 
 def dataset_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a name for each data set: its set's or file's, with the settings in which those of one name differ."""
+    """Return a name for each data set, from its set or file, with the settings in which equal names differ."""
     names = [str(config.get("set") or Path(str(config.get("path") or config["name"])).stem) for config in configs]
     return _distinct(names, configs, ("name", "set", "path"))
 

@@ -202,12 +202,13 @@ def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Ar
         strips[:, members] = values
         strips = strips.reshape(n_columns, n_strips, height)
         order = np.argsort(strips, axis=2)
-        strips = np.take_along_axis(strips, order, axis=2)
+        places = order + np.arange(0, strips.size, height).reshape(n_columns, n_strips, 1)
+        strips = strips.take(places)
         targets = np.pad(target, (lead, n_strips * height - lead - n_samples), constant_values=(-FAR, FAR))
         first = np.arange(0, targets.size, height)[:, None]
         before = np.append(-np.inf, targets)[first]
         after = np.append(targets, np.inf)[first + height]
-        targets = targets[order + first]
+        targets = targets.take(order + first)
         shape = (n_columns * n_strips, height)
         nearest = _bound_by_steps(strips.reshape(shape).T, targets.reshape(shape).T, n_neighbors, n_steps)
         nearest = nearest.T.reshape(strips.shape)
@@ -215,8 +216,8 @@ def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Ar
         np.minimum(reach, targets - before, out=reach)
         np.minimum(reach, after - targets, out=reach)
         for whole, part, combine in ((radius, nearest, np.minimum), (is_open, reach < nearest, np.logical_and)):
-            in_place = np.empty_like(part, order="C")
-            np.put_along_axis(in_place, order, part, axis=2)
+            in_place = np.empty(part.size, dtype=part.dtype)
+            in_place[places] = part
             combine(whole, in_place.reshape(n_columns, -1)[:, members], out=whole)
     return radius, is_open
 

@@ -1,4 +1,4 @@
-"""The sentences and tables of `select`: nothing is said beyond what the intervals carry."""
+"""The sentences and tables of `select`, which claim no more than the intervals support."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FREQUENT_SHOWN = 12
 
 
 def words_of(selected: Selected) -> Words:
-    """Return how numbers of a selection are written."""
+    """Return the format of the numbers of a selection."""
     measure = selected.measure
     decimals = 3
     if measure.is_percent:
@@ -44,19 +44,19 @@ def words_of(selected: Selected) -> Words:
 
 
 def all_columns(selected: Selected) -> str:
-    """Return what all columns are called."""
+    """Return the name for all columns."""
     n_columns = selected.problem.n_columns
     return "the only column" if n_columns == 1 else f"all {n_columns:,} columns"
 
 
 def guessing(selected: Selected, words: Words) -> str:
-    """Return what a guess for all rows costs."""
+    """Return the sentence about the error of guessing."""
     kind = "mean" if selected.problem.dataset.is_regression else "most frequent class"
     return f"guessing the {kind} {words.value(float(selected.values.guess.mean()))}"
 
 
 def feature_name(selected: Selected, name: str) -> str:
-    """Return a feature with the columns that are equal to it."""
+    """Return a feature with the columns that repeat it."""
     return visible_line(" = ".join([name, *selected.copies.get(name, [])]))
 
 
@@ -176,7 +176,7 @@ def _better_than_guessing(selected: Selected) -> list[str]:
 
 
 def method_texts(selected: Selected) -> pd.DataFrame:
-    """Return the table of methods as texts, the best first."""
+    """Return the table of methods as strings, the best first."""
     words = words_of(selected)
     table, measure = selected.table, selected.measure
     losses = measure.sign * table[measure.name].iloc[:-2]
@@ -203,7 +203,7 @@ def _or_empty(value: float, form: str) -> str:
 
 
 def curve_texts(selected: Selected) -> pd.DataFrame:
-    """Return the measure against the number of columns as texts."""
+    """Return the measure by number of columns as strings."""
     words = words_of(selected)
     lines = {}
     for size, line in selected.curve.iterrows():
@@ -214,7 +214,7 @@ def curve_texts(selected: Selected) -> pd.DataFrame:
 
 
 def methods_caption(selected: Selected) -> str:
-    """Return what the numbers of the table of methods are."""
+    """Return the explanation of the numbers in the table of methods."""
     return (
         f"{selected.measure.label} is over {len(selected.outer)} folds, each method with its own number of columns, "
         f"chosen inside. difference: to {selected.best}; p for all pairs of methods together. to all: difference to "
@@ -223,7 +223,7 @@ def methods_caption(selected: Selected) -> str:
 
 
 def frequency_texts(selected: Selected) -> pd.DataFrame:
-    """Return in how many folds each column was selected, and whether it is in the final set, as texts."""
+    """Return in how many folds each column was selected, and whether it is in the final set, as strings."""
     frame = selected.frequency
     names = [feature_name(selected, str(name)) for name in frame.index]
     n_folds = len(selected.outer)
@@ -233,7 +233,7 @@ def frequency_texts(selected: Selected) -> pd.DataFrame:
 
 
 def how_computed(selected: Selected) -> list[str]:
-    """Return what the features and the error are of, the model, and notes."""
+    """Return the notes: which fits the features and the error come from, the model, and remarks."""
     notes = [_whole(selected), f"The model is {selected.problem.model!r}.", *selected.notes]
     return [visible_line(note) for note in notes]
 

@@ -1,4 +1,4 @@
-"""Methods of `select` by the names that `selector=NAME` has: their families, and which are fast on what table."""
+"""Methods of `select` by the names of `selector=NAME`, with their families and whether they are fast on a table."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ def chosen_methods(
     Parameters
     ----------
     methods : str, iterable of str, mapping or None
-        None are the default ones, "all" all fast ones, else names of `selector=NAME`, also as "a,b", or names of the
-        caller's own with their selectors.
+        None means the default methods, "all" all fast ones; else names as in `selector=NAME`, also as "a,b", or a
+        mapping of names to selectors.
     shape : (int, int)
         Rows and columns.
     is_regression : bool
     random_state : int
-        Of selectors that draw and have no seed.
+        Seed for random selectors without a seed.
 
     Raises
     ------
     ValueError
-        For a name that no selector has, one that cannot be asked for a number of features, and where none applies.
+        For an unknown name, a selector that takes no number of features, or if no method applies.
     """
     notes = []
     chosen = []
@@ -104,12 +104,12 @@ def _candidates(methods: str | Iterable[str] | Mapping[str, Any] | None) -> Iter
 
 
 def method_named(spelling: str) -> Method:
-    """Return the method of a file of conf/selector, unfitted, with the settings that it has here.
+    """Return the unfitted method of a file of conf/selector, with its settings for `select`.
 
     Raises
     ------
     ValueError
-        For a name that means no file, and a selector that is not asked for a number of features.
+        For an unknown name, and for a selector that takes no number of features.
     """
     from provlab.core.composition import part_config
     from provlab.project.components import build

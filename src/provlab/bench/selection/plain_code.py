@@ -1,4 +1,4 @@
-"""The selection of `select` on all rows as a script by scikit-learn and provsel alone."""
+"""The selection of `select` on all rows as a script that uses only scikit-learn and provsel."""
 
 from __future__ import annotations
 

@@ -75,38 +75,38 @@ def select(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Selected:
-    """Choose features of a table, the method and their number, and say what error to expect.
+    """Choose features of a table, with method and number, and estimate the error to expect.
 
     Inside each training fold, methods and numbers of features are compared by inner folds: the smallest number whose
     mean error is within one standard error of the best one is chosen, and the best method there. It is fitted to the
     training fold, and tested on the rows that were held out. So the error is that of the whole procedure. The features
     are those that the same procedure chooses on all rows.
 
-    Preparation, selection and model see training rows only. Columns of texts are chosen as a whole, and columns that
-    are equal as one.
+    Preparation, selection and model see training rows only. A text column is chosen as a whole, and equal columns count
+    as one.
 
     Parameters
     ----------
     X : DataFrame, array-like or sparse of shape (n_samples, n_columns)
-        Columns of texts and missing values may be there.
+        Text columns and missing values are allowed.
     y : array-like of shape (n_samples,)
-        Classes, as texts or numbers, or real numbers.
+        Classes, as strings or numbers, or real numbers.
     n_features_to_select : int, optional
         None chooses the number among 1, 2, 3, 5, 8, 12, 20, 30, 50, 100, 200 and all.
     methods : str, sequence of str or mapping, optional
-        Names as of `selector=NAME`, also as "f_test,mrmr"; "all" for all fast ones, by default eight of different
+        Names as in `selector=NAME`, also as "f_test,mrmr"; "all" for all fast ones; by default eight from different
         families. Or a mapping of names to unfitted selectors with `n_features_to_select`.
     scoring : str, callable or mapping, optional
-        In place of the error in percent, or of the root mean squared error of numbers: a scorer of scikit-learn by
-        name, one of `make_scorer`, or a function of (model, X, y), where greater is better and X are the rows that the
-        model takes. A mapping gives it a name.
+        Replaces the error in percent, or the root mean squared error for numbers: a scorer of scikit-learn by
+        name, one of `make_scorer`, or a function of (model, X, y), where greater is better and X holds the model's
+        input rows. A mapping gives it a name.
     cv : int, splitter or iterable of (training rows, test rows), optional
-        The outer folds, as scikit-learn takes them, in place of `n_splits` and `repeats`. Inner folds stay: classes in
-        equal shares and groups whole, or in the order of the rows, with its gap, for `TimeSeriesSplit`.
+        The outer folds in a form that scikit-learn accepts, in place of `n_splits` and `repeats`. Inner folds are not
+        affected: stratified with whole groups, or, for `TimeSeriesSplit`, in row order with its gap.
     groups : array-like of shape (n_samples,), optional
         Rows of one group, such as a patient, are never in training and test rows at once.
     time : array-like of shape (n_samples,), optional
-        Numbers or dates: rows are tested after all rows that they are trained on.
+        Numbers or dates: rows are tested only after all their training rows.
     task : {"auto", "classification", "regression"}, default="auto"
     model : str or estimator, optional
         A file of conf/model, or an unfitted estimator. By default a linear SVM for classes, and ridge regression for
@@ -114,13 +114,13 @@ def select(
     preparation : str, transformer or None, default="standardise"
         A file of conf/preparation, or an unfitted transformer that keeps each column, or None.
     n_splits : int, optional
-        Outer folds, by default 10; 5 in time, and beyond 20,000 rows. Fewer where a class has fewer rows.
+        Outer folds, by default 10; 5 in time, and beyond 20,000 rows. Fewer if a class has fewer rows.
     repeats : int, default=1
-        Of the outer folds, with other ones.
+        Repeats of the outer folds with new splits.
     random_state : int, default=0
-        Seed of all folds and of methods that draw. The same seed gives the same result.
+        Seed of all folds and of random methods. The same seed gives the same result.
     n_jobs : int, optional
-        Worker processes; by default one per core where the work takes more than a few seconds. Results do not depend on
+        Worker processes; by default one per core if the work takes more than a few seconds. Results do not depend on
         it.
 
     Returns
@@ -130,7 +130,7 @@ def select(
     Raises
     ------
     ValueError
-        Bad data, an unknown method, or a setting that does not apply.
+        For bad data, an unknown method, or a setting that does not apply.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def select_on(
     labels: NDArray[Any] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Selected:
-    """Do what `select` does, on a data set that is loaded.
+    """Do the same as `select` on a loaded data set.
 
     Parameters
     ----------
@@ -193,9 +193,9 @@ def select_on(
     time : ndarray of shape (n_samples,), optional
         The order of the rows, see `time_order`.
     labels : ndarray of shape (n_samples,), optional
-        What the pipeline predicts; by default the names of the classes.
+        The labels that the pipeline predicts; by default the names of the classes.
     tell : callable, optional
-        Is told how long the work takes.
+        Called with the estimated time.
     """
     if labels is None:
         labels = dataset.labels

@@ -273,7 +273,7 @@ class BoostingGainSelector(PackagedSelector):
 
     Features without a split follow by their F statistic.
 
-    Source: Friedman (2001, 2002); scikit-learn's `GradientBoostingClassifier`, `GradientBoostingRegressor`.
+    Source: Friedman (2001); scikit-learn's `GradientBoostingClassifier`, `GradientBoostingRegressor`.
     """
 
     def _order(self, rows: RankedRows, most: int) -> Ranking:
