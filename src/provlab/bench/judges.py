@@ -20,7 +20,7 @@ class BoostingClassifier(HistGradientBoostingClassifier):
     rows took 1.2 seconds, of which trees took a tenth. The borders here are its own without weights: trees see weights.
     """
 
-    algorithm_version = f"1 with scikit-learn {sklearn.__version__}"
+    algorithm_version = f"2 with scikit-learn {sklearn.__version__}"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X, dense or sparse of shape (n_samples, n_features), and classes y, shape (n_samples,)."""
