@@ -80,11 +80,15 @@ class PanelProtocol:
 
 @dataclass(frozen=True)
 class LargerPanel:
-    """The content of `larger.yaml`: overrides of each kind of folds, tables, their settings, and other data sets."""
+    """The content of `larger.yaml`: overrides of each kind of folds, tables, their settings, and other data sets.
+
+    `permuted` names those that are controls as well, with permuted labels.
+    """
 
     folds: Mapping[str, tuple[str, ...]]
     tables: Mapping[str, tuple[str, ...]]
     settings: Mapping[str, tuple[str, ...]]
+    permuted: tuple[str, ...]
     left_out: Mapping[str, str]
     sets: Mapping[str, PanelDataset]
 
@@ -125,6 +129,16 @@ def larger_datasets() -> Mapping[str, PanelDataset]:
             datasets[name] = _table(name, folds, larger.settings.get(name, ()))
     for name, dataset in datasets.items():
         datasets[name] = replace(dataset, choose=(*dataset.choose, *larger.folds[dataset.folds]))
+    return datasets
+
+
+@cache
+def permuted_datasets() -> Mapping[str, PanelDataset]:
+    """Return the controls of the larger benchmark by the names of their data sets: these with permuted labels."""
+    datasets = {}
+    for name in larger_panel().permuted:
+        dataset = larger_datasets()[name]
+        datasets[name] = replace(dataset, choose=(*dataset.choose, "+dataset.permute_labels=1"), support=0)
     return datasets
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from provlab.project.messages import listed
-from provsel.checks import check_integer
+from provsel.checks import check_choice, check_integer
 
 _FINGERPRINT_FORMAT = b"provsel-dataset-1"
 
@@ -21,10 +21,21 @@ SAMPLE: dict[str, Any] = {
 }  # fmt: skip
 """The parameters of `sampled`, and their defaults: all rows."""
 
-NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None, **SAMPLE}
+CONTROLS: dict[str, Any] = {
+    "permute_labels": None, "noise_columns": None, "simulated_relevant": None, "control_seed": 0,
+}  # fmt: skip
+"""The parameters of `provlab.data.controls.controlled`, and their defaults: no control."""
+
+NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None, **SAMPLE, **CONTROLS}
 """The parameters that every data set has, and their defaults."""
 
-SMALLEST = {"shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample_seed": 0, "min_class_size": 2}
+SMALLEST = {
+    "shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample_seed": 0, "min_class_size": 2,
+    "permute_labels": 0, "simulated_relevant": 1, "control_seed": 0,
+}  # fmt: skip
+
+NOISE_COLUMNS = ("permuted", "corrupted", "products")
+"""Kinds of noise columns, see `provlab.data.controls.with_noise_columns`."""
 
 MAX_RATIO_OF_RANGES = 1000.0
 """Ratio of ranges of columns that is worth a warning."""
@@ -314,7 +325,7 @@ def rows_from(rows: Any, n_rows: int) -> np.ndarray:
 
 
 def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters of a data set as those of `prepared`, completed and checked, and those of its loader.
+    """Return the parameters that every data set has, completed and checked, and those of the loader.
 
     Raises
     ------
@@ -333,26 +344,32 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
             f"data set {name!r}: expected sample_rows beside sample_seed={preparation['sample_seed']}, got none. Say "
             "how many rows to draw, or leave sample_seed out"
         )
+    if preparation["noise_columns"] is not None:
+        check_choice(f"data set {name!r}", "noise_columns", preparation["noise_columns"], NOISE_COLUMNS)
+    is_drawn = preparation["noise_columns"] is not None or preparation["simulated_relevant"] is not None
+    if preparation["control_seed"] != 0 and not is_drawn:
+        raise ValueError(
+            f"data set {name!r}: expected noise_columns or simulated_relevant beside "
+            f"control_seed={preparation['control_seed']}, got neither. Add one, or leave control_seed out"
+        )
     return preparation, {key: value for key, value in params.items() if key not in NOTHING}
 
 
-def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) -> Dataset:
-    """Return the data set with its rows scaled to length 1, then its columns shuffled.
+def with_unit_rows(dataset: Dataset) -> Dataset:
+    """Return the data set with its rows scaled to length 1."""
+    dataset.check_complete()
+    from sklearn.preprocessing import normalize  # most runs need none of it
 
-    Neither lets a row see another one. What does, such as scales of columns, is fitted in each fold: `preparation`.
-    """
-    if unit_rows:
-        dataset.check_complete()
-        from sklearn.preprocessing import normalize  # most runs need none of it
+    return replace(dataset, X=normalize(dataset.X, copy=True))
 
-        dataset = replace(dataset, X=normalize(dataset.X, copy=True))
-    if shuffle_columns is not None:
-        order = np.random.default_rng(shuffle_columns).permutation(dataset.X.shape[1])
-        X: Any = dataset.X[:, order]
-        if sparse.issparse(X):
-            X.sort_indices()
-        dataset = replace(dataset, X=X, feature_names=dataset.feature_names[order])
-    return dataset
+
+def with_shuffled_columns(dataset: Dataset, seed: int) -> Dataset:
+    """Return the data set with its columns in another order."""
+    order = np.random.default_rng(seed).permutation(dataset.X.shape[1])
+    X: Any = dataset.X[:, order]
+    if sparse.issparse(X):
+        X.sort_indices()
+    return replace(dataset, X=X, feature_names=dataset.feature_names[order])
 
 
 def sampled(

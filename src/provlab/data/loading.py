@@ -18,7 +18,17 @@ from scipy import sparse
 from provlab.project.documents import digest
 from provsel.files import replacing
 
-from .dataset import NOTHING, SAMPLE, Dataset, prepared, sampled, separated
+from .controls import controlled
+from .dataset import (
+    CONTROLS,
+    NOTHING,
+    SAMPLE,
+    Dataset,
+    sampled,
+    separated,
+    with_shuffled_columns,
+    with_unit_rows,
+)
 from .files import data_dir, locate
 from .identity import FileOfData, checked_parameters, digests_of, files_of, identity_from, loader
 from .registry import SourceFile, source_names
@@ -50,6 +60,17 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     distinct_rows : bool, default=False
         Leave out rows that equal an earlier one in all columns and the target, before rows are drawn. In a config:
         `+dataset.distinct_rows=true`.
+    permute_labels : int, default=None
+        Seed by which the target is permuted among the rows, after these were drawn: a control, as nothing can be
+        learned then. None leaves it. In a config: `+dataset.permute_labels=1`.
+    noise_columns : {"permuted", "corrupted", "products"}, default=None
+        As many columns as there are, behind them, that tell nothing beyond them: a control, see
+        `provlab.data.controls.with_noise_columns`.
+    simulated_relevant : int, default=None
+        So many of the columns, which come first then, decide a simulated target: a control, see
+        `provlab.data.controls.with_simulated_target`.
+    control_seed : int, default=0
+        Of noise columns and simulated targets.
     **params
         Keyword parameters of the loader, see the docstring of `provlab.data.loaders.<name>.load`.
 
@@ -77,7 +98,13 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         dataset = _parsed(name, parameters, sample)
     else:
         dataset = sampled(loader(name).load(**parameters), **sample)
-    return prepared(dataset, **preparation)
+    # neither lets a row see another one: what does, such as scales of columns, is fitted in each fold
+    if preparation["unit_rows"]:
+        dataset = with_unit_rows(dataset)
+    dataset = controlled(dataset, **{key: preparation[key] for key in CONTROLS})
+    if preparation["shuffle_columns"] is not None:
+        dataset = with_shuffled_columns(dataset, preparation["shuffle_columns"])
+    return dataset
 
 
 def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any]) -> Dataset:

@@ -1,0 +1,183 @@
+"""Controls: real data sets of which it is known what there is to find.
+
+Nothing can be learned from permuted labels: what does better than chance on them has seen test rows. Noise columns tell
+nothing beyond the real ones beside them. A simulated target depends on known columns of the real ones.
+
+Source of the three kinds of noise: Cherepanova, Levin, Somepalli, Geiping, Bruss, Wilson, Goldstein, Goldblum (2023), A
+performance-driven benchmark for feature selection in tabular deep learning; corrupted columns keep their values here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .dataset import Dataset
+
+Rows = NDArray[np.int64]
+
+
+def controlled(
+    dataset: Dataset,
+    *,
+    permute_labels: int | None,
+    noise_columns: str | None,
+    simulated_relevant: int | None,
+    control_seed: int,
+) -> Dataset:
+    """Return a data set with a simulated target, then noise columns, then permuted labels; None is without each.
+
+    `load_dataset` describes the parameters.
+
+    Raises
+    ------
+    ValueError
+        For fewer columns than a control needs.
+    """
+    if simulated_relevant is not None:
+        dataset = with_simulated_target(dataset, simulated_relevant, control_seed)
+    if noise_columns is not None:
+        dataset = with_noise_columns(dataset, noise_columns, control_seed)
+    if permute_labels is not None:
+        order = np.random.default_rng(permute_labels).permutation(dataset.n_rows)
+        dataset = replace(dataset, y=dataset.y[order])
+    return dataset
+
+
+def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
+    """Return the data set with as many noise columns behind its own. Given these, none tells more of the target.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    kind : {"permuted", "corrupted", "products"}
+        A copy of each column with its values permuted; a copy in which only the values of a half of the rows are
+        permuted; or products of two columns, as many as there are columns, or pairs of these.
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        For products of fewer than two columns of numbers.
+    """
+    rng = np.random.default_rng([seed, 1])
+    if kind == "products":
+        added, names = _products(dataset, rng)
+        categories = dict(dataset.categories)
+    else:
+        order_of = _whole_permutation if kind == "permuted" else _half_permutation
+        added = _copies(dataset.X, order_of, rng)
+        names = [f"{name} ({kind})" for name in dataset.feature_names]
+        copied = {f"{name} ({kind})": texts for name, texts in dataset.categories.items()}
+        categories = {**dataset.categories, **copied}
+    X: Any = dataset.X
+    joined = sparse.hstack([X, added], format="csr") if sparse.issparse(X) else np.hstack([X, added])
+    if sparse.issparse(joined):
+        joined.sort_indices()
+    all_names = np.array([*dataset.feature_names, *names], dtype=object)
+    return replace(dataset, X=joined, feature_names=all_names, categories=categories)
+
+
+def _copies(X: Any, order_of: Callable[[int, np.random.Generator], Rows], rng: np.random.Generator) -> Any:
+    """Return X with the values of each column in another order of the rows."""
+    n_rows, n_columns = X.shape
+    if not sparse.issparse(X):
+        copies = np.empty_like(X)
+        for column in range(n_columns):
+            copies[:, column] = X[order_of(n_rows, rng), column]
+        return copies
+    copies = sparse.csc_array(X, copy=True)
+    for column in range(n_columns):
+        entries = slice(copies.indptr[column], copies.indptr[column + 1])
+        # row order[i] goes to i
+        copies.indices[entries] = np.argsort(order_of(n_rows, rng))[copies.indices[entries]]
+    copies.has_sorted_indices = False
+    copies.sort_indices()
+    return copies
+
+
+def _whole_permutation(n_rows: int, rng: np.random.Generator) -> Rows:
+    return rng.permutation(n_rows)
+
+
+def _half_permutation(n_rows: int, rng: np.random.Generator) -> Rows:
+    """Return an order of the rows in which half of them, drawn at random, are permuted among themselves."""
+    moved = rng.permutation(n_rows)[: n_rows // 2]
+    order = np.arange(n_rows)
+    order[np.sort(moved)] = moved
+    return order
+
+
+def _products(dataset: Dataset, rng: np.random.Generator) -> tuple[Any, list[str]]:
+    """Return products of distinct pairs of columns of numbers, and their names."""
+    numbers = _columns_of_numbers(dataset)
+    if numbers.size < 2:
+        raise ValueError(
+            f"data set {dataset.name}: expected two columns of numbers beside noise_columns='products', got "
+            f"{numbers.size}. Take noise_columns='permuted'"
+        )
+    n_products = min(dataset.X.shape[1], numbers.size * (numbers.size - 1) // 2)
+    pairs: dict[tuple[int, int], None] = {}
+    while len(pairs) < n_products:
+        first, second = np.sort(rng.choice(numbers, 2, replace=False)).tolist()
+        pairs[first, second] = None
+    firsts, seconds = np.array([*pairs]).T
+    names = [f"{dataset.feature_names[i]} * {dataset.feature_names[j]}" for i, j in pairs]
+    if not sparse.issparse(dataset.X):
+        return dataset.X[:, firsts] * dataset.X[:, seconds], names
+    columns = sparse.csc_array(dataset.X)
+    products = columns[:, firsts] * columns[:, seconds]
+    products.eliminate_zeros()  # of factors that are too small
+    return products, names
+
+
+def with_simulated_target(dataset: Dataset, n_relevant: int, seed: int) -> Dataset:
+    """Return the data set with a target that depends on `n_relevant` of its columns, which come first.
+
+    The signal is a sum of these columns, standardised, each times a number from 1 to 2 of either sign. Noise has the
+    variance of the signal. A target of numbers is replaced by signal and noise; classes by whether it is above its
+    median: -1 or +1, half of the rows each. Other columns that agree with a relevant one, such as copies, do not count
+    as relevant.
+
+    Raises
+    ------
+    ValueError
+        For fewer columns of numbers that vary and have no missing values.
+    """
+    X: Any = sparse.csc_array(dataset.X) if sparse.issparse(dataset.X) else dataset.X
+    rng = np.random.default_rng([seed, 2])
+    usable = []
+    for column in _columns_of_numbers(dataset):
+        values = _dense(X[:, [column]])
+        if np.isfinite(values).all() and np.ptp(values) > 0:
+            usable.append(column)
+    if len(usable) < n_relevant:
+        raise ValueError(
+            f"data set {dataset.name}: expected simulated_relevant of at most {len(usable)}, the columns of numbers "
+            f"that vary and are complete, got {n_relevant}. Lower it"
+        )
+    relevant = rng.permutation(usable)[:n_relevant]
+    values = _dense(X[:, relevant])
+    weights = rng.choice([-1.0, 1.0], n_relevant) * rng.uniform(1, 2, n_relevant)
+    signal = (values - values.mean(axis=0)) / values.std(axis=0) @ weights
+    outcome = signal / signal.std() + rng.standard_normal(dataset.n_rows)
+    others = np.setdiff1d(np.arange(X.shape[1]), relevant)
+    order = np.concatenate([relevant, others])
+    moved: Any = dataset.X[:, order]
+    if sparse.issparse(moved):
+        moved.sort_indices()
+    y = outcome if dataset.is_regression else np.where(outcome > np.median(outcome), 1, -1)
+    return replace(dataset, X=moved, y=y, feature_names=dataset.feature_names[order], class_names=None)
+
+
+def _columns_of_numbers(dataset: Dataset) -> Rows:
+    return np.flatnonzero(~np.isin(dataset.feature_names, [*dataset.categories]))
+
+
+def _dense(columns: Any) -> NDArray[np.float64]:
+    return columns.toarray() if sparse.issparse(columns) else columns
