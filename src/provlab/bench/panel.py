@@ -69,7 +69,7 @@ class PanelDataset:
 
 @dataclass(frozen=True)
 class PanelProtocol:
-    """The content of `panel.yaml`: overrides of all cells, sizes, overrides of each model, and sets of the quick panel."""
+    """The content of `panel.yaml`: overrides of all cells, sizes, overrides of models, and sets of the quick panel."""
 
     choose: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -80,7 +80,7 @@ class PanelProtocol:
 
 @dataclass(frozen=True)
 class LargerPanel:
-    """The content of `larger.yaml`: overrides of each kind of folds, its tables, their settings, and other data sets."""
+    """The content of `larger.yaml`: overrides of each kind of folds, its tables, settings, and other data sets."""
 
     folds: Mapping[str, tuple[str, ...]]
     tables: Mapping[str, tuple[str, ...]]
