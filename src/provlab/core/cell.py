@@ -165,7 +165,7 @@ class Cell:
 
     @property
     def json(self) -> str:
-        """Canonical JSON of the identity, in which the data come first; not cached, because it is long and cells are many."""
+        """Canonical JSON of the identity, in which the data come first; not cached, because it is long."""
         identity = self.identity
         data = canonical_json({name: identity[name] for name in ("data", "dataset")})
         return f"{data[:-1]},{self.beside_data[1][1:]}"

@@ -1,4 +1,4 @@
-"""Selectors of the benchmark outside provsel: those of scikit-learn and other packages, and short ones of the laboratory.
+"""Selectors of the benchmark outside provsel: those of scikit-learn and other packages, and short own ones.
 
 Each orders the features in its own way. The order is computed once per fold, and all sizes and models share it. Random
 methods have a fixed seed, so that there is one selection per fold. Packages of the extra "benchmark" are imported by

@@ -83,7 +83,7 @@ class Ranked(BaseSelector, ABC):
 
 
 def check_version(subject: str, package: str, stated: str | None) -> None:
-    """Raise ImportError, which does not count as a failure of a method, if a package is missing or has another version."""
+    """Raise ImportError, which is not counted as a method's failure, if a package or its version is missing."""
     installed = installed_version(package)
     if installed is None:
         raise ModuleNotFoundError(

@@ -1,4 +1,4 @@
-"""How trials are measured: one class per protocol, which declares columns, checks a cell, and chooses the rows of folds.
+"""How trials are measured: one class per protocol declares columns, checks a cell, and chooses rows.
 
 scikit-learn is imported only when needed: plans and stores are read without it. `provlab.run.measuring` measures.
 """

@@ -479,7 +479,7 @@ class StreamedTraining(AbstractOwnSplit):
     )
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Raise for a selector, since the model trains on unchanged rows of the file, and for a model that is not linear."""
+        """Raise for a selector, since the model trains on rows of the file, and for a model that is not linear."""
         from provsel.models import BaseLinearSVM
         from provsel.selectors import FullDataSelector
 
