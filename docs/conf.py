@@ -1,9 +1,12 @@
 """Sphinx's settings for these pages: `make docs`."""
 
+import importlib
+import inspect
 import logging
 import os
 import re
 import sys
+import tomllib
 from importlib.metadata import version as version_of
 from pathlib import Path
 
@@ -18,6 +21,8 @@ project = "provsel"
 author = "The provsel developers"
 copyright = author
 version = release = version_of("provsel")
+ROOT = Path(__file__).resolve().parents[1]
+repository = tomllib.loads((ROOT / "owner.toml").read_text(encoding="utf-8"))["repository"].rstrip("/")
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -27,18 +32,22 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
     "measured",
+    "method_pages",
     "report_pages",
+    # Source code leads to the repository; while that has no address, to pages of the code.
+    "sphinx.ext.linkcode" if repository else "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build", "examples", "measured", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 
 # Docstrings say types in words; signatures without annotations stay readable.
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"  # "fit" beside the page of a class, not "BSSSelector.fit"
 autosummary_generate = True
 numpydoc_show_class_members = False
 default_role = "code"  # single backticks in docstrings are code
 myst_heading_anchors = 3
-myst_enable_extensions = ["deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 
 nitpicky = True
 # What other projects define: linked where their inventories can be reached, and never checked here.
@@ -72,6 +81,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "download_all_examples": False,
+    "reset_modules": ("gallery_style.set_style",),
+    "thumbnail_size": (640, 400),
     "show_memory": False,
     "capture_repr": (),  # what the last line of a figure returns says nothing
     "show_signature": False,
@@ -83,18 +94,24 @@ sphinx_gallery_conf = {
 }
 
 GUIDE = Path(__file__).with_name("guide.md").read_text(encoding="utf-8")
-# Where the user guide names a class, for the link on the page of that class: the guide is the only list.
 autosummary_context = {
+    # Where the user guide names a class, for the link on the page of that class: the guide is the only list.
     "guide": {
         name: label
         for label, text in re.findall(r"^\((guide-.+)\)=\n((?:(?!\(guide-).*\n)*)", GUIDE, re.M)
         for name in re.findall(r"\{py:class\}`~([\w.]+)`", text)
-    }
-}
+    },
+    # What the laboratory calls, and authors of selectors and theorems fill in: on the pages of the base classes only.
+    "bases": ("BaseSelector", "BaseLinearSVM", "Theorem", "Measure"),
+    "internals": (
+        "fit_view", "reduce", "is_random", "needs_labels", "classes_only", "has_own_number", "order_depends_on_number",
+        "fit_rows", "predict_rows", "as_record", "column", "columns", "measure", "prefix", "question", "state_column",
+    ),
+}  # fmt: skip
 
 html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"  # browsers set MathML themselves: no script, nothing to load
-html_title = "provsel"
+html_title = f"provsel {version}"
 html_static_path = ["_static"]
 html_css_files = ["provsel.css"]
 html_copy_source = html_show_sourcelink = False
@@ -106,8 +123,23 @@ html_theme_options = {
     "navbar_align": "left",
     "collapse_navigation": True,  # its toggles have no name for screen readers
 }
-# A page without pages below it needs no navigation of its section.
-html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
+if repository:
+    html_theme_options["icon_links"] = [{"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"}]
+html_sidebars = {"index": []}
+
+
+def linkcode_resolve(domain, info):
+    """Return the address of a name's source in the repository, at the tag of this version; None where it has none."""
+    value = importlib.import_module(info["module"])
+    for name in info["fullname"].split("."):
+        value = getattr(value, name, None)
+    try:
+        path = Path(inspect.getsourcefile(inspect.unwrap(value)))
+        lines, first = inspect.getsourcelines(value)
+        place = path.relative_to(ROOT).as_posix()
+    except (TypeError, ValueError, OSError):  # a constant or a property, or code of another package
+        return None
+    return f"{repository}/blob/v{version}/{place}#L{first}-L{first + len(lines) - 1}"
 
 
 def plain_text(app, what, name, obj, options, lines):
@@ -121,16 +153,25 @@ def plain_text(app, what, name, obj, options, lines):
             lines[number] = "".join(parts)
 
 
-TOGGLE = '><span class="toctree-toggle"'
+FOR_SCREEN_READERS = {
+    # the theme gives the toggles in the list of sections no name
+    '<summary><span class="toctree-toggle"': '<summary aria-label="Pages below"><span class="toctree-toggle"',
+    # the corner of a table is no header of anything
+    '<th class="head"><p></p></th>': '<td class="head"></td>',
+}
 
 
-def name_toggles(app, error):
-    """Give the toggles in the list of sections a name for screen readers, which the theme leaves out."""
-    for page in [] if error else Path(app.outdir).rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        named = text.replace(f"<summary{TOGGLE}", f'<summary aria-label="Pages below"{TOGGLE}')
-        if named != text:
-            page.write_text(named, encoding="utf-8")
+def repair_pages(app, error):
+    """Change in the built pages what screen readers stumble over."""
+    if error:
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        before = page.read_text(encoding="utf-8")
+        after = before
+        for theirs, ours in FOR_SCREEN_READERS.items():
+            after = after.replace(theirs, ours)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
 
 
 def mathml(self, node):
@@ -145,4 +186,4 @@ def setup(app):
     """Register what is written here."""
     app.add_html_math_renderer("mathml", (mathml, None), (mathml, None))
     app.connect("autodoc-process-docstring", plain_text, priority=900)
-    app.connect("build-finished", name_toggles, priority=100)  # before the report is put beside the pages
+    app.connect("build-finished", repair_pages, priority=100)  # before the report is put beside the pages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 from collections import Counter
@@ -12,15 +11,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
+from api_index import index_lines
 from contents import contents_path, place_of, read_contents, said_of
 from docutils import nodes
+from method_pages import methods_table
 from numpydoc.docscrape import ClassDoc
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-import provlab.bench.methods
 import provsel.certificates
-from provlab.bench.methods import panel_methods
 from provlab.bench.panel import stored_folder
 from provlab.bench.panel_pages import VERDICTS as PAIR_VERDICTS
 from provlab.bench.panel_pages import size_text
@@ -317,34 +316,6 @@ def claims_of_theorems() -> tuple[list[str], list[Path]]:
     return [line for each in theorems() for line in theorem_lines(each)], [REFERENCE / "verdicts.csv", SUBSETS]
 
 
-PROMISES = {"budget": "budget", "subset": "subset_promise"}
-"""Guarantees by their names, and the method of a class that has one."""
-
-
-def panel_lines() -> tuple[list[str], list[Path]]:
-    """Return the methods of the benchmark, as their classes and `methods.yaml` say.
-
-    A guarantee is "budget", where the class tells how many features a theorem asks for, or "subset", where it bounds
-    the error of the columns kept; the theorems on draws are not about the largest scores.
-    """
-    rows = []
-    for name, method in panel_methods().items():
-        selector = method.selector()
-        of = type(getattr(selector, "selector", selector))
-        text = inspect.getdoc(of) or ""
-        _, _, reference = text.replace("References\n----------\n", "Source: ").partition("Source: ")
-        promises = {} if getattr(selector, "strategy", "") == "top" else PROMISES
-        row = [
-            name, method.selector_name, method.family, method.source, method.sizes,
-            "yes" if selector.needs_labels else "no",
-            "any" if method.multiclass else "two", ", ".join(kind for kind in promises if hasattr(of, promises[kind])),
-            *(" ".join(part.split()) for part in (text.partition("\n\n")[0], reference)),
-        ]  # fmt: skip
-        rows.append([cell.replace("|", "\\|") for cell in row])
-    header = ["method", "selector=", "kind", "source", "sizes", "labels", "classes", "guarantee", "what", "reference"]
-    return table_lines(header, rows), [Path(provlab.bench.methods.__file__).with_name("methods.yaml")]
-
-
 def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
     """Return what the docstring of a module says of a format."""
     return (module.__doc__ or "").split("\n", 1)[1].splitlines(), []
@@ -399,7 +370,8 @@ PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "robustness": robustness_lines,
     "statement-summary": statement_summary,
     "statements": statement_lines,
-    "panel-methods": panel_lines,
+    "panel-methods": methods_table,
+    "api-index": index_lines,
     "format-of-readings": lambda: format_of(schema),
     "format-of-results": lambda: format_of(table),
 }

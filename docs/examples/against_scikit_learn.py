@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:  # a study of yours keeps its resu
     found = compare(X, y, methods, repeats=1, n_splits=5, draws=2, results=folder)
 print(found[["error", "sd", "p"]].round(2))
 
-figure, axes = plt.subplots(figsize=(6.5, 2.5), layout="constrained")
+figure, axes = plt.subplots(figsize=(5.5, 3.3), layout="constrained")
 axes.errorbar(
     found["error"], range(len(found)), xerr=found["sd"], fmt="o", color="#0072B2", capsize=3
 )

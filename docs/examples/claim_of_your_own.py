@@ -4,7 +4,7 @@ A claim of your own
 
 A claim is fixed before the numbers are seen: a test, and a margin within which a difference does
 not count. ``provsel verify`` says what becomes of it. Here the table of ``provsel new`` is made of
-other data, with four claims.
+other data, with four claims. In the figure, differences in the grey band lie within the margin.
 """
 
 import subprocess
@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as folder:
         subprocess.run([*provsel, *command.split(), *settings], cwd=project, check=True)
     verdicts = pd.read_csv(project / "results/verdicts.csv")
 
-figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
+figure, axes = plt.subplots(figsize=(6.5, 3.9), layout="constrained")
 axes.axvspan(-2, 2, color="#DDDDDD")
 for place, each in enumerate(verdicts.itertuples()):
     axes.plot([each.low, each.high], [place, place], color="#0072B2")
@@ -59,4 +59,4 @@ for place, each in enumerate(verdicts.itertuples()):
 axes.set_yticks(
     range(len(verdicts)), [f"{each.claim}:\n{each.verdict}" for each in verdicts.itertuples()]
 )
-axes.set(xlabel="difference in error (points); grey: the margin", ylim=(len(verdicts) - 0.5, -0.5))
+axes.set(xlabel="difference (points of error)", ylim=(len(verdicts) - 0.5, -0.5))

@@ -25,7 +25,7 @@ print(f"{np.sum(selector.indices_ < 20)} of 20 selected features are among the s
 
 print(f"sum of scores: {selector.scores_.sum():.6f}")
 kept = np.isin(np.arange(300), selector.indices_)
-figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
+figure, axes = plt.subplots(figsize=(5.5, 3.3), layout="constrained")
 axes.plot(np.flatnonzero(~kept), selector.scores_[~kept], ".", color="#0072B2", label="left out")
 axes.plot(
     np.flatnonzero(kept), selector.scores_[kept], "o", ms=4, color="#D55E00", label="selected"

@@ -4,7 +4,8 @@ A specification curve
 
 A paper leaves places open. Each defensible way to read one is an option, each combination a
 universe, and the claim is asked in all of them: what it depends on shows at the marks below the
-curve.
+curve. The curve is the difference in points of error; its dots are orange where the claim is
+contradicted, and grey where it is inconclusive.
 """
 
 import subprocess
@@ -45,14 +46,13 @@ with tempfile.TemporaryDirectory() as folder:
 places = ["SVM", "columns"]
 options = [(place, option) for place in places for option in universes[place].unique()]
 colours = {"replicated": "#0072B2", "contradicted": "#D55E00"}  # others are grey
-figure, (curve, marks) = plt.subplots(2, figsize=(7, 4), sharex=True, layout="constrained")
+figure, (curve, marks) = plt.subplots(2, figsize=(6, 4.2), sharex=True, layout="constrained")
 for number, each in enumerate(universes.itertuples()):
     curve.plot([number, number], [each.low, each.high], color="#BBBBBB")
     curve.plot(number, each.effect, "o", color=colours.get(each.verdict, "#777777"))
     chosen = [options.index((place, getattr(each, place))) for place in places]
     marks.plot([number] * len(places), chosen, "s", color="#000000", ms=6)
 curve.axhline(0, color="#000000", lw=0.8)
-curve.set_ylabel("difference in error (points)")
+curve.set_ylabel("difference")
 marks.set_yticks(range(len(options)), [f"{place}: {option}" for place, option in options])
-label = "universes, by effect (orange: contradicted, grey: inconclusive)"
-marks.set(xlabel=label, xticks=[], ylim=(-0.5, len(options) - 0.5))
+marks.set(xlabel="universes, by effect", xticks=[], ylim=(-0.5, len(options) - 0.5))

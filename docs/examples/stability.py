@@ -26,7 +26,7 @@ reports = {
 }
 print(reports["RFE"])
 
-figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
+figure, axes = plt.subplots(figsize=(5.5, 3.3), layout="constrained")
 for place, report in enumerate(reports.values()):
     axes.plot(report.interval(), [place, place], color="#0072B2")
     axes.plot(report.index, place, "o", color="#0072B2")

@@ -29,6 +29,6 @@ with tempfile.TemporaryDirectory() as folder:
 
 share = f"{block.nbytes / size:.1%} of the file was in memory at a time"
 print(f"{kept[-1]} of {seen[-1]} columns are kept; {share}")
-figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
+figure, axes = plt.subplots(figsize=(5.5, 3.3), layout="constrained")
 axes.plot(seen, kept, color="#0072B2")
 axes.set(xlabel="columns seen", ylabel="columns kept", xscale="log")

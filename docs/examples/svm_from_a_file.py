@@ -34,7 +34,7 @@ print(
     f"{best.n_passes_} passes: {best.lower_bound_:.4f} <= optimum <= {best.scaled_objective_:.4f}"
 )
 
-figure, axes = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
+figure, axes = plt.subplots(figsize=(5.5, 3.3), layout="constrained")
 for (size, models), colour in zip(fits.items(), ["#D55E00", "#0072B2"], strict=True):
     axes.fill_between(
         steps,

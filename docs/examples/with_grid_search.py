@@ -24,7 +24,7 @@ search = GridSearchCV(pipeline, {"svmrfeselector__n_features_to_select": sizes},
 print(search.best_params_, f"accuracy on the test rows: {search.score(X_test, y_test):.3f}")
 
 found = search.cv_results_
-figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
+figure, axes = plt.subplots(figsize=(5.5, 3.3), layout="constrained")
 axes.errorbar(
     sizes, found["mean_test_score"], found["std_test_score"], fmt="o-", color="#0072B2", capsize=3
 )

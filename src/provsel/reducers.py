@@ -27,11 +27,12 @@ SCALED = 1e-4
 
 
 def is_random(reducer: Any) -> bool:
-    """Return whether two fits with different seeds can differ."""
+    """Return whether two fits may differ: the method is random and its seed is not given."""
     if not is_ours(reducer):
         return bool(unseeded(reducer))
-    own = getattr(reducer, "is_random", None)
-    return bool("random_state" in reducer.get_params(deep=False) if own is None else own)
+    parameters = reducer.get_params(deep=False)
+    draws = getattr(reducer, "is_random", "random_state" in parameters)
+    return bool(draws) and parameters.get("random_state") is None
 
 
 def is_random_model(model: Any) -> bool:

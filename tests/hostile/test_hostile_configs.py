@@ -75,11 +75,6 @@ LISTED = {
     "data of the network": ("sklearn.datasets.fetch_openml", {}, "expected a class of"),
     "a module": ("sklearn.svm", {}, "expected a class of"),
     "an attribute": ("sklearn.svm.SVC.__init__", {}, "expected a class of"),
-    "memory": ("sklearn.cluster.FeatureAgglomeration", {"memory": "/tmp/x"}, "expected no memory"),
-    "memory, inside": ("sklearn.ensemble.BaggingClassifier", {"estimator": {**PIPELINE, "memory": "x"}}, "no memory"),
-    "memory of a grid": (
-        "sklearn.model_selection.GridSearchCV", {"estimator": PIPELINE, "param_grid": {"memory": ["x"]}}, "no memory"
-    ),
     "a score function": ("sklearn.feature_selection.SelectKBest", {"score_func": "os.system"}, "a function of sklearn"),
     "a function": (
         "sklearn.feature_selection.SelectKBest", {"score_func": {"_function_": "os.system"}}, "this program passed"

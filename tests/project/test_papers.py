@@ -1,6 +1,5 @@
 """The lab finds papers by their folders, and knows none by name."""
 
-import importlib.metadata
 import re
 from pathlib import Path
 
@@ -96,9 +95,12 @@ def test_an_installed_package_brings_papers(two, tmp_path, monkeypatch):
     (package / "table9.py").write_text(SCRIPT.format(name="table9").replace("made2000", "theirs2002"))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
 
+    said_at_installation = tmp_path / "site" / "their_papers-1.dist-info" / "entry_points.txt"
+    said_at_installation.parent.mkdir()
+    (said_at_installation.parent / "METADATA").write_text("Metadata-Version: 2.1\nName: their-papers\nVersion: 1\n")
+
     def point(name, value):
-        points = (importlib.metadata.EntryPoint(name, value, "provsel.papers"),)
-        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points)
+        said_at_installation.write_text(f"[provsel.papers]\n{name} = {value}\n")
         installed_papers.cache_clear()
 
     point("theirs2002", "their_papers.theirs2002")

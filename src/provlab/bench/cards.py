@@ -1,4 +1,4 @@
-"""A card for each data set of the larger benchmark: its content and difficulty, by `provsel reference --cards`.
+"""A card for each data set of the larger benchmark: content and difficulty. `provsel reference --cards` writes them.
 
 Errors are those of a random forest, a linear model, and a tree on the best single column, over five folds of the set's
 own protocol and preparation: balanced errors, or 1 - R^2 for numeric targets.

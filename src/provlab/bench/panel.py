@@ -21,7 +21,7 @@ from provlab.core.composition import Composer
 from provlab.core.frames import planned_trials
 from provlab.core.plan import cells_of, feature_names_of, load_from, places_of_first
 from provlab.core.protocols import AbstractStatedFolds
-from provlab.core.store import TrialReader
+from provlab.core.snapshot import TrialReader
 from provlab.data.loaders.tables import table_entries
 from provlab.project.documents import read_as, read_plain_yaml, read_record
 from provlab.project.messages import did_you_mean
@@ -69,7 +69,7 @@ class PanelDataset:
 
 @dataclass(frozen=True)
 class PanelProtocol:
-    """The content of `panel.yaml`: overrides of all cells, sizes, overrides of models, and sets of the quick panel."""
+    """The content of `panel.yaml`: overrides of all cells and of each model, sizes, and sets of the quick panel."""
 
     choose: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -80,7 +80,7 @@ class PanelProtocol:
 
 @dataclass(frozen=True)
 class LargerPanel:
-    """The content of `larger.yaml`: overrides of each kind of folds, its tables, settings, and other data sets."""
+    """The content of `larger.yaml`: overrides of each kind of folds, tables, their settings, and other data sets."""
 
     folds: Mapping[str, tuple[str, ...]]
     tables: Mapping[str, tuple[str, ...]]
@@ -281,13 +281,13 @@ def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     lines = []
     for key, of_selection in of_one_model.groupby(KEY, sort=False):
         _, dataset, _ = key
-        selections = _with_places_in_data(of_selection, configs[dataset])
-        lines.append(dict(zip(KEY, key, strict=True)) | _of_all_folds(selections, supports.get(dataset)))
+        selections = with_places_in_data(of_selection, configs[dataset])
+        lines.append(dict(zip(KEY, key, strict=True)) | selection_measures(selections, supports.get(dataset)))
     selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])
     return as_panel(trials.merge(selections, how="left", on=KEY))
 
 
-def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
+def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
     """Return trials whose `features` mean the same columns in each fold, even if the preparation differs by fold.
 
     Numbers are places of columns in the data set; columns that a preparation creates, such as of categories, follow.
@@ -303,7 +303,7 @@ def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd
     return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
 
 
-def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
+def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
     """Return measures that need all folds of a selection, if every fold has one and leaves some features out."""
     if trials["features"].isna().any():
         return {}
@@ -322,6 +322,7 @@ def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[
     if support is not None:
         sizes = trials["features"].map(len)
         hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
+        measures["support_recall"] = (hits / len(support)).mean()
         measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
         measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
     return measures

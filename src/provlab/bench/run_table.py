@@ -29,7 +29,7 @@ from provlab.core.frames import (
     standard_error_scale,
 )
 from provlab.core.selected import COLUMNS, SelectedFeatures, cells_features, largest_cells
-from provlab.core.store import TrialReader
+from provlab.core.snapshot import TrialReader
 from provlab.core.tables import markdown_table, write_frame, write_text
 from provlab.project.messages import optional_figures
 from provlab.verdicts.fold_differences import FoldDifferences

@@ -150,17 +150,25 @@ def compose_artefact(
     layout = resolve_references(config, ["artefact"])["artefact"]
     columns = _read_columns(name, layout)
     look = _look_once()
-    entries, plain, effective = [], [], set()
+    entries: list[Entry] = []
+    row_configs: list[Parts] = []
+    effective: set[str] = set()
     for label, part in _read_datasets(name, layout).items():
-        for row, of_row in (rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}).items():
+        rows_of_set = rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}
+        for row, of_row in rows_of_set.items():
             before = [*part["choose"], *of_row]
-            plain.append(compose([*base, *before]))
+            row_config = compose([*base, *before])
+            row_configs.append(row_config)
             for column in part.get("columns", columns):
                 if not rows and row not in columns[column].get("rows", [row]):
                     continue
-                settings = column_settings(columns[column]["choose"], plain[-1])
-                places = {f"data set {label!r:.80}": part["choose"], f"row {row!r:.80}": of_row}
-                _check_agreement(name, {**places, f"column {column!r:.80}": settings})
+                settings = column_settings(columns[column]["choose"], row_config)
+                places = {
+                    f"data set {label!r:.80}": part["choose"],
+                    f"row {row!r:.80}": of_row,
+                    f"column {column!r:.80}": settings,
+                }
+                _check_agreement(name, places)
                 effective |= _effective(overrides, [*before, *settings])
                 alone = (*base, *before, *settings)
                 composed = compose(alone)
@@ -168,12 +176,11 @@ def compose_artefact(
                     member = _member_override(composed["dataset"], cell.dataset)
                     entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
-        shown_rows, stated = (
-            {entry.row for entry in entries},
-            artefact_part(name)["rows"],
-        )  # columns may be for other rows
-        plain += [compose([*base, *stated[row]]) for row in stated if row not in shown_rows]
-    _check_columns(name, {column: part["choose"] for column, part in columns.items()}, plain)
+        shown_rows = {entry.row for entry in entries}
+        for row, of_row in artefact_part(name)["rows"].items():
+            if row not in shown_rows:  # which a column may be for
+                row_configs.append(compose([*base, *of_row]))
+    _check_columns(name, {column: part["choose"] for column, part in columns.items()}, row_configs)
     for text in overrides:
         if text not in effective:
             raise ValueError(
@@ -227,7 +234,8 @@ def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> t
     name = member.get("set")
     if name is None or dataset.get("set") == name:
         return ()
-    return (f"dataset.set={name}" if re.fullmatch(r"[\w.-]+", name) else f"dataset.set={json.dumps(name)}",)
+    is_plain = re.fullmatch(r"[\w.-]+", name)
+    return (f"dataset.set={name if is_plain else json.dumps(name)}",)
 
 
 # ---- settings of columns that a row takes, and those that nothing takes: an artefact would be computed without them
@@ -269,18 +277,21 @@ def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
     """
     first_by_key: dict[str, tuple[str, str]] = {}
     for place, overrides in places.items():
-        for key, text in {setting(text): text for text in overrides if _value(text) != UNSET}.items():
+        stated = {setting(text): text for text in overrides if _value(text) != UNSET}
+        for key, text in stated.items():
             where, first_text = first_by_key.setdefault(key, (place, text))
             if _value(first_text) != _value(text):
                 raise ValueError(
                     f"{name}: expected {key} from one place, got {first_text!r:.120} of {where} and {text!r:.120} of "
                     f'{place}; leave one out, or write "+{key}={UNSET}" in the first.'
                 )
-    for place, text in ((place, text) for place, overrides in places.items() for text in overrides):
-        if setting(text) not in first_by_key:
-            raise ValueError(
-                f"{name}: expected {setting(text)} of {[*places][-1]}, got {text!r:.120} of {place} only; set it."
-            )
+    last_place = [*places][-1]
+    for place, overrides in places.items():
+        for text in overrides:
+            if setting(text) not in first_by_key:
+                raise ValueError(
+                    f"{name}: expected {setting(text)} of {last_place}, got {text!r:.120} of {place} only; set it."
+                )
 
 
 def _value(override: str) -> str:

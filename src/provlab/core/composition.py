@@ -144,10 +144,14 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
     if name not in files:
         advice = advice_on(group, name, files)
         raise ValueError(f"{group}: expected one of {', '.join(files)}, got {name!r:.80}{advice}")
-    file, content = read_config(group, files[name]), Parts()
+    file = read_config(group, files[name])
     bases = [base for base in file.get("defaults", []) if not isinstance(base, dict)]
-    for base in bases if "_self_" in bases else [*bases, "_self_"]:
-        content = _merge(content, _content(file) if base == "_self_" else _member(group, base, (*based, name)))
+    if "_self_" not in bases:
+        bases.append("_self_")
+    content = Parts()
+    for base in bases:
+        above = _content(file) if base == "_self_" else _member(group, base, (*based, name))
+        content = _merge(content, above)
     if group == "executor" and (package_conf() / group / f"{name}.yaml").is_file() and content.get("name") != name:
         # a project's file of the name of the default executor must not send trials elsewhere
         raise ValueError(
@@ -170,8 +174,11 @@ def _merge(below: Any, above: Any) -> Any:
 
 def _apply(node: Any, override: Override, depth: int) -> Parts:
     """Return a copy of a part of a config with one change."""
-    mark, key, value = override.mark, override.key, override.value
-    name, where = key[depth], ".".join(key)
+    mark = override.mark
+    key = override.key
+    value = override.value
+    name = key[depth]
+    where = ".".join(key)
     if not isinstance(node, dict):
         above = ".".join(key[:depth])
         raise ValueError(
@@ -211,10 +218,9 @@ def _unknown(override: Override, node: Parts, depth: int) -> str:
 
 def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
     """Return the names of all settings that a part of a config can have, None if these may be any."""
+    # these take longer to import than all the rest, and are rarely asked
     from provlab.core.cell import OPTIONAL
-    from provlab.data import (
-        dataset_parameters,  # these take longer to import than all the rest, and are rarely asked
-    )
+    from provlab.data import dataset_parameters
     from provlab.project.components import component_class, component_parameters, inner_kind, is_component
 
     stated = [str(name) for name in node]
@@ -243,7 +249,9 @@ def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
 def executor_file(name: str) -> Parts:
     """Return the settings of an executor of provsel, with their defaults."""
     path = package_conf() / "executor" / f"{name}.yaml"
-    return _content(read_config("executor", path)) if _MEMBER.fullmatch(str(name)) and path.is_file() else {}
+    if not _MEMBER.fullmatch(str(name)) or not path.is_file():
+        return {}
+    return _content(read_config("executor", path))
 
 
 # ---- references
@@ -289,14 +297,18 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
     if isinstance(value, str) and "${" in value:
         check_references(value, where)
         reference = _WHOLE_REFERENCE.fullmatch(value)
-        node: Any = parts
-        for name in reference[1].split(".") if reference and depth < MAX_DEPTH else [None]:
-            if not isinstance(node, dict) or name not in node:  # OmegaConf joins texts, and says what is wrong
-                referable = {name: part for name, part in parts.items() if name not in ELSEWHERE}
-                check_references(referable, "config")
-                return _by_omegaconf(referable, value)
-            node = node[name]
-        return _resolve(node, parts, where, depth + 1, left)
+        if reference and depth < MAX_DEPTH:
+            node: Any = parts
+            for name in reference[1].split("."):
+                if not isinstance(node, dict) or name not in node:
+                    break
+                node = node[name]
+            else:
+                return _resolve(node, parts, where, depth + 1, left)
+        # OmegaConf joins texts, and says what is wrong
+        referable = {name: part for name, part in parts.items() if name not in ELSEWHERE}
+        check_references(referable, "config")
+        return _by_omegaconf(referable, value)
     if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"{where}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
     return value

@@ -18,8 +18,8 @@ from scipy.special import stdtrit
 from provlab.core.artefact import Artefact, Entry, counted_state
 from provlab.core.cell import Cell
 from provlab.core.protocols import predicts_numbers
-from provlab.core.snapshot import Planned, StoreSnapshot
-from provlab.core.store import LARGE, SCHEMA, TrialReader
+from provlab.core.snapshot import Planned, StoreSnapshot, TrialReader
+from provlab.core.store import LARGE, SCHEMA
 from provlab.project.components import component_class
 from provlab.project.messages import did_you_mean
 from provsel.certificates import Measure

@@ -26,7 +26,8 @@ from provlab.core.frames import (
     printed_numbers,
 )
 from provlab.core.records import NUMBERS
-from provlab.core.store import SCHEMA, TrialReader
+from provlab.core.snapshot import TrialReader
+from provlab.core.store import SCHEMA
 from provlab.core.tables import Traced, mean_and_sd, whole, write_frame, write_tables
 from provlab.project.papers import Paper, artefact_file, paper_of
 

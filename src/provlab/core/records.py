@@ -69,9 +69,11 @@ def check_ranges(records: pa.Table, subject: str) -> None:
     ValueError
         Names the column and the value.
     """
-    for name in [name for name in records.column_names if name in RANGES]:
+    for name in records.column_names:
         column = records[name]
-        if column.null_count == len(column):  # it may have the type null, as nobody has written a value
+        if name not in RANGES or column.null_count == len(
+            column
+        ):  # it may have the type null, as nobody has written a value
             continue
         if pa.types.is_list(column.type):
             column = pc.list_flatten(column)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from provlab.core.frames import FOLD_SIZES, planned_trials
 from provlab.core.plan import feature_names_of, identity_of
-from provlab.core.snapshot import Planned
-from provlab.core.store import LARGE, TrialReader
+from provlab.core.snapshot import Planned, TrialReader
+from provlab.core.store import LARGE
 from provlab.project.documents import canonical_json
 from provsel.stability import stability
 

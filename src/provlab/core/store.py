@@ -16,7 +16,7 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,13 +26,7 @@ from provlab.core.protocols import COLUMNS
 from provlab.core.records import IDENTITY, check_identities, check_ranges
 from provsel.files import probe, remove_abandoned, replacing
 
-if TYPE_CHECKING:
-    from provlab.core.snapshot import StoreSnapshot
-
 log = logging.getLogger(__name__)
-
-TrialReader: TypeAlias = "TrialStore | StoreSnapshot"
-"""What reads trials: the store, or a snapshot of it."""
 
 VERSION = 1
 """Raised when a column changes its meaning; a new column is filled with nulls in older files."""
@@ -45,6 +39,7 @@ TYPES = {
     "seconds": pa.float64(),
     "volatile bytes": pa.int64(),
     "features": pa.list_(pa.int32()),
+    "counts": pa.list_(pa.int32()),
     "names": pa.list_(pa.string()),
     "weights": pa.list_(pa.float64()),
 }
@@ -121,7 +116,9 @@ class TrialStore:
     """
 
     def __init__(self, folder: Path | str, *, read_only: bool = False, check: bool = True) -> None:
-        self.folder, self.read_only, self.check = Path(folder), read_only, check
+        self.folder = Path(folder)
+        self.read_only = read_only
+        self.check = check
         self.passed_over: dict[str, str] = {}
         self._verified: dict[Path, tuple[int, int, int]] = {}
 
@@ -175,13 +172,16 @@ class TrialStore:
         tables: dict[Path, pa.Table] = {}
         n_complete = 0
         for _ in range(LISTINGS):
-            new = {
-                path: self._read_file(path, wanted, chosen, encoded=encoded)
-                for path in self._files() if path not in tables
-            }  # fmt: skip
-            read_tables = {path: table for path, table in new.items() if table is not None}
-            tables |= read_tables
-            n_complete = n_complete + 1 if len(read_tables) == len(new) else 0
+            is_complete = True
+            for path in self._files():
+                if path in tables:
+                    continue
+                table = self._read_file(path, wanted, chosen, encoded=encoded)
+                if table is None:
+                    is_complete = False
+                else:
+                    tables[path] = table
+            n_complete = n_complete + 1 if is_complete else 0
             if n_complete == 2:
                 return _join(tables, wanted, encoded=encoded)
         raise OSError(
@@ -220,17 +220,11 @@ class TrialStore:
         pq.write_table(written, sink, **{"compression": "zstd", "row_group_size": GROUP, **options})
         content = memoryview(sink.getvalue())
         path = self.folder / f"{prefix}{hashlib.sha256(content).hexdigest()}.parquet"
-        for again in (True, False):
-            try:
-                with replacing(path) as temporary:
-                    temporary.write_bytes(content)
-                return
-            except FileNotFoundError as error:
-                # another run's clean-up took this writer for dead, as its clock may well say
-                if not again:
-                    raise self._write_error(error, "files that nobody removes while they are written") from error
-            except OSError as error:
-                raise self._write_error(error, f"room for {len(trials)} records") from error
+        try:
+            with replacing(path) as temporary:
+                temporary.write_bytes(content)
+        except OSError as error:
+            raise self._write_error(error, f"room for {len(trials)} records") from error
 
     def prepare(self) -> None:
         """Check before a run whether records can be written, and clean up after killed writers.
@@ -259,7 +253,9 @@ class TrialStore:
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
             return 0
-        n_merged, tables, size = 0, dict[Path, pa.Table](), 0
+        n_merged = 0
+        tables: dict[Path, pa.Table] = {}
+        size = 0
         loose.sort(key=_time_of)  # those of one cell come together
         for path in loose:
             table = self._read_file(path)
@@ -270,7 +266,9 @@ class TrialStore:
                 self.add(_join(tables))
                 for merged in tables:
                     merged.unlink(missing_ok=True)
-                n_merged, tables, size = n_merged + len(tables), {}, 0
+                n_merged += len(tables)
+                tables = {}
+                size = 0
         return n_merged
 
     def damaged_note(self) -> str:
@@ -278,7 +276,9 @@ class TrialStore:
         names = sorted(path.name for path in self.folder.glob("*.damaged"))
         if not names:
             return ""
-        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        shown = ", ".join(names[:3])
+        if len(names) > 3:
+            shown += ", ..."
         return (
             f"store {self.folder}: damaged files were set aside: {len(names)} ({shown}); their trials count as not run "
             f"until they are computed again: delete the files then."

@@ -23,8 +23,8 @@ from provlab.core.artefact import Artefact, compose_artefact, counted_state
 from provlab.core.frames import planned_trials
 from provlab.core.plan import unique_cells
 from provlab.core.recipe import load_recipe
-from provlab.core.snapshot import StoreSnapshot
-from provlab.core.store import SCHEMA, TrialReader, TrialStore
+from provlab.core.snapshot import StoreSnapshot, TrialReader
+from provlab.core.store import SCHEMA, TrialStore
 from provlab.core.tables import write_changed, write_frame, write_text
 from provlab.custody.audit_runs import audits_frame, read_audits
 from provlab.custody.letter import OWN, letter

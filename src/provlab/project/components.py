@@ -30,7 +30,7 @@ none, and would wait for them longer than for all the rest."""
 
 NAMEABLE = {
     "selector": ("provsel.selectors", "provlab.benchmark.selectors"),
-    "model": ("provsel.models",),
+    "model": ("provsel.models", "provlab.bench.judges"),
     "measure": ("provsel.certificates",),
     "preparation": ("provlab.preparation",),
 }
@@ -386,8 +386,9 @@ def inner_kind(config: Mapping[str, Any]) -> str:
     """Return the kind of a component that is an argument of another one: by what its class has."""
     target = str(config["_target_"])
     package, _, name = target.rpartition(".")
-    if is_own(config):
-        return "model" if package == REGISTRIES["model"] else "selector"
+    for kind, packages in NAMEABLE.items():
+        if KEY_NAMES.get(package, package) in packages:
+            return kind
     if kind_of(target) in WITHOUT_BASE:
         return kind_of(target)
     component = listed(target) if kind_of(target) == "estimator" else object_in_hand(target)

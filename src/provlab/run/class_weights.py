@@ -56,4 +56,6 @@ def _weights(value: Any, codes: Mapping[str, int]) -> Any:
     """Return weights by class code; a grid has a list of them, and other forms are unchanged."""
     if isinstance(value, Mapping):
         return {codes.get(str(label), label): weight for label, weight in value.items()}
-    return [_weights(weights, codes) for weights in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_weights(weights, codes) for weights in value]
+    return value

@@ -27,7 +27,7 @@ from provlab.project.messages import to_install, visible
 from provlab.project.terminal import visible_output
 from provlab.run.isolation import isolated_children
 from provlab.run.streamed import ONE_THREAD
-from provlab.run.task import Results, TaskResult, run_task
+from provlab.run.task import Results, TaskResult, cut_off_on, run_task
 
 EXECUTORS = ("auto", "serial", "loky", "dask", "slurm")
 
@@ -67,6 +67,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     ClusterError
         A cluster that cannot do the work, see `dask.run_on`.
     """
+    cut_off_on.cache_clear()  # in this process; others begin with nothing
     tasks = [replace(task, private_copies=_private_copies(config)) for task in tasks]
     name, wanted = config.get("name"), str(config.get("n_jobs", -1))
     if not re.fullmatch(r"-?[1-9]\d*", wanted, re.ASCII):

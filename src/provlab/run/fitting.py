@@ -79,7 +79,7 @@ class Tested(NamedTuple):
     cost: Cost
 
 
-DETERMINED = ("provsel", "sklearn")
+DETERMINED = ("provsel", "provlab", "sklearn")
 """Packages whose models give the same for the same rows, where they have a seed or need none."""
 
 MAX_COEFFICIENTS = 100
@@ -250,11 +250,28 @@ def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) 
 def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: Any, cost: Cost) -> Tested:
     """Return the measures of a trained model."""
     scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
+    if method.limit is not None and fold.classes is not None:
+        scores |= class_counts(fold.y_test, predicted, fold.classes.codes)
     scores |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     weights = np.ravel(getattr(trained, "coef_", ()))
     if weights.size > MAX_COEFFICIENTS:
         weights = np.empty(0)
     return Tested(scores, weights, getattr(trained, "indices_", None), cost)
+
+
+def class_counts(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> Record:
+    """Return how many test rows each class has, and how many of these have another prediction.
+
+    Parameters
+    ----------
+    y, predicted : ndarray of shape (n_test,)
+    classes : ndarray of shape (n_classes,)
+        All of the data set, increasing: folds with whole groups may have no test rows of some.
+    """
+    places = np.searchsorted(classes, y)
+    rows = np.bincount(places, minlength=classes.size)
+    errors = np.bincount(places[predicted != y], minlength=classes.size)
+    return {"class_rows": rows.astype(np.int32), "class_errors": errors.astype(np.int32)}
 
 
 def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:

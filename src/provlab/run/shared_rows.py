@@ -187,6 +187,7 @@ def settings_of_one_trial(seed: int) -> Iterator[None]:
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002  # others draw from it
     with np.errstate(), sklearn.config_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # for the authors of a class, and thousands of times in a run
         yield
 
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from provlab.project.messages import visible
 from provlab.run.class_weights import method_by_codes
 from provlab.run.environment import environment, git_revision
 from provlab.run.fold import Fold, make_fold
+from provlab.run.limited import CUT_OFF
 from provlab.run.measuring import measure as measure_trial
 from provlab.run.shared_rows import ChangedInputError
 
@@ -69,6 +70,7 @@ def run_task(task: Task) -> TaskResult:
         try:
             with contained():
                 fold = _fold(task, dataset)
+                fold.view.shared(CUT_OFF, partial(cut_off_on, task.data))
         except BaseException as error:  # such as fewer rows of a class than folds; other data sets continue
             _raise_if_ours(error, preparation is None or is_own(preparation))
             where = f"{dataset.name}, repeat {task.repeat}, fold {task.fold}"
@@ -198,6 +200,12 @@ def data_of(task: Task) -> Dataset:
     if task.dataset["name"] == "file" and task.protocol.get("preparation") is None:
         warn_of_scales(dataset)
     return dataset
+
+
+@lru_cache(maxsize=1)
+def cut_off_on(data: str) -> dict[str, float]:
+    """Return what is known of selections that were cut off on a data set: all folds of it that run here share it."""
+    return {}
 
 
 @lru_cache(maxsize=1)

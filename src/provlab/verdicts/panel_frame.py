@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-ALL_FEATURES, OWN_SIZE = 0, -1
-"""In `size`: all features are kept, and the method chooses their number itself."""
+ALL_FEATURES, OWN_SIZE, CHOSEN_SIZE = 0, -1, -2
+"""In `size`: all features are kept, the method chooses their number itself, and cross-validation chooses it."""
 
 KEY = ["method", "dataset", "size"]
 """Columns that name a selection."""

@@ -82,8 +82,9 @@ class Reference:
 
     def cost(self) -> dict[str, float]:
         """Return the number of trials and the CPU hours of all parts."""
-        hours = round(sum(part["cpu_hours"] for part in self.artefacts.values()), 3)
-        return {"trials": sum(part["trials"] for part in self.artefacts.values()), "cpu_hours": hours}
+        parts = self.artefacts.values()
+        hours = round(sum(part["cpu_hours"] for part in parts), 3)
+        return {"trials": sum(part["trials"] for part in parts), "cpu_hours": hours}
 
     def claims(self) -> pd.DataFrame:
         """Return the verdicts, what each is `counted` as, and in words those under `readings` and of `subsamples`."""

@@ -191,7 +191,10 @@ def hsic_lasso(kernels: KernelColumns, target: KernelColumns, count: int | None,
         if others.size:
             cross = kernels.products(others, kernels, candidates[active])
             left = relevance[others, None] - cross @ path[active]
-            others = others[(left > penalties + OPTIMAL * penalties[0]).any(axis=1)]
+            excess = (left - penalties - OPTIMAL * penalties[0]).max(axis=1)
+            # near lambda = 0 most features are candidates, though a longer path ends before: the worst come first
+            worst = np.argsort(-excess, kind="stable")[: candidates.size]
+            others = others[worst[excess[worst] > 0]]
         if others.size == 0:
             break
         candidates = np.union1d(candidates, others)
@@ -212,7 +215,8 @@ def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> t
     least = penalty * level if count is None else 0.0
     levels, path = [level], [weights.copy()]
     active = [int(np.argmax(relevance >= level * (1 - EQUAL)))] if level > least else []
-    while active:
+    n_standing = 0
+    while active and n_standing <= relevance.size:  # else equal features take turns without end
         direction = np.zeros(relevance.size)
         direction[active] = np.linalg.solve(gram[np.ix_(active, active)], np.ones(len(active)))
         slope = gram @ direction  # 1 of active ones
@@ -226,6 +230,7 @@ def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> t
         step = min(float(steps.min()), level - least)
         is_last = step == level - least
         weights += step * direction
+        n_standing = n_standing + 1 if step <= EQUAL * levels[0] else 0
         level = least if is_last else level - step
         event = int(np.argmax(steps <= step + EQUAL * levels[0]))
         if leaves[event] and not is_last:

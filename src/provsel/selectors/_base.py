@@ -286,7 +286,7 @@ def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
     if basis.rank == 0:
         raise all_zeros(selector, view)
     rank = None if rank is None else int(rank)
-    if basis.cuts_equal(rank):
+    if rank is not None and basis.cuts_equal(rank):
         warnings.warn(
             f"{name}: singular values {rank} and {rank + 1} of X are equal to within rounding, so that rounding "
             f"errors would choose among their vectors; choose another rank.",

@@ -144,7 +144,7 @@ def text_columns(table: pd.DataFrame) -> list[str]:
 
 
 def numbers_or_table(table: Any, preparation: Any) -> tuple[Any, Any]:
-    """Return a table in the fastest form for its preparation, and the unfitted preparation.
+    """Return a table in the fastest form for its preparation, as an array if all are numbers, and the preparation.
 
     On thousands of columns, fitting to arrays takes a tenth of the time.
     """

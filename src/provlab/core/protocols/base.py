@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["text", "int32", "int64", "number", "seconds", "volatile bytes", "features", "names", "weights"]
+Kind = Literal[
+    "text", "int32", "int64", "number", "seconds", "volatile bytes", "features", "counts", "names", "weights"
+]
 
 
 class Column(NamedTuple):
@@ -38,8 +40,8 @@ class Column(NamedTuple):
     ----------
     name : str
     kind : str
-        "text", "int32", "int64", "number"; "features", "names" and "weights", lists of int32, text
-        and numbers; "seconds" and "volatile bytes" differ between
+        "text", "int32", "int64", "number"; "features" and "counts", lists of int32, "names" and "weights", of text and
+        numbers; "seconds" and "volatile bytes" differ between
         two runs of the same trial on the same machine.
     default : value
         Value for a trial whose protocol measures something else.

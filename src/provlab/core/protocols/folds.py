@@ -380,10 +380,11 @@ class SelectionOnly(AbstractWholeRows):
 class BenchmarkFolds(KFold):
     """Like `KFold`; failures are recorded and not repeated, and the memory of each selection is measured.
 
-    `protocol.limit` is the limit in CPU seconds of a selection including shared work. A selection that was stopped is
-    not repeated for another model of the same fold. A panel has hundreds of thousands of trials. So numbers have single
-    precision, and records have no coefficients, and names of features only where a preparation makes other columns than
-    the data has.
+    `protocol.limit` is the limit in CPU seconds of a selection including shared work. A method that was stopped is not
+    tried again by the same process of a run on the data set, in any fold, with as many features or more. `class_rows`
+    and `class_errors` count the test rows of each class, in order, and those that were misclassified. A panel has
+    hundreds of thousands of trials. So numbers have single precision, records have no coefficients, and names of
+    features only if a preparation creates columns that the data lack.
     """
 
     name = "benchmark"
@@ -394,6 +395,7 @@ class BenchmarkFolds(KFold):
     columns = (
         *KFold.columns,
         *columns("text", "failure"),
+        *columns("counts", "class_rows", "class_errors", low=0),
         *columns("number", "subset_ratio", low=0),
         *columns("volatile bytes", "peak_memory"),
     )

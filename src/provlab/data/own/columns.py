@@ -274,9 +274,11 @@ def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], 
 
 def _step_to_missing(table: Table, text: str) -> str:
     """Return the advice for a string that may stand for a missing value."""
-    words = [*table.how.na_values, text]
-    written = ",".join(word if re.fullmatch(r"[\w?./-]+", word) else f'"{word:.40}"' for word in words)
-    return f"where it stands for a missing value, say 'dataset.na_values=[{written:.200}]'"
+    written = []
+    for word in (*table.how.na_values, text):
+        is_plain = re.fullmatch(r"[\w?./-]+", word)
+        written.append(word if is_plain else f'"{word:.40}"')
+    return f"where it stands for a missing value, say 'dataset.na_values=[{','.join(written):.200}]'"
 
 
 def _step_to_number(table: Table, text: str) -> str:

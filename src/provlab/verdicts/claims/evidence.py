@@ -134,8 +134,9 @@ def remembered(method: Method) -> Method:
 
     @wraps(method)
     def from_memory(self: AbstractEvidence, *arguments: Any) -> Any:
-        hashable = [tuple(argument) if isinstance(argument, list) else argument for argument in arguments]
-        key = (self.lines_asked, method.__name__, *hashable)
+        key: tuple[Any, ...] = (self.lines_asked, method.__name__)
+        for argument in arguments:
+            key += (tuple(argument) if isinstance(argument, list) else argument,)  # a list has no hash
         if key not in self.memory:
             self.memory[key] = method(self, *arguments)
         return self.memory[key]

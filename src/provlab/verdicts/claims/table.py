@@ -280,7 +280,10 @@ class TableEvidence(AbstractEvidence):
             hint = did_you_mean(name, self.lines) or "."
             raise ValueError(f"{self.path}: only, without: expected a column of the table, got {name!r:.80}{hint}")
         values = self.lines[name].astype(str)
-        matching = [value for value in values.unique() if any(fnmatchcase(value, pattern) for pattern in patterns)]
+        matching = []
+        for value in values.unique():
+            if any(fnmatchcase(value, pattern) for pattern in patterns):
+                matching.append(value)
         return values.isin(matching).to_numpy()
 
     def _is_wide(self, measure: str) -> bool:
@@ -462,4 +465,7 @@ def _number(value: Any) -> float:
 
 def _name(value: Any) -> str:
     """Return a value as a name without control characters for the terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in str(value).strip())
+    name = ""
+    for letter in str(value).strip():
+        name += letter if letter.isprintable() else "?"
+    return name

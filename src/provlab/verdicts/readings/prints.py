@@ -17,7 +17,7 @@ from scipy.stats import kendalltau
 
 from provlab.core.frames import TIMES
 from provlab.core.recipe import load_recipe
-from provlab.core.store import TrialReader
+from provlab.core.snapshot import TrialReader
 from provlab.verdicts.claims.comparison import AbstractComparison
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.claims.stored import artefact_layout
@@ -91,7 +91,7 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
 
     universes = list(multiverse.universes_of_print(artefact))
     places = multiverse.readings.places
-    varied = [k for k in range(len(places)) if any(universe[k] for universe in universes)]
+    varied = np.flatnonzero(np.any(universes, axis=0)).tolist()
     lines = []
     for universe in universes:
         likenesses: list[Likeness | None] = []

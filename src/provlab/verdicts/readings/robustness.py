@@ -106,15 +106,6 @@ class Robustness:
         return same >= FIRM * self.decided - ROUNDING
 
     @property
-    def firm(self) -> str:
-        """The most frequent verdict that takes a side, where it is firm; else ""."""
-        if self.decides:
-            for verdict in self.shares:
-                if verdict in DECIDED and self.agrees(verdict):
-                    return verdict
-        return ""
-
-    @property
     def turned_by(self) -> str:
         """The place that turns most verdicts; "" where none turns any."""
         return next((place for place, share in self.turns.items() if share), "")

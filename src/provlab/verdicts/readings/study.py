@@ -335,11 +335,16 @@ def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims
         is_empty &= old.empty
         lines = joined(old, new, "claim", about)
         for name in lines.columns.intersection(EFFECTS):
-            lines[name] = [f"{float(text):.{DIGITS}g}" if text else "" for text in lines[name]]
+            lines[name] = lines[name].map(_rounded)
         write_frame(lines, path, EFFECTS)
     if is_empty:
         (folder / PACKED).unlink(missing_ok=True)
     merge_packed(source, folder)
+
+
+def _rounded(number: str) -> str:
+    """Return the text of a number with `DIGITS`; "" where there is none."""
+    return f"{float(number):.{DIGITS}g}" if number else ""
 
 
 def universes_file(folder: Path) -> Path:

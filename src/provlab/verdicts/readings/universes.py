@@ -238,9 +238,11 @@ class Multiverse:
         """Return whether a row's trials or its summary depend on each option of each place."""
         depends = []
         for place in self.readings.places:
-            changes = [bool(option.overrides if summary else option.of_cells) for option in place.options]
-            if not place.touches_row(artefact, row):
-                changes = [False] * len(changes)
+            is_touched = place.touches_row(artefact, row)
+            changes = []
+            for option in place.options:
+                overrides = option.overrides if summary else option.of_cells
+                changes.append(is_touched and len(overrides) > 0)
             depends.append(changes)
         return depends
 

@@ -1,0 +1,236 @@
+"""A page for each method of the benchmark, and the table that leads to them, from its class, its entry and the board.
+
+The pages are written below `docs/methods` before the build reads the sources; nothing there is committed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from sphinx.application import Sphinx
+
+import provlab.bench.methods
+from provlab.bench.methods import PanelMethod, panel_methods
+from provlab.bench.panel import stored_folder
+from provlab.bench.panel_pages import size_text
+from provlab.core.composition import part_config
+from provlab.core.vocabulary import SELECTORS
+from provlab.verdicts.panel_pairs import EVERYWHERE
+
+DOCS = Path(__file__).resolve().parents[1]
+FOLDER = DOCS / "methods"
+
+KINDS = {
+    "filter": "filter: it looks at the data alone",
+    "embedded": "embedded: it trains a model, and looks at that",
+    "wrapper": "wrapper: it trains models again and again",
+    "subset": "subset: its columns stand for the others, without labels",
+    "control": "control: what the others have to beat",
+}
+"""What a family of `provlab.core.vocabulary.Described` means."""
+
+SIZES = {
+    "fixed": "as many as asked",
+    "at most": "as many as asked, or fewer",
+    "own": "it chooses the number",
+}
+"""What `PanelMethod.sizes` means."""
+
+PROMISES = {
+    "budget": ("budget", "budget: a theorem tells how many features it needs"),
+    "subset": ("subset_promise", "subset: a theorem bounds the error of the columns kept"),
+}
+"""Guarantees by their names: the method of a class that has one, and what it says."""
+
+UNDECIDED = "inconclusive"
+
+EXAMPLE_SIZE = 20
+
+
+def page_name(method: str) -> str:
+    """Return the name of the page of a method, without its folder."""
+    return re.sub(r"\W+", "-", method.lower()).strip("-")
+
+
+def described_class(method: PanelMethod) -> type:
+    """Return the class that orders the features, of a wrapper that of the selector inside."""
+    selector = method.selector()
+    return type(getattr(selector, "selector", selector))
+
+
+def summary_and_source(cls: type) -> tuple[str, str]:
+    """Return the first paragraph of a class's docstring, and its references, each on one line."""
+    documented = (inspect.getdoc(cls) or "").replace("References\n----------\n", "Source: ")
+    summary = documented.partition("\n\n")[0]
+    source = documented.partition("Source: ")[2]
+    return " ".join(summary.split()), " ".join(source.split())
+
+
+def guarantees(method: PanelMethod) -> list[str]:
+    """Return the names of a method's guarantees; the theorems on draws are not about the largest scores."""
+    if getattr(method.selector(), "strategy", "") == "top":
+        return []
+    cls = described_class(method)
+    return [name for name, (attribute, _) in PROMISES.items() if hasattr(cls, attribute)]
+
+
+def labels_text(method: PanelMethod) -> str:
+    """Return which targets a method takes."""
+    if not method.selector().needs_labels:
+        return "none"
+    if method.for_numbers() is not None:
+        return "classes or numbers"
+    return "classes" if method.multiclass else "two classes"
+
+
+def public_class(method: PanelMethod) -> str:
+    """Return provsel's own class of a method, as an import; "" where it has none."""
+    config = part_config("selector", [f"selector={method.selector_name}"])
+    inner = config.get("selector")
+    if isinstance(inner, Mapping):
+        config = inner
+    target = str(config["_target_"])
+    return target if target.startswith("provsel.selectors.") else ""
+
+
+def read_results(name: str) -> pd.DataFrame:
+    """Return a table of results of the stored panel; an empty one where it is not computed."""
+    path = stored_folder() / f"_{name}.csv"
+    return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["method", "rank", "domain", "size"])
+
+
+def facts(name: str, method: PanelMethod) -> list[tuple[str, str]]:
+    """Return what is known of a method before it is run, as pairs of a property and its value."""
+    _, source = summary_and_source(described_class(method))
+    rows = [
+        ("name in settings", f"`selector={method.selector_name}`"),
+        ("kind", KINDS[method.family]),
+        ("target", labels_text(method)),
+        ("number of features", SIZES[method.sizes]),
+    ]
+    if method.selector_name in SELECTORS:
+        rows.append(("time grows with", SELECTORS[method.selector_name].cost))
+    promised = [PROMISES[kind][1] for kind in guarantees(method)]
+    rows.append(("[guarantee](../guarantees.md)", "; ".join(promised) or "none"))
+    rows.append(("code in the benchmark", method.source))
+    own_class = public_class(method)
+    if own_class:
+        rows.append(("class", f"{{py:class}}`~{own_class}`"))
+    if source:
+        rows.append(("source", source))
+    return rows
+
+
+def standing(line: Mapping[str, Any], n_methods: int) -> list[str]:
+    """Return sentences on a line of the leaderboard."""
+    sentences = [
+        f"Its mean rank by balanced error is **{line['rank']:.1f} of {n_methods}** (95 % interval {line['low']:.1f} to "
+        f"{line['high']:.1f}), over {line['sets']:.0f} data sets."
+    ]
+    if pd.notna(line["loss"]) and line["loss"] != 0:
+        direction = "above" if line["loss"] > 0 else "below"
+        sentences.append(
+            f"Its error is {abs(line['loss']):.1f} points {direction} that of all features, the mean over domains; the "
+            f"difference is largest in the domain {line['worst_domain']}, {line['worst']:+.1f} points."
+        )
+    if pd.notna(line["stability"]):
+        sentences.append(f"Its [stability](../glossary.md) over folds is {line['stability']:.2f}.")
+    if pd.notna(line["seconds"]):
+        sentences.append(f"A selection takes {line['seconds']:.2g} CPU seconds, the median over data sets.")
+    if line["failed"]:
+        sentences.append(f"It failed on {line['failed']:.0f} data sets.")
+    if line["missing"]:
+        sentences.append(f"It was not run on {line['missing']:.0f} data sets.")
+    return sentences
+
+
+def beside_all_features(compared: pd.DataFrame) -> list[str]:
+    """Return a table with a line for each size: the difference from all features, and its verdict if it has one."""
+    domains = list(dict.fromkeys(compared["domain"]))
+    lines = [f"| features | {' | '.join(domains)} |", f"|---|{'---|' * len(domains)}"]
+    for size, of_size in compared.groupby("size", sort=False):
+        by_domain = of_size.set_index("domain")
+        cells = [size_text(int(size))]
+        for domain in domains:
+            if domain not in by_domain.index:
+                cells.append("")
+                continue
+            row = by_domain.loc[domain]
+            interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if domain == EVERYWHERE else ""
+            verdict = "" if row["verdict"] == UNDECIDED else f" {row['verdict']}"
+            cells.append(f"{row['difference']:+.1f}{interval}{verdict}")
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: pd.DataFrame) -> str:
+    """Return the Markdown of the page of a method."""
+    summary, _ = summary_and_source(described_class(method))
+    lines = [f"# {name}", "", summary, "", f"| property | {name} |", "|---|---|"]
+    for key, value in facts(name, method):
+        escaped = value.replace("|", "\\|")
+        lines.append(f"| {key} | {escaped} |")
+    lines += ["", "## How it stands", ""]
+    own_line = board[board["method"] == name]
+    if own_line.empty:
+        lines += ["It is not measured yet: `provsel panel` computes the benchmark.", ""]
+    else:
+        lines += [*standing(own_line.iloc[0], len(board)), ""]
+    own_comparisons = compared[compared["method"] == name]
+    if not own_comparisons.empty:
+        lines += [
+            "Points of balanced error more than all features have, for all domains with the 95 % interval. A number "
+            "without a word is inconclusive: the benchmark cannot tell the two apart, see "
+            "[how far the results hold](../benchmark.md#how-far-the-results-hold).",
+            "",
+            *beside_all_features(own_comparisons),
+            "",
+        ]
+    settings = " \\\n    ".join(shlex.quote(setting) for setting in method.overrides(EXAMPLE_SIZE))
+    lines += ["## Run it", "", "As the benchmark does, on the digits of scikit-learn:", ""]
+    lines += ["```console", f"$ provsel run dataset=digits \\\n    {settings}", "```", ""]
+    lines += ["[The leaderboard](../benchmark.md#the-leaderboard) has all methods.", ""]
+    return "\n".join(lines)
+
+
+def methods_table() -> tuple[list[str], list[Path]]:
+    """Return a table with a line for each method, which leads to its page, and the file that names them."""
+    ranks = read_results("leaderboard").set_index("method")["rank"]
+    lines = ["| method | kind | target | guarantee | mean rank | what it does |", "|---|---|---|---|--:|---|"]
+    for name, method in panel_methods().items():
+        summary, _ = summary_and_source(described_class(method))
+        rank = f"{ranks[name]:.1f}" if name in ranks else ""
+        link = f"[{name}](methods/{page_name(name)}.md)"
+        promised = ", ".join(guarantees(method))
+        cells = [link, method.family, labels_text(method), promised, rank, summary]
+        escaped = [cell.replace("|", "\\|") for cell in cells]
+        lines.append(f"| {' | '.join(escaped)} |")
+    return [*lines, ""], [Path(provlab.bench.methods.__file__).with_name("methods.yaml")]
+
+
+def write_pages(app: Sphinx) -> None:
+    """Write the page of each method where it differs from what is there, and delete those of methods that are gone."""
+    FOLDER.mkdir(exist_ok=True)
+    board = read_results("leaderboard")
+    compared = read_results("against_all")
+    written = set()
+    for name, method in panel_methods().items():
+        path = FOLDER / f"{page_name(name)}.md"
+        written.add(path)
+        text = method_page(name, method, board, compared)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in set(FOLDER.glob("*.md")) - written:
+        path.unlink()
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Write the pages before the sources are read."""
+    app.connect("builder-inited", write_pages)
+    return {"parallel_read_safe": True}
