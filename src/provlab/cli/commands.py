@@ -1,4 +1,4 @@
-"""The commands: their names, how they are called, and what all of them do with settings, bad input and interrupts.
+"""The commands: their names and options, and their common treatment of settings, bad input and interrupts.
 
 A module of this folder has two functions for each of its commands, in its `COMMANDS`. Only the module of the called
 command is imported.
@@ -62,17 +62,17 @@ DESCRIPTION = "Provable feature selection and its replications."
 
 
 class Parser(argparse.ArgumentParser):
-    """Says of a wrong command or option which one is near."""
+    """Suggests a similar name for a wrong command or option."""
 
     def error(self, message: str) -> NoReturn:
-        """Print usage and message, and leave with status 2."""
+        """Print usage and message, and exit with status 2."""
         wrong = re.search(r"invalid choice: '(.*?)'|unrecognized arguments: (--[\w-]+)", message)
         names = [*COMMANDS, *re.findall(r"--[\w-]+", self.format_help())]
         super().error(message + (did_you_mean(wrong[1] or wrong[2], names) if wrong else ""))
 
 
 class Help(argparse.HelpFormatter):
-    """Wraps each paragraph at the terminal's width, but for examples, whose lines are indented."""
+    """Wraps each paragraph at the terminal's width, except examples, whose lines are indented."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         fill = super()._fill_text
@@ -117,18 +117,18 @@ def call(argv: Sequence[str]) -> int:
 
 
 def add_settings(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
-    """Add settings; with a default, as argparse calls them required otherwise where another argument is missing."""
+    """Add settings with a default; otherwise argparse calls them required when another argument is missing."""
     parser.add_argument("overrides", nargs="*", default=[], help=f"settings in Hydra's grammar, such as {example}")
 
 
 def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
-    """Add what all commands take that read stored trials: the results folder, and settings."""
+    """Add the options of all commands that read stored trials: the results folder, and settings."""
     parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     add_settings(parser, example)
 
 
 def only_executor(command: str, options: argparse.Namespace, example: str, why: str) -> dict[str, Any]:
-    """Return how trials are run, of a command that takes no other settings; `why` says what to do in their place."""
+    """Return the executor settings of a command that takes no others; `why` is the advice in the error."""
     for text in options.overrides:
         if text.split("=", 1)[0].split(".")[0] != "executor":
             raise ValueError(
@@ -199,7 +199,7 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an error; the system's own names a file and a reason, and here gets what helps."""
+    """Return the message of an error; a system error gets its file, reason and advice."""
     from provlab.core.store import STEPS
 
     if not isinstance(error, OSError) or error.filename is None or error.errno not in STEPS:
@@ -211,6 +211,6 @@ def message_of(error: BaseException) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error as one line: its message where that was written for users, else with its type."""
+    """Return an error on one line: its message if written for users, else with its type."""
     text = visible_line(" ".join(message_of(error).split()))
     return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"

@@ -102,7 +102,7 @@ PAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 
 
 def in_file_name(text: str) -> str:
-    """Return the ASCII letters and digits of a text, with hyphens for all between them; empty where there are none."""
+    """Return the ASCII letters and digits of a text, with hyphens for all between them; empty if there are none."""
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
 
 

@@ -52,7 +52,7 @@ class BSSSelector(BaseSelector):
     columns : {"V", "sigma_V"}, default="V"
         Of the feasible columns the longest is picked: of V^T, or of Sigma V^T, which are as long as those of X.
     center : bool, default=False
-        V is that of X less its column means, of which a dense copy is made.
+        V is that of X minus its column means, of which a dense copy is made.
 
     Attributes
     ----------

@@ -136,7 +136,7 @@ def lines_of(file: Any) -> Iterator[Any]:
 
 
 def is_written_as_csv(file: Path, how: Reading) -> bool:
-    """Tell whether a file is read from what `written_as_csv` makes of it."""
+    """Return whether a file is read from what `written_as_csv` makes of it."""
     return how.transpose or format_of(file) in (".arff", ".xlsx")
 
 
@@ -414,7 +414,7 @@ def place_of(file: Path, how: Reading, layout: Layout, row: int) -> str:
 
 
 def is_number(text: str, comma: bool = False) -> bool:
-    """Tell whether a text is a number of digits as `float` reads it, or one with a decimal comma where that may be."""
+    """Return whether a string is a number in digits for `float`, or one with a decimal comma if allowed."""
     try:
         float(text.replace(",", ".") if comma else text)
     except ValueError:

@@ -113,7 +113,7 @@ class FoldLine(NamedTuple):
     folds : Folds
         Lines with equal folds share them.
     values : ndarray of shape (n_folds,)
-        NaN where no draw has a value.
+        NaN if no draw has a value.
     """
 
     folds: Folds

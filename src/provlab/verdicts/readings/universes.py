@@ -316,8 +316,9 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
     Returns
     -------
     DataFrame
-        One line a claim and universe: `claim`, the option of each place that touches the claim ("" for the others), and
-        `MEASURED`, "not run" where a trial is missing. The first line of each claim is the universe of the defaults.
+        One line per claim and universe: `claim`, the option of each place that touches the claim ("" for the others),
+        and `MEASURED`, "not run" where a trial is missing. The first line of each claim is the universe of the
+        defaults.
     """
     incomplete = _incomplete(multiverse, store)
     claims_in: dict[Universe, list[Claim]] = defaultdict(list)
