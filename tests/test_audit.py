@@ -266,11 +266,12 @@ def test_columns_that_an_older_file_lacks_are_not_compared(one_cell, results):
         ({"data": "0" * 64}, "not accepted now: ValueError: the data set synthetic has another identity now"),
         (
             {"selector": {"name": "GoneSelector", "algorithm_version": 1, "arguments": {}}},
-            "not accepted now: ValueError: the class GoneSelector does not exist now",
+            "not accepted now: ValueError: the class GoneSelector no longer exists",
         ),
         (
             {"selector": {"name": "LeverageScoreSelector", "algorithm_version": 99, "arguments": {}}},
-            "not accepted now: ValueError: the config gives another key now: config.selector.algorithm_version was 99,",
+            "not accepted now: ValueError: this config now gives another key: config.selector.algorithm_version was "
+            "99,",
         ),
         (
             {"selector": {"name": "UniformSelector", "algorithm_version": 1, "arguments": {"gone": 1}}},
@@ -375,7 +376,7 @@ def test_number_of_drawn_trials(blank, options, n_drawn):
         ({"seed": -1}, "expected a seed of at least 0, got -1; leave --seed out"),
         ({"cell": "aaaa"}, "expected the first 8 or more hex digits of a cell, got 'aaaa'; copy them"),
         ({"cell": "aaaaaaaa"}, f"expected one cell .* got 2, such as {CELLS[0]} and {CELLS[1]}; add digits"),
-        ({"cell": "cccccccc"}, "expected one cell that begins with cccccccc, got none that is stored"),
+        ({"cell": "cccccccc"}, "no stored cell begins with cccccccc"),
     ],
     ids=str,
 )
@@ -387,10 +388,10 @@ def test_what_cannot_be_drawn(blank, options, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--results", "none"], r"audit: .*got nothing stored in none.store; compute some first, by provsel reproduce"),
+        (["--results", "none"], r"audit: .*no trials are stored in none.store; compute some by provsel reproduce"),
         (["protocol.repeats=1"], "audit: expected settings of the executor, .*got 'protocol.repeats=1'; stored trials"),
         # what an option says about trials that are not audited is not passed over
-        (["--method", "chi2"], r"--method expected --panel beside it, got 'chi2' alone; add --panel"),
+        (["--method", "chi2"], r"--method works only with --panel, got 'chi2' alone; add --panel"),
         (["--panel", "--readings", "results"], "argument --readings: not allowed with argument --panel"),
     ],
 )
@@ -505,4 +506,8 @@ def test_a_file_that_no_audit_wrote_is_left_out(results, caplog):
         caplog.clear()
         with caplog.at_level(logging.WARNING):
             assert read_audits(results) == [], text
-        assert re.search(r"\.json: expected a file that this provsel audit wrote, got .*; left out", caplog.text)
+        assert re.search(
+            r"\.json: expected a file written by this version of provsel audit, .*; the file is "
+            r"ignored",
+            caplog.text,
+        )

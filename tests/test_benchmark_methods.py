@@ -333,5 +333,7 @@ def test_configs_may_name_the_selectors_of_the_benchmark_and_nothing_else_of_it(
 
 
 def test_a_size_of_its_own_is_refused_where_a_method_has_none():
-    with pytest.raises(ValueError, match="FTest: expected an integer n_features_to_select, got None; it has no number"):
+    with pytest.raises(
+        ValueError, match="FTest: expected an integer n_features_to_select, got None; this method does not choose"
+    ):
         selectors.FTest(None).fit(*table())

@@ -185,10 +185,10 @@ def test_nothing_is_near_a_name_that_is_far(call):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["fetch", "all", "nope"], "no source named 'nope'.*techtc"),
+        (["fetch", "all", "nope"], "no source is called 'nope'.*techtc"),
         (
             ["status", "--results", "a", "results=b"],
-            "results: expected one folder, got --results a and results=b",
+            "results: expected one results folder, got --results a and results=b",
         ),
         (["verify", "protocol.nope=1"], r"protocol\.nope"),
         (["run", "dataset=techtc", "executor=serial"], "run provsel fetch techtc"),
@@ -334,7 +334,7 @@ def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert re.search(r"replicated +│ made2000\.zero +│ \d", out)
     assert "made2000.text" not in out
-    assert "1 claim not run, as nothing is stored for it; --detail lists it." in out
+    assert "1 claim was not run, because nothing is stored for it; --detail lists it." in out
     assert drawn == []
     frame = verdicts("--figures", *SMALL, "protocol.repeats=2")
     assert frame.loc["made2000.bound", "state"].startswith("partial (6 of 12), with protocol.repeats=1 ")

@@ -136,7 +136,7 @@ BAD = {
     "infinity": ([(np.full((9, M), -np.inf), None)], r"chunk 0: .* in rows 0, 1, 2, 3, 4 and 4 more of all"),
     "no labels later": (
         [*cut(X0, Y0, 10)[:3], *cut(X0, None, 10)],
-        r"chunk 3: expected labels of int64 as in the chunks before, got no labels; make all chunks alike",
+        r"chunk 3: expected labels of int64 as in the chunks before, got no labels; give all chunks the same form",
     ),
     "labels later": (
         [*cut(X0, None, 10)[:3], *cut(X0, Y0, 10)],
@@ -155,7 +155,11 @@ BAD = {
         cut(X0, np.where(np.arange(N) == 33, None, WORDS), 10),
         r"chunk 3: expected a label for each row, got none or NaN in rows 33 of all",
     ),
-    "mixed labels": (cut(X0, np.where(np.arange(N) == 33, 7, WORDS), 10), r"expected labels all numbers, all strings"),
+    "mixed labels": (
+        cut(X0, np.where(np.arange(N) == 33, 7, WORDS), 10),
+        r"expected labels to be all numbers, all "
+        r"strings",
+    ),
     "few labels": ([(X0, Y0[1:])], rf"chunk 0: expected one label for each of its {N} rows, got labels of shape"),
     "no pairs": ([X0], r"chunk 0: expected \(X_chunk, y_chunk or None\), got ndarray; give pairs"),
     "1-D": ([(X0[0], None)], r"chunk 0: expected real numbers of shape \(b, m\), got float64 of shape \(40,\)"),
@@ -195,9 +199,9 @@ def test_bad_chunks_leave_nothing(case, n_jobs, tmp_path, small_steps):
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
-        ("Z.npy", {}, r"expected a path that ends with \.parquet, got '.*Z\.npy'; name the file so"),
-        ("folder.parquet", {}, r"expected the path of a file, got the folder .*folder\.parquet; add a name"),
-        ("Z.parquet", {"n_jobs": 0}, "expected n_jobs an integer but 0, -1 for all cores, got 0"),
+        ("Z.npy", {}, r"expected a path that ends with \.parquet, got '.*Z\.npy'; rename the file\."),
+        ("folder.parquet", {}, r"expected the path of a file, got the folder .*folder\.parquet; add a file name\."),
+        ("Z.parquet", {"n_jobs": 0}, "expected n_jobs to be a non-zero integer \\(-1 uses all cores\\), got 0"),
         ("Z.parquet", {"n_jobs": True}, "expected n_jobs .* got True"),
         ("Z.parquet", {"n_jobs": 1.5}, "expected n_jobs .* got 1.5"),
     ],

@@ -278,7 +278,7 @@ class Shuffled:
         ),
         ([(X0, np.linspace(0, 1, 60))], "Unknown label type: continuous"),
         ([], r"expected chunks with at least one row, got none"),
-        (iter([(X0, Y0)]), r"expected the 60 rows of the first pass on each further one, got 0; .* not a generator"),
+        (iter([(X0, Y0)]), r"expected the 60 rows of the first pass on each later pass, got 0; .* not a generator"),
         (Shuffled(), r"expected the same rows in the same order on each pass, got other labels in chunk 0"),
         (3, r"expected an iterable of \(X_chunk, y_chunk\), got int"),
     ],
@@ -364,5 +364,5 @@ def test_objective_by_hand():
         1 / 3 + 0.05
     )
     assert compression_objective(X, np.ones(3), np.zeros(2), 0.1) == 1.0
-    with pytest.raises(ValueError, match="expected labels of two classes, got 3; the problem is a binary one"):
+    with pytest.raises(ValueError, match="expected labels of two classes, got 3; pass the rows"):
         compression_objective(X, np.arange(3), np.zeros(2), 0.1)

@@ -177,7 +177,7 @@ def test_a_setting_of_a_model_by_task_is_found_in_its_parts():
             r"unknown setting 'n_sample'; settings of dataset are .*; did you mean dataset\.n_samples\?",
         ),
         (["~selector.nothing"], r"unknown setting 'nothing'; settings of selector are n_f.*; leave it out\."),
-        (["~protocol.draws=4"], "expected the value that there is, got 5"),
+        (["~protocol.draws=4"], "expected the present value, got 5"),
         (["selector=leverge"], "did you mean 'leverage'"),
         (["selector={a: 1}"], "expected selector=NAME, a file of conf/"),
         (["+selector=bss"], "expected selector=NAME, a file of conf/"),
@@ -185,14 +185,14 @@ def test_a_setting_of_a_model_by_task_is_found_in_its_parts():
         (["+experiment=paul2016/table1", "+experiment=paul2016/table2"], "expected one artefact, got two"),
         (
             ["+dataset.seed=3"],
-            r"expected a setting that is not there yet, got dataset\.seed, which is 0; write dataset",
+            r"expected a new setting, got dataset\.seed, which is 0; write dataset",
         ),
         (["dataset.seed=1,2"], "expected one value, got several; provsel run -m runs one job for each"),
         (["dataset.seed=${oc.env:HOME}"], "the environment and other places stay out of results"),
         (["selector=at_size", "selector.selector.c2=nan"], r"selector\.selector\.c2: expected .*a finite number.*nan"),
         (["protocol.repeats=["], r"override 'protocol\.repeats=\[': expected Hydra's grammar, got"),
         (["results/"], "expected GROUP=NAME or GROUP.SETTING=VALUE"),
-        (["model.C=${dataset.nope}"], "expected references to settings that there are"),
+        (["model.C=${dataset.nope}"], "expected references to existing settings, got"),
     ],
 )
 def test_mistakes_are_one_message(overrides, message):
@@ -375,7 +375,7 @@ def test_a_member_is_based_on_others_of_its_group(tmp_path, monkeypatch):
     (folder / "mine.yaml").write_text("defaults: [_self_, leverage]\nn_features_to_select: 7\n")
     assert compose_config(["selector=mine"]) == compose_config(["selector=leverage"])
     (folder / "mine.yaml").write_text("defaults: [mine]\n")
-    with pytest.raises(ValueError, match="expected files that are not based on themselves, got mine"):
+    with pytest.raises(ValueError, match="expected files that do not include themselves, got mine"):
         compose_config(["selector=mine"])
     (folder / "mine.yaml").write_text("name: a\nname: b\n")
     with pytest.raises(ValueError, match=r"mine\.yaml: expected a config, .*duplicate key name"):

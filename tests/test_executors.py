@@ -117,7 +117,7 @@ def test_failures_are_said_at_the_first_counted_at_the_end_and_tried_again(tmp_p
     broken = small_cell({**UNIFORM, "n_features_to_select": 10**6})
     store = TrialStore(tmp_path)
     report, said = run_quietly([broken, small_cell()], store)
-    assert said.count("expected n_features_to_select between 1 and") == said.count("first failed trial") == 1
+    assert said.count("expected n_features_to_select to be between 1 and") == said.count("first failed trial") == 1
     assert report.n_planned == 9
     assert report.n_found == 0
     assert report.n_run == 3
@@ -143,7 +143,7 @@ def test_warnings_are_said_at_the_first_and_counted_by_kind_at_the_end(executor,
     report, said = run_quietly([warning, small_cell(UNIFORM)], TrialStore(tmp_path), executor)
     assert report.n_run == 9
     assert report.failures == []
-    assert "warned: 3 x UserWarning: AlphaInvestingSelector: no feature of ... was accepted" in said
+    assert "warned: 3 x UserWarning: AlphaInvestingSelector: none of ... features was accepted" in said
     assert said.count("warned") == 1
     assert "Warning" not in capfd.readouterr().err
 

@@ -77,7 +77,7 @@ def test_one_is_where_everything_is_dropped(data):
     selector = FeatureSelectiveSelector(c1=0.1, relative=True).fit(X, y)
     assert selector.c1_ == FeatureSelectiveSVM(c1=0.1, relative=True).fit(X, y).c1_
     for cls in (FeatureSelectiveSVM, FeatureSelectiveSelector):
-        with pytest.raises(ValueError, match=f"{cls.__name__}: expected relative True or False, got 1"):
+        with pytest.raises(ValueError, match=f"{cls.__name__}: expected relative to be True or False, got 1"):
             cls(relative=1).fit(X, y)
         with pytest.raises(ValueError, match=r"got none of 80 at c1=0.001; check that some feature differs"):
             cls(relative=True).fit(np.zeros_like(X), y)

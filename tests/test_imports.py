@@ -137,7 +137,8 @@ except ImportError as error: print(error)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     for line, subject in zip(lines[:3], ("column_blocks", "row_chunks", "GaussianCompression"), strict=True):
-        assert line == f"{subject}: expected the package pyarrow for a Parquet file, got none; pip install pyarrow."
+        expected = "a Parquet file needs the package pyarrow, which is not installed; pip install pyarrow."
+        assert line == f"{subject}: {expected}"
     assert lines[3] == "2"
     assert lines[4].startswith("expected the packages of the laboratory, got no ")
     assert f"provsel: expected the packages of the laboratory, got no rich; {to_install('lab')}." in done.stderr

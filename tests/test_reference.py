@@ -40,7 +40,6 @@ from provlab.verdicts.claims.rules import RULES_VERSION, VERDICTS
 from provlab.verdicts.claims.schema import all_claim_files, claims_about
 from provlab.verdicts.readings.schema import paper_readings
 from provlab.verdicts.reference import FOLDER, Reference
-from provsel.selectors import LeverageScoreSelector
 from small_runs import FULL, REPO, UNIFORM, files_of, run_quietly, small_cell
 
 REFERENCE = current_project().root / "results" / FOLDER
@@ -140,7 +139,11 @@ def test_claims_on_two_artefacts_are_written_with_both(results):
     claims = current_project().root / "experiments" / "made2000" / "claims.yaml"
     claims.write_text(claims.read_text().replace("than: Random, columns: [r=30], over: folds", "than: Lvg, "
                       "than_artefact: made2000/text, columns: [r=30], over: datasets"))  # fmt: skip
-    with pytest.raises(ValueError, match=r"got made2000/table: claims rest on it and made2000/text; .* or name both"):
+    with pytest.raises(
+        ValueError,
+        match=r"got made2000/table: claims rest on it and made2000/text; .* or name them "
+        r"all",
+    ):
         write_reference(results, SMALL, ["table"])
     assert not (results / "reference").exists()
 
@@ -270,25 +273,24 @@ def test_the_letters_are_a_page_in_words_with_the_counts_of_the_readme(contents)
     assert "no reading that we tried gives all four lists" in letters["paul2016"]
 
 
-def test_a_change_of_the_code_is_noticed(contents, changes, monkeypatch):
+def test_a_change_of_the_code_is_noticed(contents, changes):
     """Of an algorithm; or of rules, claims, or cells, as older statements have them."""
     name = "paul2016/theorems"
     assert changes[name] == []
     part = contents.artefacts[name]
     only = replace(contents, artefacts={name: part}, readings={})  # to compose the others takes seconds
+    before = readme(only)
     for change, said in (
+        ({"algorithm_versions": {"LeverageScoreSelector": 0}}, "LeverageScoreSelector of version 0, now 1"),
         ({"rules": 0}, "verdicts by version 0 of the rules, now "),
         ({"claims": "0"}, "other claims, or tests of them, than now"),
         ({"plan": "0"}, "other rows, columns, data or settings than now"),
     ):
-        older = {**part, "versions": part["versions"] | change}
-        [change_said] = replace(only, artefacts={name: older}).changes()[name]
+        older = replace(only, artefacts={name: {**part, "versions": part["versions"] | change}})
+        [change_said] = older.changes()[name]
         assert change_said.startswith(said)
-    before = readme(only)
-    monkeypatch.setattr(LeverageScoreSelector, "algorithm_version", 99)
-    assert only.changes()[name] == [said := "LeverageScoreSelector of version 1, now 99"]
-    assert said not in before
-    assert said in readme(only)
+        assert change_said not in before
+        assert change_said in readme(older)
 
 
 def test_every_claim_has_its_verdict_or_waits_in_the_readme(contents, changes):

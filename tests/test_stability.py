@@ -265,7 +265,9 @@ def test_bad_selections(selections, d, message):
 
 def test_bad_arguments():
     k_best = SelectKBest(f_classif, k=3)
-    with pytest.raises(ValueError, match="expected a selector with get_support, got Pipeline; of a pipeline, pass"):
+    with pytest.raises(
+        ValueError, match="expected a selector with get_support, got Pipeline; if it is a pipeline, pass"
+    ):
         StabilityReport.of(make_pipeline(k_best), X, y)
     with pytest.raises(ValueError, match=r"as many labels as rows, got X of shape \(1797, 64\) and 3 labels"):
         StabilityReport.of(k_best, X, y[:3])
@@ -273,9 +275,9 @@ def test_bad_arguments():
         StabilityReport.of(k_best, X, y, cv=1)
     with pytest.raises(ValueError, match="n_resamples must be an integer of at least 2, got 1"):
         StabilityReport.of(k_best, X, y, n_resamples=1)
-    with pytest.raises(ValueError, match="expected 4 feature names, one a feature, got 2"):
+    with pytest.raises(ValueError, match="expected 4 feature names, one for each feature, got 2"):
         stability([[0], [1]], 4, feature_names="ab")
-    with pytest.raises(ValueError, match="expected 2 samples, one a selection, got 3"):
+    with pytest.raises(ValueError, match="expected 2 samples, one for each selection, got 3"):
         stability([[0], [1]], 4, samples="abc")
     with pytest.raises(ValueError, match=r"expected an overlap of at least 0, n_test / n_train of folds, got -0.1"):
         stability([[0], [1]], 4, overlap=-0.1)

@@ -210,7 +210,7 @@ def test_no_residual_of_the_size_of_x_is_formed():
 def test_bad_ranks_and_other_rows_raise():
     selector = selectors.UniformSelector(2).fit(np.eye(4))
     for k in (0, -1, 1.5, True, "3"):
-        with pytest.raises(ValueError, match=f"certify_subset: expected k None or a positive integer, got {k!r}"):
+        with pytest.raises(ValueError, match=f"certify_subset: expected k to be None or a positive integer, got {k!r}"):
             certify_subset(selector, np.eye(4), k)
     with pytest.raises(ValueError, match=r"certify_subset: expected X with the 4 features .* got 5; pass the training"):
         certify_subset(selector, np.eye(5))
@@ -249,7 +249,7 @@ def test_selectors_of_scikit_learn_have_ratios_and_no_promise():
 @pytest.mark.parametrize(
     ("selector", "message"),
     [
-        (PCA(3), r"expected a selector that keeps columns, .* got PCA\(.*\), which has neither; of a pipeline"),
+        (PCA(3), r"expected a selector that keeps columns, .* got PCA\(.*\), which has neither; if it is a pipeline"),
         (SelectFpr(alpha=0.0), r"got SelectFpr\(.*\), which keeps none"),
     ],
 )

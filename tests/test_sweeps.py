@@ -82,10 +82,10 @@ def test_a_method_without_a_setting_of_the_others_stands_once_beside_them(run):
 def test_many_jobs_that_are_refused_for_one_reason_are_cut(run, folder):
     status, _, error = run("-m", "selector=uniform", "selector.nosuch=range(0,30)", *SIZE)
     assert status == 1
-    assert error.startswith("sweep: refused, nothing was run; 30 of 30 jobs:\n")
+    assert error.startswith("sweep refused, and nothing was run: 30 of 30 jobs:\n")
     status, _, error = run("-m", "selector=nosuch", "selector.n_features_to_select=range(0,30)")
     first, reason, *listed = error.splitlines()
-    assert first == "sweep: refused, nothing was run; 30 of 30 jobs:"
+    assert first == "sweep refused, and nothing was run: 30 of 30 jobs:"
     assert reason.startswith("failed, 30 jobs: selector: expected one of")
     assert listed[0] == "  provsel run selector=nosuch selector.n_features_to_select=0"
     assert len(listed) == 21
@@ -104,10 +104,10 @@ def test_fail_fast_ends_the_sweep_at_the_first_trial(run):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (["-m", "results=a,b"], "results: expected the same in all jobs of a sweep, got several"),
-        (["-m", "executor=loky,serial"], "executor: expected the same in all jobs of a sweep, got several"),
+        (["-m", "results=a,b"], "results: all jobs of a sweep need the same value, got several"),
+        (["-m", "executor=loky,serial"], "executor: all jobs of a sweep need the same value, got several"),
         (["-m", "selector=["], "override 'selector=\\[': expected Hydra's grammar"),
-        (["-m", "hydra/launcher=joblib"], "override 'hydra/launcher=joblib': .* got one of Hydra's own"),
+        (["-m", "hydra/launcher=joblib"], "override 'hydra/launcher=joblib': .* got a setting of Hydra itself"),
         (["selector=bss,leverage"], "expected one value, got several; provsel run -m runs one job for each"),
     ],
 )

@@ -196,9 +196,17 @@ def test_draws_of_a_fold_count_each_or_together():
         selections = selections_of(trials, draws=draws)
         assert [features.tolist() for features in selections] == expected
         assert in_every_selection(selections) == shared
-    with pytest.raises(ValueError, match=r"selections: expected draws in .*, got 'mean'; set artefact.summary.draws"):
+    with pytest.raises(
+        ValueError,
+        match=r"selections: expected draws to be one of .*, got 'mean'; set "
+        r"artefact.summary.draws",
+    ):
         selections_of(trials, draws="mean")
-    with pytest.raises(ValueError, match=r"most frequent features: expected ties in .*, got 'lower'; set artefact"):
+    with pytest.raises(
+        ValueError,
+        match=r"most frequent features: expected ties to be one of .*, got 'lower'; set "
+        r"artefact",
+    ):
         most_frequent([], 4, ties="lower")
 
 

@@ -1,4 +1,4 @@
-"""The laboratory: runs, stores, judges and shows experiments with the selectors of `provsel`, or with your own."""
+"""The laboratory: it runs, stores, judges and shows experiments with the selectors of `provsel`, or with your own."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class _FormerModules:
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> None:
-        """Let Python make an empty module, which gives way at once."""
+        """Let Python create an empty module, which `exec_module` replaces."""
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """Put the module by its present name in the place of the empty one."""
+        """Put the module by its present name in place of the empty one."""
         assert module.__spec__ is not None
         sys.modules[module.__name__] = import_module(module.__spec__.loader_state)
 

@@ -15,7 +15,7 @@ def selected_mask(selector: Any) -> NDArray[np.bool_]:
     if mask.dtype != bool or mask.ndim != 1:
         raise ValueError(
             f"{type(selector).__name__}: expected a boolean mask from get_support, got {mask.ravel()[:5].tolist()} of "
-            f"{mask.dtype} and shape {mask.shape}; return True for each feature that is kept, and else False."
+            f"{mask.dtype} and shape {mask.shape}; return True for kept features and False for the others."
         )
     return mask
 

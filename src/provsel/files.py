@@ -107,7 +107,7 @@ def replacing_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
 
 
 def _keep_others(old: Path, new: Path) -> None:
-    """Copy files of an old folder that are not listed as written into the new one, and list those of the new one."""
+    """Copy files that the old folder does not list as written into the new folder, and list the new folder's files."""
     mine = _files(new)
     listed = old / WRITTEN
     stale = listed.read_text(encoding="utf-8", errors="replace").splitlines() if listed.is_file() else []
@@ -120,13 +120,13 @@ def _keep_others(old: Path, new: Path) -> None:
 
 
 def _files(folder: Path) -> set[str]:
-    """Return the paths of all files below a folder, and of links, relative to it."""
+    """Return the relative paths of all files and links below a folder."""
     paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
 def _name(error: OSError, temporary: Path, target: Path) -> None:
-    """Have an error about a temporary file or folder name what people know."""
+    """Make an error about a temporary file or folder name its final path."""
     if str(error.filename).startswith(str(temporary)):
         error.filename, error.filename2 = str(target), None
 
@@ -178,7 +178,7 @@ def _temporary(target: Path) -> Path:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk, where the system can do that."""
+    """Flush the names in a folder to the disk, if the system supports it."""
     try:
         opened = os.open(folder, os.O_RDONLY)
         try:

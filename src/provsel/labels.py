@@ -25,7 +25,7 @@ def hardly_classes(y: NDArray[Any]) -> bool:
 
 
 def _are_whole_by_type(y: Any) -> bool:
-    """Return whether y is an array of integers or booleans, which scikit-learn takes a millisecond to call classes."""
+    """Return whether y is an array of integers or booleans, which scikit-learn would need a millisecond to check."""
     return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"
 
 
@@ -46,7 +46,7 @@ def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS, *, i
         return
     if kind != "continuous":  # scikit-learn's words, for an array of objects that are no texts
         raise ValueError(
-            f"{subject}: Unknown label type. Expected classes as texts or numbers, got {y.flat[0]!r:.80} in an array "
+            f"{subject}: Unknown label type. Expected classes as strings or numbers, got {y.flat[0]!r:.80} in an array "
             f"of dtype {y.dtype}; convert it."
         )
     fraction = y[y != np.round(y)][0].item()
@@ -56,23 +56,23 @@ def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS, *, i
 
 
 def _check_float_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> None:
-    """Raise for floats, shape (n,), that are hardly classes: a target of numbers which happen to be whole.
+    """Raise for floats, shape (n,), that are hardly classes, but a numeric target that happens to be whole.
 
-    Integers may be codes of classes: of these `_warn_of_many_classes` warns.
+    Integers may be class codes: `_warn_of_many_classes` warns of many.
     """
     if y.dtype.kind == "f" and hardly_classes(y):
         raise ValueError(
             f"{subject}: expected classes, got {np.unique(y).size} different floats in {y.size} rows, such as "
-            f"{y[0].item()!r}; {advice}, or where they are classes, write them as integers or texts."
+            f"{y[0].item()!r}; {advice}, or if they are classes, pass integers or strings."
         )
 
 
 def _warn_of_many_classes(subject: str, y: NDArray[Any], advice: str) -> None:
-    """Warn, as from `fit` of `subject`, of numbers that are hardly classes; called by what its `_select` calls."""
+    """Warn, as if from `fit` of `subject`, of numbers that are hardly classes; called below its `_select`."""
     if hardly_classes(y):
         warnings.warn(
-            f"{subject}: expected classes, got {np.unique(y).size} different whole numbers in {y.size} rows, and took "
-            f"them for classes; {advice}.",
+            f"{subject}: expected classes, got {np.unique(y).size} different whole numbers in {y.size} rows, which "
+            f"were treated as classes; {advice}.",
             UserWarning,
             stacklevel=6,
         )
@@ -81,7 +81,7 @@ def _warn_of_many_classes(subject: str, y: NDArray[Any], advice: str) -> None:
 def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Return the classes of y, sorted, and their numbers, int64, shape (n,); None and y as float64 to be regressed on.
 
-    `task` is "classification", "regression", or "auto": numbers that are not all whole are regressed on. Raises where
+    `task` is "classification", "regression", or "auto": numbers that are not all whole are regressed on. Raises if
     "auto" would take whole numbers for very many classes, for another task, for labels that `task` cannot have, for one
     class, and for numbers that are all equal or have no finite squares.
 
@@ -108,7 +108,7 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
     if task == "auto" and hardly_classes(y):
         raise ValueError(
             f"{subject}: expected classes or numbers to be predicted, got {np.unique(y).size} different whole numbers "
-            f"in {y.size} rows, which may be either; say task='regression' or task='classification'."
+            f"in {y.size} rows, which may be either; set task='regression' or task='classification'."
         )
     if task != "regression":
         check_classes(subject, y, "take task='regression'", is_said=True)
@@ -121,7 +121,7 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
     check_magnitude(subject, numbers, "y")
     if not np.ptp(numbers) > 0:
         raise ValueError(
-            f"{subject}: expected numbers that differ, got {float(numbers[0])!r} only, n_samples = {y.size}; check y."
+            f"{subject}: expected different numbers, got {float(numbers[0])!r} only, n_samples = {y.size}; check y."
         )
     return None, numbers
 

@@ -27,11 +27,12 @@ SCALED = 1e-4
 
 
 def is_random(reducer: Any) -> bool:
-    """Tell whether two fits with different seeds can differ."""
+    """Tell whether two fits may differ: a method that draws, whose seed is not stated."""
     if not is_ours(reducer):
         return bool(unseeded(reducer))
-    own = getattr(reducer, "is_random", None)
-    return bool("random_state" in reducer.get_params(deep=False) if own is None else own)
+    parameters = reducer.get_params(deep=False)
+    draws = getattr(reducer, "is_random", "random_state" in parameters)
+    return bool(draws) and parameters.get("random_state") is None
 
 
 def is_random_model(model: Any) -> bool:
@@ -79,7 +80,7 @@ def _checked(model: Any, reducer: Any) -> bool:
 
 
 def kept_features(reducer: Any) -> NDArray[np.int64] | None:
-    """Return the selected features in order of selection; None of a transformer that mixes features."""
+    """Return the selected features in order of selection; None for a transformer that mixes features."""
     if hasattr(reducer, "get_support") and not hasattr(reducer, "indices_"):
         return np.flatnonzero(selected_mask(reducer))
     return getattr(reducer, "indices_", None)
@@ -114,7 +115,7 @@ def check_selection(reducer: Any, X: Matrix) -> None:
     expected = (sample.shape[0], kept.size)
     if transformed.shape != expected:
         raise ValueError(
-            f"{name}: expected transform to keep the {kept.size} features that the class names, got shape "
+            f"{name}: expected transform to return the {kept.size} features that get_support names, got shape "
             f"{transformed.shape} of {sample.shape[0]} rows; correct transform, or get_support."
         )
     named = np.asarray(_dense(sample[:, kept]))
@@ -122,13 +123,13 @@ def check_selection(reducer: Any, X: Matrix) -> None:
         equal = np.all(np.asarray(_dense(sample)) == transformed[:, [place]], axis=0)
         if equal.any():
             raise ValueError(
-                f"{name}: expected feature {kept[place]} as column {place} of transform, as the class names it, got "
+                f"{name}: expected feature {kept[place]} in column {place} of transform, as get_support says, got "
                 f"feature {np.argmax(equal)}; correct transform, or get_support."
             )
 
 
 def _checked_features(reducer: Any, n_features: int) -> NDArray[np.int64] | None:
-    """Return the features that a class names in the order of the columns; raise where they are no such features."""
+    """Return the features that a class names, in order of the columns; raise if they are not valid features."""
     name = type(reducer).__name__
     ordered = getattr(reducer, "indices_", None)
     kept = None
@@ -159,7 +160,7 @@ def _checked_features(reducer: Any, n_features: int) -> NDArray[np.int64] | None
 
 
 def _are_multiples(columns: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which columns are equal or proportional to the others at their places: Cauchy and Schwarz's inequality."""
+    """Return which columns are equal or proportional to those at the same places: Cauchy and Schwarz's inequality."""
     with np.errstate(over="ignore", invalid="ignore"):
         products = np.sum(columns * others, axis=0) ** 2
         most = np.sum(columns**2, axis=0) * np.sum(others**2, axis=0)

@@ -28,8 +28,8 @@ def selected_on_samples(
     """
     if not hasattr(selector, "get_support"):
         raise ValueError(
-            f"StabilityReport: expected a selector with get_support, got {type(selector).__name__}; of a pipeline, "
-            f"pass the step that selects."
+            f"StabilityReport: expected a selector with get_support, got {type(selector).__name__}; if it is a "
+            f"pipeline, pass its selecting step."
         )
     check_sparse("StabilityReport", X)
     X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)

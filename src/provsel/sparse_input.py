@@ -17,7 +17,7 @@ def check_sparse(subject: str, X: Any) -> None:
     """Raise a `ValueError` where X is sparse and its arrays do not fit together or its shape."""
     if sparse.issparse(X) and (fault := sparse_fault(X)):
         raise ValueError(
-            f"{subject}: expected a {X.format.upper()} matrix of shape {X.shape} whose arrays fit together, got "
+            f"{subject}: expected a {X.format.upper()} matrix of shape {X.shape} whose arrays are consistent, got "
             f"{fault}; build it again from its rows, columns and values."
         )
 

@@ -83,7 +83,7 @@ class StabilityReport(ValuesWithNaN):
     variance : float
         Of the index, by the formula above; NaN for two selections, which tell nothing about it.
     frequencies : tuple of float
-        Share of the selections that have each feature, one number a feature.
+        Share of the selections that have each feature, one number per feature.
     sizes : tuple of int
         Number of features of each selection.
     feature_names : tuple of str
@@ -285,14 +285,14 @@ def stability(
     chosen = [_indices(selection, d, place) for place, selection in enumerate(selections)]
     names = () if feature_names is None else tuple(map(str, feature_names))
     if names and len(names) != d:
-        raise ValueError(f"stability: expected {d} feature names, one a feature, got {len(names)}.")
+        raise ValueError(f"stability: expected {d} feature names, one for each feature, got {len(names)}.")
     m, sizes = len(chosen), np.array([indices.size for indices in chosen], dtype=np.int64)
     if m < 2:
         raise ValueError(f"stability: expected two or more selections, got {m}; take more folds or samples.")
     if sizes.sum() in (0, m * d):
         raise ValueError(
             f"stability: expected selections that choose among {d} features, got {m} "
-            f"{'of all of them' if sizes[0] else 'empty ones'}: these cannot differ, and have no stability."
+            f"{'of all of them' if sizes[0] else 'empty ones'}: these cannot differ, so their stability is not defined."
         )
     features, places = np.concatenate(chosen), np.repeat(np.arange(m), sizes)
     _check(chosen, features, places, d)
@@ -316,7 +316,7 @@ def _of_samples(phi: NDArray[np.float64], samples: Iterable[Any] | None) -> NDAr
         return phi
     labels = list(samples)
     if len(labels) != phi.size:
-        raise ValueError(f"stability: expected {phi.size} samples, one a selection, got {len(labels)}.")
+        raise ValueError(f"stability: expected {phi.size} samples, one for each selection, got {len(labels)}.")
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     groups = np.array([numbers[label] for label in labels])
     return np.bincount(groups, phi) / np.bincount(groups)
@@ -338,7 +338,7 @@ def _standard_error(phi: NDArray[np.float64], overlap: float, lost: float) -> tu
 
 
 def _lost_by_a_swap(mean: float, d: int) -> float:
-    """Return how much less similar two selections of a share `mean` of d features are where they differ in one."""
+    """Return the loss of similarity when two selections of a share `mean` of d features differ in one feature."""
     return 1 / (d * mean * (1 - mean))
 
 
@@ -357,13 +357,13 @@ def _indices(selection: Any, d: int, place: int) -> NDArray[np.int64]:
     if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
         raise ValueError(
             f"{subject}: expected a list of indices or a boolean mask, got an array of {indices.dtype} of shape "
-            f"{indices.shape}; of a matrix of 0 and 1 pass its rows == 1."
+            f"{indices.shape}; if it is a matrix of 0 and 1, pass its rows == 1."
         )
     return indices.astype(np.int64)
 
 
 def _check(chosen: list[NDArray[np.int64]], features: NDArray[np.int64], places: NDArray[np.int64], d: int) -> None:
-    """Refuse indices that are no features, and those that are twice in a selection: all selections at once."""
+    """Raise for indices outside the features, and for repeated ones, in all selections at once."""
     outside = (features < 0) | (features >= d)
     if outside.any():
         place = places[outside][0]

@@ -113,7 +113,7 @@ class TrainingView:
         return self._parts[name]
 
     def _kept(self, name: str, part: Any) -> Any:
-        """Return a new part as it is kept for all who ask for it: a subclass may make it read-only."""
+        """Return a new part in the form in which it is shared: a subclass may make it read-only."""
         return part
 
     def gram(self) -> NDArray[np.float64]:

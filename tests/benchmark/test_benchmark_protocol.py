@@ -1,6 +1,7 @@
 """The benchmark: no method sees a test row, a failure is a result, and numbers are those of plain scikit-learn."""
 
 import dataclasses
+import re
 import time
 
 import numpy as np
@@ -20,6 +21,7 @@ from provlab.core.protocols import protocol_named
 from provlab.core.store import TrialStore
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.fold import fold_of_rows
+from provlab.run.limited import sizes_asked
 from provlab.run.measured_view import MeasuredView
 from provlab.run.measuring import measure
 from provlab.run.task import run_task
@@ -144,7 +146,6 @@ def test_test_rows_make_no_difference_to_the_training_of_any_method(name, fold_r
         ("value", "ValueError: this one"),
         ("key", "KeyError: 'this one'"),
         ("exit", "SystemExit: this one"),
-        ("slow", r"OutOfTimeError: expected a selection within 0\.2 CPU seconds, got one that was cut off then"),
     ],
 )
 def test_a_failure_is_a_result_that_is_stored_and_not_tried_again(how, said, tmp_path):
@@ -154,7 +155,6 @@ def test_a_failure_is_a_result_that_is_stored_and_not_tried_again(how, said, tmp
         failing = [cell for size in sizes for cell in cells(Failing(size, how=how), "protocol.limit=0.2")]
         Failing.calls = 0
         report, _ = run_quietly(failing, store)
-        # what was cut off at one size says nothing about another one
         assert Failing.calls == 20
         assert report.n_run == 20
         assert len(report.failures) == 0
@@ -163,6 +163,52 @@ def test_a_failure_is_a_result_that_is_stored_and_not_tried_again(how, said, tmp
     assert trials["failure"].str.fullmatch(said).all()
     assert trials[["error", "n_selected", "subset_ratio"]].isna().all(axis=None)
     assert (trials["n_features"] == 40).all()
+
+
+CUT_OFF = r"OutOfTimeError: the selection was stopped at its limit of 0\.2 CPU seconds"
+UNTRIED = r"OutOfTimeError: the selection was not tried: this method was stopped at its limit of 0\.2 CPU seconds .*"
+
+
+def test_a_method_that_was_cut_off_is_not_tried_with_more_features_or_on_other_folds(tmp_path):
+    store = TrialStore(tmp_path / "store")
+    with estimators_in_hand():
+        slow = [cell for size in (10, 5, 20) for cell in cells(Failing(size, how="slow"), "protocol.limit=0.2")]
+        others = cells(Failing(5, how="nothing"), "protocol.limit=0.2")
+        Failing.calls = 0
+        report, _ = run_quietly([*slow, *others], store)
+        # 10 features in the first fold, then 5, which are fewer; the other method on each fold
+        assert Failing.calls == 2 + 10
+        assert report.n_run == 40
+        trials = store.query().to_pandas().set_index(["cell", "repeat", "fold"]).sort_index()
+        tried = [trials.loc[(cell.id, 0, 0), "failure"] for cell in slow[:2]]
+        assert all(re.fullmatch(CUT_OFF, failure) for failure in tried)
+        untried = trials.loc[[cell.id for cell in slow]].drop(index=[(cell.id, 0, 0) for cell in slow[:2]])
+        assert len(untried) == 28
+        assert untried["failure"].str.fullmatch(UNTRIED).all()
+        # what another run knew counts no more
+        run_quietly(cells(Failing(5, how="slow"), "protocol.limit=0.3"), TrialStore(tmp_path / "other"))
+        assert Failing.calls == 2 + 10 + 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_known"),
+    [
+        ({"n_features_to_select": 5, "rank": 2}, {"n_features_to_select": 10, "rank": 5}, True),
+        ({"n_features_to_select": 10}, {"n_features_to_select": 5}, False),
+        ({"n_features_to_select": 5}, {"n_features_to_select": 5, "alpha": 1.0}, False),
+        ({"n_features_to_select": 5}, {"n_features_to_select": None}, True),
+        ({"n_features_to_select": None}, {"n_features_to_select": 200}, False),
+        ({"n_features_to_select": 20}, {"sizes": [5, 20, 1.0], "selector": {"n_features_to_select": 5}}, True),
+        ({"n_features_to_select": 50}, {"sizes": [5, 20, 1.0], "selector": {"n_features_to_select": 5}}, False),
+        ({"n_features_to_select": 50}, {"sizes": None, "selector": {"n_features_to_select": 5}}, False),
+        ({"n_features_to_select": "many"}, {"sizes": 3}, False),
+        # a search that is cut off says nothing about one selection
+        ({"sizes": [5], "selector": {"n_features_to_select": 5}}, {"n_features_to_select": 5}, False),
+    ],
+)
+def test_which_selections_take_at_least_as_long(first, second, is_known):
+    name, size = next(iter(sizes_asked(first).items()))
+    assert (sizes_asked(second).get(name, -1) >= size) == is_known
 
 
 def test_an_empty_selection_is_a_result(tmp_path):
@@ -198,7 +244,7 @@ def test_a_limit_is_a_number_of_seconds(limit):
 
 
 def test_other_protocols_have_no_limit_and_their_keys_do_not_name_it():
-    with pytest.raises(ValueError, match=r"protocol\.limit: expected none with the split kfold"):
+    with pytest.raises(ValueError, match=r"protocol\.limit: it cannot be set with the split kfold"):
         cells_of(compose_config(["+protocol.limit=3"]))
     assert "limit" not in cells_of(compose_config())[0].json
     assert '"limit":300' in cells_of(compose_config(["protocol=benchmark"]))[0].json

@@ -198,7 +198,7 @@ def test_what_cannot_be_fitted_is_refused(change, message):
 
 
 def test_too_few_domains_are_not_left_out():
-    with pytest.raises(ValueError, match="more than 3 domains, to leave each out, got 3; add"):
+    with pytest.raises(ValueError, match="more than 3 domains, since each is left out in turn, got 3; add"):
         without_each_domain(sets_of_folds(folds(drawn(9), domains=3)))
 
 

@@ -317,7 +317,7 @@ def test_the_script_selects_the_same():
     ("options", "message"),
     [
         ({"methods": "f_tst"}, r"select: methods: expected names of selectors.*got 'f_tst'; did you mean 'f_test'\?"),
-        ({"methods": "lasso"}, "expected selectors that are asked for a number of features, got lasso"),
+        ({"methods": "lasso"}, "expected selectors that take a number of features, got lasso"),
         (
             {"methods": {"mine": FTestSelector}},
             "expected an unfitted selector with n_features_to_select or k for 'mine'",
@@ -325,7 +325,7 @@ def test_the_script_selects_the_same():
         ({"n_features_to_select": 9}, "expected a number of features from 1 to 5, the different columns of"),
         (
             {"model": "ridge"},
-            "select: model: expected one that predicts classes, such as libsvm or logistic, got Ridge",
+            "select: model: expected a model that predicts classes, such as libsvm or logistic, got Ridge",
         ),
         ({"model": "libsvn"}, r"select: model: expected one of .*got 'libsvn'; did you mean 'libsvm'\?"),
         ({"model": Ridge}, "select: model: expected a name or an unfitted estimator, got <class"),
@@ -362,5 +362,5 @@ def test_a_method_that_fails_has_no_numbers_but_a_reason():
     selected = select(X, y, methods="chi_squared,f_test", n_splits=3, n_jobs=1)
     assert np.isnan(selected.table.loc["chi_squared", "error"])
     assert any(note.startswith("chi_squared failed: ChiSquaredSelector: Negative values") for note in selected.notes)
-    with pytest.raises(ValueError, match="expected a method that works on these rows, got none; chi_squared: "):
+    with pytest.raises(ValueError, match="no method works on these rows: chi_squared: "):
         select(X, y, methods="chi_squared", n_splits=3, n_jobs=1)

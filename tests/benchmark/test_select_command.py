@@ -114,7 +114,7 @@ def test_data_sets_of_the_project_are_tables_as_well(call, tmp_path, monkeypatch
         (["flowers.csv", "species", "selector=rfe"], "got 'selector=rfe'; methods are named by --methods"),
         (["flowers.csv", "species", "extra"], "expected TABLE TARGET, got 3 words: flowers.csv species extra"),
         (["flowers.csv", "species", "dataset=digits"], "expected a file or dataset=NAME, got both"),
-        (["no.csv", "species"], "expected a file, got"),
+        (["no.csv", "species"], "there is no file"),
         (["dataset.target=y"], "expected TABLE TARGET, such as provsel select penguins.csv species, got no table"),
         (["flowers.csv", "species", "--features=9"], "expected a number of features from 1 to 4"),
     ],

@@ -120,7 +120,7 @@ def test_a_class_without_another_name_is_called_by_its_own(small, results, capsy
     assert main(["rank", "selector.n_features_to_select=3", f"results={results}"]) == 1  # of the default one
     said = capsys.readouterr()
     assert "BSSSelector among 3 methods" in said.out
-    reason = "ValueError: BSSSelector: expected n_features_to_select greater than the rank of X"
+    reason = "ValueError: BSSSelector: expected n_features_to_select to be greater than the rank of X"
     assert f"BSSSelector failed, and has no number there: {reason}" in said.out
     assert f"rank: BSSSelector failed on breast: {reason}" in said.err
     assert "8 of 8 cells failed" in said.err
@@ -235,7 +235,7 @@ def test_methods_are_ranked_on_a_target_of_numbers(small, results, tmp_path, cap
     assert "Unexplained variance beside all features" in page.text
     assert "alanced error" not in page.text
     assert main([*command, "--against", "chi2"]) == 2
-    assert "rank: chi-squared: expected a target of classes, got one of numbers" in capsys.readouterr().err
+    assert "rank: chi-squared: this method needs classes, but the target is numeric" in capsys.readouterr().err
 
 
 def test_features_of_text_columns_have_their_names(small, tmp_path):

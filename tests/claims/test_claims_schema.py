@@ -91,20 +91,28 @@ def test_what_counts_in_the_headline(write):
         (changed(origins="paper"), r"got the unknown 'origins'; did you mean 'origin'\?"),
         (changed(id="other.one"), r"expected an id that starts with 'made\.', got 'other\.one'"),
         (changed(parameters={"margins": 1}), r"parameters: expected .*the unknown 'margins'; did you mean 'margin'\?"),
-        (changed(parameters={"quantity": "r2"}), r"margin: expected one in units for r2, got 'same' in points of err"),
+        (
+            changed(parameters={"quantity": "r2"}),
+            r"margin: expected a margin in units for r2, got 'same' in points "
+            r"of err",
+        ),
         (changed(test="zero_error"), r"parameters: expected .*got no at_most, .*the unknown 'margin'"),
-        (changed(parameters={"margin": "wide"}), r"margin: expected one that the file declares .*\(same\), got 'wide'"),
+        (
+            changed(parameters={"margin": "wide"}),
+            r"margin: expected a margin that the file declares .*\(same\), got "
+            r"'wide'",
+        ),
         (changed(parameters={"row": 3}), r"parameters: row: expected a text, got 3; put it in quotes"),
         (changed(parameters={"columns": "r=30"}), r"columns: expected a list, each a text, got 'r=30'"),
         (changed(parameters={"columns": ["r=30", 40]}), r"columns: 2: expected a text, got 40"),
-        (changed(parameters={"columns": []}), r"columns: expected one or more, got none; name some, or leave it out"),
+        (changed(parameters={"columns": []}), r"columns: the list is empty; name one or more"),
         (changed(parameters={"alpha": True}), r"alpha: expected a number, got True"),
         ({**CLAIM, "parameters": []}, r"parameters: expected a mapping, got \[\]"),
         (
             changed(parameters={"over": "sets"}),
             r"over: expected one of datasets, sources, domains, folds, draws, got 'sets'",
         ),
-        (changed(parameters={"artefact": "made/table"}), r"expected parameters without artefact, which stands beside"),
+        (changed(parameters={"artefact": "made/table"}), r"artefact stands beside the parameters, not among them, got"),
         ("text", r"claims: 1: expected a mapping with id, .*got 'text'"),
     ],
 )
@@ -123,14 +131,18 @@ def test_a_file_without_declared_margins_states_numbers(write):
 @pytest.mark.parametrize(
     ("margins", "message"),
     [
-        ({}, r"margin: expected one that .*\(none yet\), got 'same'"),
+        ({}, r"margin: expected a margin that .*\(none yet\), got 'same'"),
         ([1.0], r"margins: expected a mapping, got \[1.0\]"),
         ({"same": {"points": 1.0}}, r"margins: same: expected a mapping with why, points, units, got no why"),
         ({"same": {"points": 1.0, "why": " "}}, r"same: expected points .* got points 1.0, units 0.0, ''"),
         ({"same": {"points": "1", "why": "x"}}, r"same: points: expected a number, got '1'"),
-        ({"same": {"points": 0, "why": "x"}}, r"same: expected points of error, or units .* above 0"),
+        ({"same": {"points": 0, "why": "x"}}, r"same: expected a reason, and points of error or units .* above 0"),
         ({"same": {"points": 1, "units": 1, "why": "x"}}, r"same: expected points .* got points 1.0, units 1.0"),
-        ({"same": {"units": 0.1, "why": "x"}}, r"margin: expected one in points for the error, got 'same' in units"),
+        (
+            {"same": {"units": 0.1, "why": "x"}},
+            r"margin: expected a margin in points for the error, got 'same' in "
+            r"units",
+        ),
     ],
 )
 def test_a_margin_is_declared_with_its_reason(write, margins, message):
@@ -143,7 +155,7 @@ def test_a_margin_is_declared_with_its_reason(write, margins, message):
     [
         ("claims: [", r"claims\.yaml: expected YAML, got"),
         ("paper: made", r"claims\.yaml: expected a mapping with paper, claims, .*, got no claims"),
-        ({"paper": "made", "claims": [CLAIM, CLAIM]}, r"claims: made\.one: expected each id once, got it twice"),
+        ({"paper": "made", "claims": [CLAIM, CLAIM]}, r"claims: made\.one: the id occurs twice"),
         (
             {"paper": "made", "claims": [], "rankings": [{"artefact": "made/table", "rows": ["BSS"]}]},
             r"rankings: 1: expected a mapping with artefact, rows, columns, got no columns",

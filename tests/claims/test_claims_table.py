@@ -226,25 +226,27 @@ PAIR = {"row": "A", "than": "B"}
 @pytest.mark.parametrize(
     ("table", "results", "parameters", "message"),
     [
-        (LONG, {}, PAIR, r"expected row, and one of error and score, got none; .*m, d, e: such as --column row=m"),
+        (LONG, {}, PAIR, r"expected a column for row, and one for error or score, got none; .*m, d, e, for example "
+                         r"--column row=m"),
         (LONG, {**ROLES, "error": "errors"}, PAIR, r"error: expected a column of m, d, e, got 'errors'"),
-        (LONG, {**ROLES, "datset": "d"}, PAIR, r"expected roles of .*, got 'datset'; did you mean 'dataset'\?"),
+        (LONG, {**ROLES, "datset": "d"}, PAIR, r"expected a role out of .*, got 'datset'; did you mean 'dataset'\?"),
         (LONG, {**ROLES, "dataset": 3}, PAIR, r"dataset: expected a column of m, d, e, got 3"),
         (LONG, {**ROLES, "error": "*"}, PAIR, r"error: expected one column, or a pattern .*the roles none as '\*'"),
         (LONG, {**ROLES, "fold": "*", "error": "split*_x"}, PAIR, r"expected columns like 'split\*_x', got m"),
-        (LONG, {"row": "m", "error": "e"}, PAIR, r"once, got another one of row A, column error in line 3; .*dataset="),
-        (LONG.replace("0.2", "20"), ROLES, PAIR, r"values from 0 to 1, got 20; say its unit: --column unit=percent"),
+        (LONG, {"row": "m", "error": "e"}, PAIR, r"got a second result of row A, column error in line 3; .*dataset="),
+        (LONG.replace("0.2", "20"), ROLES, PAIR, r"values from 0 to 1, got 20; name its unit"),
         (LONG.replace("0.2", "high"), ROLES, PAIR, r"column e: expected a finite number .*got 'high' in line 2"),
         (LONG.replace("B,", ","), ROLES, PAIR, r"column m: expected a name, got none in line 2"),
         (LONG + "A,three,0,1\n", ROLES, PAIR, r"bench\.csv: expected UTF-8 text .*Expected 3 fields in line 6, saw 4"),
-        ("m,d,e\n", ROLES, PAIR, r"bench\.csv: expected lines of results, got none below the names"),
+        ("m,d,e\n", ROLES, PAIR, r"bench\.csv: there are no results below the column names"),
         ("", ROLES, PAIR, r"bench\.csv: expected UTF-8 text .*No columns to parse"),
         ("m,m,e\nA,B,1\n", ROLES, PAIR, r"bench\.csv: expected each column once, got 'm' twice"),
         (LONG + '"A', ROLES, PAIR, r"bench\.csv: expected UTF-8 text with cells apart by ',', got .*EOF inside string"),
         (LONG, ROLES, {**PAIR, "row": "C"}, r"claims: bench\.dtw: expected a row of bench \(A; B\), got 'C'"),
         (LONG, ROLES, {**PAIR, "columns": ["r=1"]}, r"expected a column of bench \(error\), got 'r=1'"),
         (LONG, ROLES, {**PAIR, "dataset": "four"}, r"expected a data set of bench and columns that it has"),
-        (LONG, ROLES, {**PAIR, "than_artefact": "x"}, r"about one artefact, .*got bench, x; .*artefact=NAME"),
+        (LONG, ROLES, {**PAIR, "than_artefact": "x"}, r"claims must be about a single one, got bench, x; "
+                                                      r".*artefact=NAME"),
         (LONG, {**ROLES, "artefact": "d"}, PAIR, r"artefact: expected one of one, two in .*got 'bench'"),
         (LONG, ["m"], PAIR, r"claims\.yaml: results: expected a mapping, got \['m'\]"),
         (LONG.replace("two", "one"), ROLES, PAIR, r"another one of .*dataset one in line 3; .*fold=NAME"),
@@ -285,7 +287,7 @@ NEEDS = [
     (
         "count_above",
         {"row": "A", "over": "folds", "above": 1.0},
-        r"a column n_selected, got none; name it: --column n_",
+        r"a column n_selected, which is missing; name it: --column n_",
     ),
     ("faster", {"row": "A", "than": ["B"], "share": 0.5}, r"a column seconds"),
     ("most_frequent_relevant", {"rows": ["A"], "top": 2}, r"about numbers, got one about the selected features"),
@@ -314,8 +316,8 @@ def test_what_a_test_needs_and_the_table_lacks(folder, test, parameters, message
         (["--results", "bench.csv", "--claims", "claims.yaml", "a=1"], r"option of a project .*got a=1"),
         (["--results", "bench.csv", "--claims", "claims.yaml", "--column", "row"], r"ROLE=NAME such as .*got 'row'"),
         (["--results", "claims.yaml", "--claims", "claims.yaml"], r"ending in \.csv, \.tsv, \.parquet, got \.yaml"),
-        (["--results", "broken.parquet", "--claims", "claims.yaml"], r"expected a sound Parquet file"),
-        (["--column", "row=x"], r"expected --claims FILE with --column and --output"),
+        (["--results", "broken.parquet", "--claims", "claims.yaml"], r"expected an intact Parquet file"),
+        (["--column", "row=x"], r"--column and --output need --claims FILE; add it."),
     ],
 )  # fmt: skip
 def test_wrong_arguments(folder, options, message, capsys):
@@ -368,7 +370,7 @@ def test_a_measure_of_which_more_is_better_gets_the_same_verdict(folder, test, m
     ("parameters", "message"),
     [
         ({"quantity": "auc"}, "quantity: expected one of error, rmse, mae, .*accuracy, .*roc_auc.* got 'auc'"),
-        ({"quantity": "f1"}, "expected a column f1, got none; name it: --column f1=NAME"),
+        ({"quantity": "f1"}, "expected a column f1, which is missing; name it: --column f1=NAME"),
     ],
 )
 def test_a_measure_that_is_not_there(folder, parameters, message):

@@ -128,11 +128,11 @@ def test_a_worker_with_other_code_refuses():
     [task, *_] = make_tasks([small_cell(UNIFORM)])
     assert len(run_on_worker(task, __version__).records) == 2
     with pytest.raises(
-        ClusterError, match=r"on host \S+ cannot do the work: it has provsel .* where the client has 0\.0\.9"
+        ClusterError, match=r"on host \S+ cannot do the work: it has provsel .*, the client has 0\.0\.9"
     ):
         run_on_worker(task, "0.0.9")
     trials = tuple(trial._replace(key="0" * 64) for trial in task.trials)  # as another version of the class would have
-    with pytest.raises(ClusterError, match=r"on host \S+ cannot do .* or gives trials other keys; give it the version"):
+    with pytest.raises(ClusterError, match=r"on host \S+ .* or it gives trials other keys; give it the version"):
         run_on_worker(replace(task, trials=trials), __version__)
     cell = copy.copy(task.cells[0])
     cell.__dict__["selector"] = {**UNIFORM, "renamed": 3}

@@ -108,7 +108,7 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, serial_tab
     ("preload", "message"),
     [
         (NO_PROVSEL, rf"on 1 different workers.* may lack memory, or an environment with provsel {__version__}"),
-        (OTHER_VERSION, rf"on host \S+ cannot do the work: it has provsel 0\.0\.9 where the client has {__version__}"),
+        (OTHER_VERSION, rf"on host \S+ cannot do the work: it has provsel 0\.0\.9, the client has {__version__}"),
         (KILLS_ITSELF, r"but all those workers died while running it.*run the same command again to resume"),
     ],
     ids=["no provsel", "other version", "kills its worker"],

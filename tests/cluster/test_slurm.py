@@ -109,7 +109,7 @@ def test_texts_that_end_a_line_of_a_job_script_are_refused(name, ending, folder)
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("job_extra_directives", "--qos=long", r"expected a list of lines, got '--qos=long'; write it in brackets"),
+        ("job_extra_directives", "--qos=long", r"expected a list of lines, got '--qos=long'; put brackets"),
         ("job_script_prologue", "module load x", r"expected a list of lines, got 'module load x'; write it in"),
         ("memory", "4GB\ntouch owned", r"expected a size such as 4GB, got '4GB\\ntouch owned'; correct it"),
     ],
@@ -121,7 +121,7 @@ def test_settings_of_another_kind_are_refused(name, value, message, folder):
 
 def test_without_slurm(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(ClusterError, match=r"expected the command sbatch for executor=slurm, .*executor.address="):
+    with pytest.raises(ClusterError, match=r"executor=slurm needs the command sbatch, .*executor.address="):
         list(execute(make_tasks([small_cell(UNIFORM)]), executor()))
 
 

@@ -168,5 +168,5 @@ def test_entries_of_the_registry(name):
 
 
 def test_unknown_sources():
-    with pytest.raises(ValueError, match=r"no source named 'mnis'; registered sources are allaml, .*mnist"):
+    with pytest.raises(ValueError, match=r"no source is called 'mnis'; registered sources are allaml, .*mnist"):
         read_source("mnis")

@@ -166,12 +166,12 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", 'a,y\n"1,234",p\n"2,345",q\n', {"thousands": ","}, ["a"]),
     ("a.csv", "a,y\n$5.50,p\n$6.50,q\n", {}, r"got '\$5\.50' in line 2; write it without '\$', as '5\.50'"),
     ("a.csv", "a;b;y\n1;2;p\n3;4;q;5\n", {}, r"rows of 3 fields, as many as there are names, got 4 in line 3; "),
-    ("a.csv", "a;b,c;y\n1;2,3;p\n3;4,4;q\n", {}, r"one separator that splits all lines alike, got ',' and ';'"),
+    ("a.csv", "a;b,c;y\n1;2,3;p\n3;4,4;q\n", {}, r"splits all lines into equally many fields, got ',' and ';'"),
     ("a.csv", "a,y\n1,p,2,3\n3,q,4,3\n", {}, r"rows of 2 fields, .* got 4 in line 2; .*dataset\.header=1"),
     ("a.csv", "a,y\n1,p\n3,\n", {}, r"a label in each row, got 1 without, the first in line 3; .*write a name"),
     ("a.csv", "a,y\n1,?\n3,p\n4,q\n", {"na_values": "?"}, r"a label in each row, got 1 without, the first in line 2"),
     ("a.csv", "a,y\n1,p\n".encode("utf-16-le"), {}, r"expected text in utf-8, got zero bytes; .*utf-16-le"),
-    ("a.txt", "1 1:0.5 2:3\n0 2:1\n", {}, r"expected a table, got rows of svmlight; call the file NAME\.svm"),
+    ("a.txt", "1 1:0.5 2:3\n0 2:1\n", {}, r"got rows in svmlight format; rename the file to NAME\.svm"),
     *(("a.csv", labelled(values), {}, rf"{n} different whole numbers in \d+ rows .*=classification or .*=regression")
       for values, n in ((range(25), 25), (range(20), 20), ([3, 1, 2], 3), ([162, 189, 193, 176, 156, 162, 138], 6))),
     ("a.csv", labelled(range(25)), {"task": "regression"}, ["a"]),
@@ -185,15 +185,16 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", "a,y,\n" + "1,p,\n3,q,\n" * 150 + "1,p,7\n", {}, r"no values after the last .*got 7.* in line 302; give"),
     ("a.csv", "a,y\n1,p\n3,q\n" + "2,\n" * 250 + "inf,p\n", {"target": 0}, r"finite numbers in the target .*got inf"),
     ("a.csv", "a,y\n1,p\n1,q\n", {"target": 0, "task": "regression"}, r"numbers that differ in .*, got only 1;"),
-    ("a.csv", "a,w,y\n1,0,p\n3,0,q\n", {"sample_weight": "w"}, r"expected some weight above 0, got zeros only"),
+    ("a.csv", "a,w,y\n1,0,p\n3,0,q\n", {"sample_weight": "w"}, r"expected at least one weight above 0"),
     *(("a.csv", PQ, {name: value}, rf"dataset\.{name}: expected .*, got {value!r}") for name, value in (
         ("sep", "::"), ("comment", 3), ("header", -1), ("header", "first"), ("keep_default_na", "no"), ("encoding", 8),
     )),
     *(("a.svm", "1 1:0.5\n0 2:1\n", {name: value}, rf"dataset\.{name}: expected .*, got {value!r}") for name, value in (
         ("zero_based", "no"), ("n_features", 0), ("n_features", 2.5), ("sep", ","),
     )),
-    ("a.svm", "1 1:0.5\n0 2:1\n", {"groups": "qid"}, r"expected qid:NUMBER in each row, as dataset\.groups=qid needs"),
-    ("a.svm", "1 1:0.5\n0 2:1\n", {"fold": "f"}, r"expected no fold, as svmlight has labels and qid only, got 'f'"),
+    ("a.svm", "1 1:0.5\n0 2:1\n", {"groups": "qid"}, r"expected qid:NUMBER in each row, which dataset\.groups=qid "
+                                                     r"needs"),
+    ("a.svm", "1 1:0.5\n0 2:1\n", {"fold": "f"}, r"expected no fold, because an svmlight file .*, got 'f'"),
     ("a.arff.gz", gzip.compress(b"@attribute a real\n@attribute y {p,q}\n@data\n1,p\n3,q\n"), {}, ["a"]),
     *(("a.csv", 'a,y\n"$1,137.40",p\n"$2,500.00",q\n', options, r"write it without '\$', as '1,137\.40': no " + end)
       for options, end in (({}, r".*thousands=\",\"'\."), ({"thousands": ","}, r"setting takes this sign\.$"))),
@@ -207,18 +208,18 @@ KINDS = [  # name, content, options, what is read or refused
      r"got X \(40 x 5 sparse\), .*; write it in full, X = full\(X\), or as svmlight"),
     ("a.xlsx.gz", b"", {}, r"dataset\.path: expected a file ending in \.csv, .*got '.*a\.xlsx\.gz'"),
     # files that are not there, or that are something else
-    ("a.csv", PQ, {"path": ""}, r"dataset\.path: expected the path of a file, got ''; such as dataset\.path=my\.csv"),
-    ("a.csv", PQ, {"path": "no.csv"}, r"dataset\.path: expected a file, got 'no\.csv', which is none in"),
+    ("a.csv", PQ, {"path": ""}, r"dataset\.path: expected the path of a file, got ''; set for example"),
+    ("a.csv", PQ, {"path": "no.csv"}, r"dataset\.path: there is no file 'no\.csv' in"),
     ("a.docx", PQ, {}, r"dataset\.path: expected a file ending in \.csv, .*got '.*a\.docx'"),
     ("a.csv", "", {}, r"a\.csv: expected names of columns and rows, got an empty file"),
-    ("a.csv", TABLE[:0].to_csv(index=False), {}, r"expected rows, got none below f0, f1, f2, f3, f4"),
-    ("a.csv", 'a,y\n1,"p\n' + "a" * 200_000, {}, r"expected a sound \.csv file, got .*EOF inside string"),
-    ("a.csv", "9" * 9000 + ",1\n1,2\n", {}, r"got 9{40}, 1, which are like the values below"),
-    ("a.parquet", "PAR1 no", {}, r"expected a sound \.parquet file, got ArrowInvalid"),
-    ("a.npz", "PK no", {}, r"expected a sound \.npz file, got "),
-    ("a.mat", "no", {}, r"expected a sound \.mat file, got MatReadError: Mat file appears"),
+    ("a.csv", TABLE[:0].to_csv(index=False), {}, r"there are no rows below the names f0, f1, f2, f3, f4"),
+    ("a.csv", 'a,y\n1,"p\n' + "a" * 200_000, {}, r"expected an intact \.csv file, got .*EOF inside string"),
+    ("a.csv", "9" * 9000 + ",1\n1,2\n", {}, r"got 9{40}, 1, which look like the values below"),
+    ("a.parquet", "PAR1 no", {}, r"expected an intact \.parquet file, got ArrowInvalid"),
+    ("a.npz", "PK no", {}, r"expected an intact \.npz file, got "),
+    ("a.mat", "no", {}, r"expected an intact \.mat file, got MatReadError: Mat file appears"),
     ("a.svm", "1 a:b\n", {}, r"a\.svm"),
-    ("a.svm", svm(label=["2", "1,3"].__getitem__), {}, r"one label a row, got '1,3' in row 20; several labels a row"),
+    ("a.svm", svm(label=["2", "1,3"].__getitem__), {}, r"expected one label in each row, got '1,3' in row 20"),
     # columns and variables
     *(("a.csv", PQ, {name: value}, rf"dataset\.{name}: expected {message}") for name, value, message in (
         ("target", "kind", "a column of a, y, got 'kind'"), ("target", True, "a column's name or number, got True"),
@@ -231,17 +232,17 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.npz", npz(X=VALUES + 1j), {}, r"'a': expected real numbers in X, got complex128"),
     ("a.npz", npz(X=VALUES[None]), {}, r"a\.npz: expected rows and columns, got shape \(1, 40, 5\)"),
     ("a.npz", npz(feature_names=["p"]), {"left_out": ["p"]}, r"a\.npz: expected 5 feature_names, got 1; write one for"),
-    ("a.npz", npz(y=np.array([{}, 1], dtype=object)), {}, r"expected a sound \.npz file, got .*Python objects"),
+    ("a.npz", npz(y=np.array([{}, 1], dtype=object)), {}, r"expected an intact \.npz file, got .*Python objects"),
     ("a.npz", npz(), {"target": "z"}, r"expected a variable z of .*, got X \(40 x 5 float64\), y \(40 int64\)"),
     # what is not certain is asked with the setting
     *((name, MADE[name], options, message) for name, options, message in (
         ("latin1.csv", {}, r"expected text in utf-8, got the byte 0xf6 in line 1, .*dataset\.encoding=cp1252"),
-        ("comment.csv", {}, r"got '# exported by X'; where such lines are comments, say 'dataset\.comment=\"#\"'"),
+        ("comment.csv", {}, r"got '# exported by X'; if such lines are comments, set 'dataset\.comment=\"#\"'"),
         ("none_column.parquet", {}, r"values in each column, got none in none; .*dataset\.left_out=\[none\]"),
         ("question.csv", {}, r"numbers in column f1, as in most rows, got '\?' in line 5; .*dataset\.na_values=\[\?\]"),
         ("fea.mat", {}, r"a variable X .*got fea \(40 x 5 double\), gnd \(40 x 1 int64\); .*dataset\.X=NAME"),
         ("fea.mat", {"X": "fea"}, r"expected a variable Y .*got fea .*, gnd .*dataset\.target=NAME, or write numbers"),
-        ("category.csv", {"unit_rows": True}, r"got the text 'Oslo' in column 'city'; .*preparation=one_hot"),
+        ("category.csv", {"unit_rows": True}, r"got the string 'Oslo' in column 'city'; .*preparation=one_hot"),
         ("missing.csv", {"unit_rows": True}, r"got 2 in .*fill them in each fold by preparation=impute"),
     )),
     ("a.csv", TABLE.to_csv(index=False, header=False), {"target": -1},
@@ -267,7 +268,7 @@ def test_columns_of_types_that_are_no_numbers(project):
     }
     frame = pd.DataFrame({"a": [1.5, 2, 4], **columns, "lists": [[1], [2], [3]], "y": ["p", "q", "p"]})
     frame.to_parquet(project / "t.parquet")
-    with pytest.raises(ValueError, match=r"numbers or texts in column 'lists', got \[1\.?\]; .*left_out=\[lists\]"):
+    with pytest.raises(ValueError, match=r"or strings in column 'lists', got \[1\.?\]; .*left_out=\[lists\]"):
         read(project / "t.parquet")
     dataset, said = read(project / "t.parquet", left_out=["lists"])
     assert dataset.feature_names.tolist() == ["a", "truth", "bytes"]
@@ -808,11 +809,11 @@ def test_counts_and_features_that_are_numbered_are_not_asked_about(project):
         ("t.jsonl", '{"a": 1, "y": 0}\n[1, 2]\n', {}, r"an object of JSON in each line, .*in line 2"),
         ("t.jsonl", '{"a": 1, "y": 0}\n{"a": \n', {}, r"an object of JSON in each line, .*in line 2"),
         ("t.jsonl", '{"a": 1, "y": "p"}\n\n{"a": 2}\n', {}, r"a label in each row, got 1 .*in line 3"),
-        ("t.feather", "FEA1 no", {}, r"expected a sound \.feather file"),
-        ("t.dta", "no", {}, r"expected a sound \.dta file"),
-        ("t.csv", PQ, {"target": ["a", "y"]}, r"one target at a time, got \['a', 'y'\]; .*-m dataset\.target=a,y"),
-        ("t.csv", PQ, {"target_path": "no.csv"}, r"dataset\.target_path: expected a file, got 'no\.csv'"),
-        ("t.csv", PQ, {"target_path": "t.csv", "test_path": "t.csv"}, r"expected no dataset\.target_path beside it"),
+        ("t.feather", "FEA1 no", {}, r"expected an intact \.feather file"),
+        ("t.dta", "no", {}, r"expected an intact \.dta file"),
+        ("t.csv", PQ, {"target": ["a", "y"]}, r"expected a single target, got \['a', 'y'\]; .*-m dataset\.target=a,y"),
+        ("t.csv", PQ, {"target_path": "no.csv"}, r"dataset\.target_path: there is no file 'no\.csv'"),
+        ("t.csv", PQ, {"target_path": "t.csv", "test_path": "t.csv"}, r"cannot be combined with dataset\.target_path="),
         ("t.parquet", lambda path: TABLE.to_parquet(path), {"transpose": True}, r"dataset\.transpose: expected sett"),
         ("t.csv", PQ, {"transpose": 1}, r"dataset\.transpose: expected true or false, got 1"),
         ("t.csv", PQ, {"categorical": ["race"]}, r"dataset\.categorical: expected a column of a, y, got 'race'"),

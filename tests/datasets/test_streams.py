@@ -312,7 +312,7 @@ def test_a_text_that_is_cut_between_two_lines_has_fewer_rows(tmp_path):
     path = written(tmp_path, "X.svm", b"1 1:2\n-1 2:3\n1 1:4\n")
     chunks = row_chunks(path, chunk_rows=2)
     written(tmp_path, "X.svm", b"1 1:2\n-1 2:3\n")
-    message = r"X.svm: expected 3 rows as on the first pass, got 2; leave the file as it is"
+    message = r"X.svm: expected 3 rows as on the first pass, got 2; leave the file unchanged"
     with pytest.raises(ValueError, match=message):
         list(chunks)
 
@@ -348,7 +348,8 @@ BOTH = {
     "npz empty": (lambda folder: written(folder, "X.npz", b""), NPZ),
     "npz arrays": (lambda folder: npz_of(folder, a=np.ones((2, 3))), NPZ),
     "npz other": (lambda folder: write_npy(folder, values()).rename(folder / "X.npz"), NPZ),
-    "parquet cut": (lambda folder: truncated(write_parquet(folder, values()), 0.5), "expected a whole Parquet file"),
+    "parquet cut": (lambda folder: truncated(write_parquet(folder, values()), 0.5), "expected a whole Parquet file, "
+                                                                                    "got"),
     "parquet empty": (lambda folder: written(folder, "X.parquet", b""), "expected a whole Parquet file, got"),
     "parquet text": (lambda folder: parquet_of(folder, fine=[1.0, 2.0], name=["a", "b"]),
                      "X.parquet: expected numeric columns, got string in column 'name'; drop or convert"),
@@ -386,7 +387,8 @@ ROWS_ONLY = {
     **{
         f"{name} cut": (
             lambda folder, name=name: truncated(write_svmlight(folder, values(), name), 0.5),
-            rf"{name}: expected rows from 0 on in good order, got .*(end-of-stream|EOF).* on reading; write it again",
+            rf"{name}: expected rows from 0 on in good order, got .*(end-of-stream|EOF).* while reading; write the "
+            rf"file again",
         )
         for name in ("X.svm.gz", "X.svm.xz", "X.svm.bz2")
     },
@@ -400,17 +402,17 @@ ROWS_ONLY = {
             ("X.svm", b"1 1:1\n1 2:x\n", LINES + ".*in row 1;"),
             ("X.svm", b"1 99999999999:1\n", LINES + ".* in row 0;"),
             *(("X.svm", b"1 1:2\n# c\n" + cut, LINES + ".* in row 1;") for cut in (b"-1 3:0.5 7:", b"-1 3:2 7", b"-")),
-            ("X.svm.gz", b"1 1:2\n", "got BadGzipFile.* on reading"),
+            ("X.svm.gz", b"1 1:2\n", "got BadGzipFile.* while reading; write the file again"),
         ]
     },
 }  # fmt: skip
 REFUSED = [
     *((column_blocks, case, *value) for case, value in {**BOTH, **COLUMNS_ONLY}.items()),
     *((row_chunks, case, *value) for case, value in {**BOTH, **ROWS_ONLY}.items()),
-    *((call, name, lambda folder, name=name: folder / name, f"expected a file, got .*{re.escape(name)}, which is")
+    *((call, name, lambda folder, name=name: folder / name, f"there is no file .*{re.escape(name)}")
       for call in (column_blocks, row_chunks) for name in ("none.npy", "none.npz", "none.parquet")),
-    (row_chunks, "none.svm.xz", lambda folder: folder / "none.svm.xz", "expected a file, got .*, which is"),
-    (row_chunks, "a folder", lambda folder: folder.rename(folder.with_suffix(".npy")), "expected a file, got"),
+    (row_chunks, "none.svm.xz", lambda folder: folder / "none.svm.xz", "there is no file .*none.svm.xz"),
+    (row_chunks, "a folder", lambda folder: folder.rename(folder.with_suffix(".npy")), "there is no file"),
 ]  # fmt: skip
 
 
@@ -426,13 +428,13 @@ OPTIONS = [
     *((column_blocks, {"block_size": size}, f"block_size must be an integer of at least 1, got {size}")
       for size in (0, 2.5, True)),
     *((column_blocks, {"start": start}, f"start must be an integer of at least 0, got {start}") for start in (-1, "")),
-    (column_blocks, {"start": D + 1}, f"expected start up to the number of columns, d = {D}, got {D + 1}; pass the n"),
+    (column_blocks, {"start": D + 1}, f"expected start to be at most the number of columns, d = {D}, got {D + 1}"),
     (row_chunks, {"chunk_rows": 0}, "chunk_rows must be an integer of at least 1, got 0"),
     (row_chunks, {"n_features": 0}, "n_features must be an integer of at least 1, got 0"),
     (row_chunks, {"n_features": D + 1}, f"expected rows of n_features = {D + 1} values, got {D}; check the source"),
     (row_chunks, {"y": Y[: N - 1]}, rf"expected y of shape \({N},\), a label for each row, got shape \({N - 1},\)"),
     (row_chunks, {"y": Y[:N, None]}, rf"expected y of shape \({N},\), a label for each row, got shape \({N}, 1\)"),
-    (row_chunks, {"y": "label"}, "expected y an array, or a column of a .parquet file, got 'label'; pass the"),
+    (row_chunks, {"y": "label"}, "expected y to be an array, or a column of a .parquet file, got 'label'"),
 ]  # fmt: skip
 
 
@@ -445,9 +447,9 @@ def test_bad_options_are_refused(call, options, message):
 @pytest.mark.parametrize(
     ("make", "options", "message"),
     [
-        (write_svmlight, {"y": Y}, "^row_chunks: expected no y for an svmlight file, which has its labels"),
+        (write_svmlight, {"y": Y}, "^row_chunks: an svmlight file contains its labels, so that y must be None"),
         (write_parquet, {"y": "target"},
-         "X.parquet: expected a column 'target' of labels, got none of that name; pass"),
+         "X.parquet: expected a column 'target' of labels, which is missing; pass"),
         (lambda folder, X: written(folder, "X.svm", b"1 1:1\n1 4:1\n"), {"n_features": 3},
          "from 1 to 3, got n_features was set to 3, but input file contains 4 .* in row 1;.*"),
         (lambda folder, X: written(folder, "X.svm", b"1 0:1\n"), {"n_features": 3},

@@ -139,17 +139,17 @@ def test_kmeans_takes_its_number_from_the_classes_unless_it_is_given():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda X, y: KMeansClustering().fit(X), "expected n_clusters, or labels y to count the classes of, "),
+        (lambda X, y: KMeansClustering().fit(X), "expected n_clusters, or labels y whose classes are counted"),
         (lambda X, y: KMeansClustering().fit(X, y[:-1]), "inconsistent numbers of samples"),
         *(
             (
                 lambda X, y, n=n: KMeansClustering(n_local_trials=n).fit(X, y),
-                "expected n_local_trials None or a positive",
+                "expected n_local_trials to be None or a positive",
             )
             for n in (0, 1.5, True)
         ),
         *(
-            (lambda X, y, n=n: KMeansClustering(n).fit(X), rf"expected n_clusters None or .* rows, 60, got {n!r}")
+            (lambda X, y, n=n: KMeansClustering(n).fit(X), rf"expected n_clusters to be None or .* rows, 60, got {n!r}")
             for n in (0, 61, 2.0, True, "all")
         ),
         (lambda X, y: kmeans_cost(X, y[:-1]), r"expected as many .*, got shapes \(59,\) and \(60, 12\)|\(60,\)"),

@@ -283,11 +283,11 @@ def test_folds_that_cannot_be_are_refused(split, y, more, message):
     ("task", "weights", "model", "scoring", "message"),
     [
         ("numbers", False, MODEL, (),
-         r"model: expected one that predicts real numbers, .* got provsel.models.LibsvmSVM; choose model=ridge, "),
+         r"model: expected a model that predicts real numbers, .* got provsel.models.LibsvmSVM; choose model=ridge, "),
         ("two classes", False, RIDGE, (),
-         r"model: expected one that predicts classes, .* got sklearn.linear_model.Ridge; choose model=libsvm, "),
+         r"model: expected a model that predicts classes, .* got sklearn.linear_model.Ridge; choose model=libsvm, "),
         ("two classes", True, MODEL, (),
-         r"model: expected one that takes the sample_weight of the data, got .*LibsvmSVM; choose model=logistic"),
+         r"model: expected a model that takes the sample_weight of the data, got .*LibsvmSVM; choose model=logistic"),
         ("three classes", False, MODEL, ["f1"],
          r"apply to these data, got f1: .*average='binary'.*; choose among accuracy, .*f1_macro"),
     ],
@@ -323,9 +323,9 @@ MAKE = "sklearn.metrics.make_scorer"
         (["f1"], RIDGE, r"got f1, which is about classes .* choose one of d2_absolute_error_score, explained_variance"),
         (["f1", "f1"], MODEL, r"each scorer once, got f1 twice"),
         ({"f1": 1}, MODEL, r"or scorers by names, got 1; write \{NAME: SCORER\}"),
-        ({"error": "f1"}, MODEL, r"names that no column of records has, got 'error'; give the scorer another name"),
+        ({"error": "f1"}, MODEL, r"the records already have a column called 'error'; give the scorer another name"),
         ({"my score": "f1"}, MODEL, r"names of letters, digits and _ for scorers, got 'my score'"),
-        ("os.system", MODEL, r"a function that this program passed, .*, got 'os\.system'"),
+        ("os.system", MODEL, r"expected a function that was passed in Python, .*, got 'os\.system'"),
         ({"_target_": "os.system"}, MODEL, r"a class of scikit-learn's public scorers or of .*, got 'os\.system'"),
         ({"_target_": MAKE, "score_func": "fbeta"}, MODEL, r"function of sklearn\.metrics, .* mean 'fbeta_score'"),
         ({"_target_": MAKE, "score_func": "fbeta_score", "bta": 2}, MODEL, r"expected arguments among .*, got bta"),
@@ -360,11 +360,9 @@ def test_settings_of_a_config():
     [ridge] = cells_of(compose_config([*base, "model=ridge"]))
     assert headline_of(ridge).column == "r2"
     assert ridge.n_draws == 5
-    with pytest.raises(
-        ValueError, match=r"expected unsupervised with sklearn.linear_model.Ridge, which has no support"
-    ):
+    with pytest.raises(ValueError, match=r"setting=unsupervised with sklearn.linear_model.Ridge, which has no support"):
         cells_of(compose_config(["dataset=digits", "model=ridge"]))
-    with pytest.raises(ValueError, match=r"scoring: expected none with the split all_rows, .* got accuracy; leave"):
+    with pytest.raises(ValueError, match=r"scoring: it cannot be set with the split all_rows, .* got accuracy; leave"):
         cells_of(compose_config([*base, "protocol=clustering", "model=kmeans", "protocol.scoring=accuracy"]))
     for refused in ("sklearn.feature_extraction.text.TfidfVectorizer", "sklearn.linear_model.Ridge.fit"):
         with pytest.raises(

@@ -162,7 +162,7 @@ def test_columns_that_are_constant_in_training_rows_are_left_out(form):
 def test_what_is_not_prepared_is_refused_with_the_setting_that_helps():
     rng = np.random.default_rng(0)
     with pytest.raises(
-        ValueError, match=r"expected numbers, got the text 'Lima' in column 'town'.*preparation=one_hot"
+        ValueError, match=r"expected numbers, got the string 'Lima' in column 'town'.*preparation=one_hot"
     ):
         make_fold(protocol_named("kfold"), data_with_holes(rng), n_splits=5, split_seed=0, fold=0)
     with pytest.raises(
@@ -170,7 +170,7 @@ def test_what_is_not_prepared_is_refused_with_the_setting_that_helps():
         match=r"no missing values, got \d+ in 3 columns, the first in row \d+ from 0 of column '\w+'; .*=impute",
     ):
         make_fold(protocol_named("kfold"), data_with_holes(rng, texts=False), n_splits=5, split_seed=0, fold=0)
-    with pytest.raises(ValueError, match=r"got the text .* in column 'town'; choose preparation=one_hot"):
+    with pytest.raises(ValueError, match=r"got the string .* in column 'town'; choose preparation=one_hot"):
         fold(data_with_holes(rng), "impute")
 
 

@@ -384,11 +384,11 @@ def test_k_and_the_usual_name_and_both_ways_of_naming_a_function_are_one_method(
         (["protocol=splitter"], r"config of the splitter: expected a class of scikit-learn's public splitters"),
         (["protocol=splitter", "protocol.cv._target_=os.system"], r"public splitters or of .*, got 'os\.system'"),
         (["protocol=splitter", "protocol.cv._target_=sklearn.model_selection.LeavePOut"],
-         r"expected a value of p, got none; .* add \+protocol\.cv\.p="),
+         r"expected a value for p, got none; .* add \+protocol\.cv\.p="),
         (["protocol=splitter", "protocol.cv._target_=sklearn.model_selection.KFold", "+protocol.cv.folds=3"],
          r"KFold: expected arguments among n_splits, shuffle, random_state, got folds"),
         (["protocol=tenfold", "+protocol.cv={_target_:sklearn.model_selection.KFold}"],
-         r"protocol\.cv: expected none with the split kfold, .*; use protocol=splitter"),
+         r"protocol\.cv: it cannot be set with the split kfold, .*; use protocol=splitter"),
         (["selector=select_k_best", "selector.score_func=chi"], r"a function of sklearn\.feature_selection, .*'chi2'"),
         (["selector=any", "selector._target_=sklearn.feature_selection.RFE",
           "+selector.estimator={_target_:sklearn.neighbors.KNeighborsClassifier}"],
@@ -437,9 +437,9 @@ def test_splits_that_are_none_are_refused(cv, message, table):
     ("scoring", "message"),
     [
         (fbeta_score, r"a scorer of \(model, X, y\), got fbeta_score, .*; wrap it: make_scorer\(fbeta_score\)"),
-        (lambda model, X, y: 0.0, r"expected classes and functions that have a name in their module"),
+        (lambda model, X, y: 0.0, r"expected classes and functions with a name at the top level"),
         ({"pinball": make_scorer(mean_pinball_loss)}, r"LogisticRegression predicts, got pinball, which is about real"),
-        ({"error": money}, r"names that no column of records has, got 'error'; give the scorer another name"),
+        ({"error": money}, r"the records already have a column called 'error'; give the scorer another name"),
         ({"F2": make_scorer(fbeta_score, bta=2)}, r"F2: expected arguments among .*, got bta"),
     ],
 )
@@ -451,7 +451,7 @@ def test_scorers_that_are_none_are_refused(scoring, message, table):
 
 def test_a_scorer_of_several_numbers_is_a_failure_that_says_so(table):
     X, y, _ = table
-    with pytest.raises(ValueError, match=r"several: expected a number of a scorer, got \{'a': 1\}; state several"):
+    with pytest.raises(ValueError, match=r"several: expected the scorer to return one number, got \{'a': 1\}; pass"):
         quietly(X, y, {"best": BEST}, model=MODEL, scoring=several, cv=3)
 
 
@@ -537,5 +537,5 @@ def test_select_and_numbers_as_labels_have_weights_of_classes_too(table):
 
 def test_select_refuses_two_ways_to_say_the_folds(table):
     X, y, _ = table
-    with pytest.raises(ValueError, match=r"select: cv: expected no n_splits and no repeats beside it"):
+    with pytest.raises(ValueError, match=r"select: cv: n_splits and repeats cannot be given together"):
         select(X, y, cv=3, n_splits=4)

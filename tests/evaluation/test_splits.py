@@ -53,8 +53,8 @@ OTHER = "protocol=fixed_folds"
         ({"y": RARE}, [], r"leave out such classes by \+dataset\.min_class_size=10"),
         ({"y": TWO}, ["protocol=time_order", "protocol.n_splits=60"], "more than n_splits = 60 rows, got 60; lower"),
         ({"y": np.arange(60) / 7}, ["protocol.n_splits=61"], "at least n_splits = 61 rows, got 60; lower"),
-        ({"y": TWO}, ["model=ridge"], "expected one that predicts classes, as the data have them, got .*Ridge"),
-        ({"y": TWO}, ["protocol=official_split"], "expected one with an official split, got none; use"),
+        ({"y": TWO}, ["model=ridge"], "expected a model that predicts classes, as the data have them, got .*Ridge"),
+        ({"y": TWO}, ["protocol=official_split"], "it has no official split; use"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("executor", ["serial", "loky"])
@@ -66,7 +66,7 @@ def test_what_the_data_do_not_allow_is_known_before_the_first_trial(
     table = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)), columns=["p", "q", "r"]).assign(**columns)
     table.to_csv(tmp_path / "t.csv", index=False)
     cells = cells_of(compose_config([*OWN, *settings]))
-    with pytest.raises(ValueError, match=rf"^refused, nothing was run: .*{message}"):
+    with pytest.raises(ValueError, match=rf"^the run was refused, .*{message}"):
         run_quietly(cells, TrialStore(tmp_path / "store"), {"name": executor})
     assert not (tmp_path / "store").exists()
     for task in make_tasks(cells)[:1]:  # and nothing was refused that would have run
@@ -147,7 +147,7 @@ def test_the_split_of_a_data_set_is_one_fold_whatever_a_sweep_says_and_a_failure
     assert cell.protocol["n_splits"] == 1
     assert cell.protocol["draws"] == 2
     [(_, _, reason), *_] = run_task(make_tasks([cell])[0]).failures
-    assert "synthetic: expected one with an official split, got none; use protocol=" in reason
+    assert "synthetic: it has no official split; use protocol=" in reason
 
 
 @pytest.mark.parametrize("regression", [False, True])

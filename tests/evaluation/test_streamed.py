@@ -75,7 +75,7 @@ def test_results_do_not_depend_on_the_executor_and_only_volatile_columns_on_the_
     ("program", "message"),
     [
         ("print(1 / 0)", "got exit status 1 and 'ZeroDivisionError: "),
-        ("import os; os.kill(os.getpid(), 9)", "got signal 9 and 'it wrote nothing'; correct that, or free memory"),
+        ("import os; os.kill(os.getpid(), 9)", "got signal 9 and 'it wrote nothing'; correct the cause"),
     ],
 )
 def test_what_goes_wrong_in_the_process_is_the_reason_of_the_failure(program, message, monkeypatch):
@@ -91,11 +91,11 @@ def test_what_goes_wrong_in_the_process_is_the_reason_of_the_failure(program, me
 
 
 def test_streamed_needs_all_features_and_a_linear_model():
-    with pytest.raises(ValueError, match=r"expected selector=full and setting=unsupervised .*got UniformSelector and"):
+    with pytest.raises(ValueError, match=r"the split streamed trains on the rows .*got UniformSelector and"):
         cell(selector=UNIFORM)
     with pytest.raises(ValueError, match="got FullDataSelector and supervised"):
         cell(setting="supervised")
-    with pytest.raises(ValueError, match=r"expected all_rows with a model that clusters"):
+    with pytest.raises(ValueError, match=r"expected all_rows together with a clustering model, and with no other, got"):
         cell({"_target_": "provsel.models.KMeansClustering"})
     with pytest.raises(ValueError, match=r"protocol\.repeats: expected 1 for the split streamed, got 2"):
         cell(repeats=2)

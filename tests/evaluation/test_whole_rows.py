@@ -111,7 +111,7 @@ def test_without_test_rows_there_are_neither_folds_nor_support_vectors(split, wr
 
 
 def test_clusterers_cluster_and_classifiers_classify():
-    with pytest.raises(ValueError, match=r"expected all_rows with a model that clusters.*got kfold with .*KMeans"):
+    with pytest.raises(ValueError, match=r"expected all_rows together with .*got kfold with .*KMeans"):
         small_cell(LAPLACIAN, model=KMEANS)
     with pytest.raises(ValueError, match=r"expected all_rows .*got all_rows with .*LibsvmSVM; use protocol=clustering"):
         small_cell(LAPLACIAN, **CLUSTERED)
@@ -119,7 +119,7 @@ def test_clusterers_cluster_and_classifiers_classify():
 
 @pytest.mark.parametrize("setting", ["supervised", "unsupervised_with_center"])
 def test_a_transformer_has_no_features_for_the_settings_of_selectors(setting):
-    with pytest.raises(ValueError, match=f"expected unsupervised with SparseEmbedding, .*got '{setting}'"):
+    with pytest.raises(ValueError, match=f"setting=unsupervised with SparseEmbedding, .*got '{setting}'"):
         small_cell(EMBEDDING, setting=setting)
 
 

@@ -53,7 +53,8 @@ def test_a_write_that_is_refused_anywhere_leaves_nothing(fault, tmp_path, monkey
     names = sorted(path.name for path in store.folder.iterdir())
     step = "make it writable, or name another" if fault in ("read-only", "not allowed") else "make room"
     expected = (
-        rf"store {store.folder}: expected room for \d+ records, got '.*'; nothing half-written .*: {step}.*, then run"
+        rf"store {store.folder}: expected room for \d+ records, got '.*'; no partial file is left, .*: {step}.*, "
+        rf"then run"
     )
     for use in (lambda: store.append(fake_records(9, 3)), lambda: store.compact(minimum=0)):
         with monkeypatch.context() as patch:

@@ -4,7 +4,6 @@ import os
 import random
 import shutil
 import time
-from pathlib import Path
 
 import pytest
 from fault_tools import (
@@ -154,33 +153,6 @@ def test_what_killed_writers_left_is_removed_after_an_hour(stored):
     stored.prepare()
     assert leftovers(stored.folder) == sorted([names[2], *others])
     assert rows(stored) == before
-
-
-def test_a_living_writer_whose_file_was_taken_for_a_dead_ones_writes_again(stored, monkeypatch):
-    """A clock that is put right by hours makes a file old at once."""
-    before = stored.keys()
-    count = []
-
-    real = Path.write_bytes
-
-    def robbed(path, content):
-        real(path, content)
-        count.append(path)
-        if len(count) <= n_robberies:
-            path.unlink()
-
-    monkeypatch.setattr(Path, "write_bytes", robbed)
-    n_robberies = 1
-    stored.append(fake_records(9, 3))
-    assert len(count) == 2
-    assert len(stored.keys()) == len(before) + 3
-    count.clear()
-    n_robberies = 2
-    with pytest.raises(
-        FileNotFoundError, match=r"store .*: expected files that stay while they are written, got 'No su"
-    ):
-        stored.append(fake_records(12, 3))
-    assert leftovers(stored.folder) == []
 
 
 def kind_of(descriptor):

@@ -142,9 +142,7 @@ def test_files_that_always_go_away_are_an_error(tmp_path):
     store = TrialStore(tmp_path / "store")
     store.folder.mkdir()
     (store.folder / "gone.parquet").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(
-        OSError, match=r"store .*: expected files that stay while they are read, got some that went away"
-    ):
+    with pytest.raises(OSError, match=r"store .*: its files disappeared "):
         store.keys()
 
 
@@ -179,7 +177,7 @@ def test_a_loky_worker_that_is_killed_is_one_clear_error(tmp_path, expected):
     results.mkdir()
     done = run_python(["-c", f"{LOKY}{WORKER_DIES}", results], tmp_path, env={"FAULT_FOLDER": str(results)})
     error, kept, again = done.stdout.splitlines()
-    assert error.startswith("ChildProcessError: executor loky: expected worker processes that stay, got one that was")
+    assert error.startswith("ChildProcessError: executor loky: a worker process was killed")
     assert error.endswith("run the same command again, with fewer workers (executor.n_jobs=...) if it happens again.")
     n_kept, left = kept.split(" ", 1)
     assert int(n_kept) % 3 == 0

@@ -260,7 +260,7 @@ def test_pages_with_fewer_rows_than_the_footer_states(tmp_path):
     else:
         pytest.fail("the number of rows is not in the footer")
     for read in (rows_of, columns_of):
-        with pytest.raises(ValueError, match=r"X\.parquet: expected 78 rows as its footer states, got 77"):
+        with pytest.raises(ValueError, match=r"X\.parquet: expected 78 rows, the number in its footer, got 77"):
             read(path)
 
 

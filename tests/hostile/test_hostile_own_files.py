@@ -112,8 +112,8 @@ def test_indices_are_checked_before_they_are_places_in_memory(form, changes):
         ({"data": np.ones((16, 1))}, r"data of shape \(16, 1\) where an array of 1 dimension is needed"),
         ({"shape": np.array([5, 4])}, "7 entries in indptr where the shape has 6"),
         ({"shape": np.array(6)}, "a shape of int64"),
-        ({"data": np.ones(16) * 1j}, "data of complex128, where real numbers are right"),
-        ({"format": np.array("coo")}, "a matrix in COO form, where CSR and CSC are read"),
+        ({"data": np.ones(16) * 1j}, "data of complex128, which are not real numbers"),
+        ({"format": np.array("coo")}, "a matrix in COO form, which is neither CSR nor CSC"),
     ],
 )
 def test_wrong_arrays_in_a_file(changes, message, tmp_path):
@@ -259,7 +259,7 @@ def test_small_files_that_ask_for_much_memory(name, tmp_path, monkeypatch):
     make, what = CLAIMS[name]
     make(tmp_path / name)
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
-    message = f"{name}: expected contents that take at most 0.1 GB of memory, got .*{what}, which take .* GB; .*"
+    message = f"{name}: expected contents of at most 0.1 GB of memory, got .*{what}, which take .* GB; .*"
     with bounded(), pytest.raises(ValueError, match=message + "allow more by PROVSEL_MEMORY_GB="):
         own(tmp_path / name, target=-1) if name == "sparse.npy" else own(tmp_path / name)
 
@@ -311,7 +311,7 @@ def test_streams_have_the_same_limit(tmp_path, monkeypatch):
     sparse.save_npz(tmp_path / "X.npz", sparse.csr_array(np.ones((100, 100))))
     equal_rows(tmp_path / "X.parquet")
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "1e-4")
-    message = r"expected contents that take at most 0\.0 GB of memory, got {}, which take"
+    message = r"expected contents of at most 0\.0 GB of memory, got {}, which take"
     with pytest.raises(ValueError, match=r"row_chunks: .*X\.npz: " + message.format("a matrix")):
         row_chunks(tmp_path / "X.npz")
     what = "2,000,000 rows of a block of 2 columns"
@@ -326,7 +326,7 @@ def test_a_limit_that_is_none_and_memory_that_is_not_there_below_it(tmp_path, mo
         with pytest.raises(ValueError, match=f"^PROVSEL_MEMORY_GB: expected a positive number .*, got '{limit}'"):
             own(tmp_path / "X.npz")
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "1000")
-    message = r"data set X\.npz: expected contents that fit into the memory that is free, got .*PROVSEL_MEMORY_GB"
+    message = r"data set X\.npz: expected contents that fit into free memory, got .*PROVSEL_MEMORY_GB"
     with bounded(headroom=200 << 20), pytest.raises(ValueError, match=message):
         own(tmp_path / "X.npz")
 
@@ -350,5 +350,9 @@ def test_objects_in_matlab_files_are_not_built(tmp_path):
 def test_hdf5_is_refused_in_words(tmp_path):
     head = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
     (tmp_path / "X.mat").write_bytes(head + b"\x89HDF\r\n\x1a\n" + bytes(100))
-    with pytest.raises(ValueError, match=r"X\.mat: expected format 4 to 7, got format 7\.3, .*save it with -v7"):
+    with pytest.raises(
+        ValueError,
+        match=r"X\.mat: expected a file of format 4 to 7, got format 7\.3, .*save it with "
+        r"-v7",
+    ):
         own(tmp_path / "X.mat")

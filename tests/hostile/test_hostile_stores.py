@@ -27,7 +27,6 @@ REFUSING = [
     ["reproduce", "made2000/table", "executor=serial", "results=theirs", *SMALL],
     [*RUN, "results=theirs", *SMALL],
 ]
-"""Of which `merge` and `export` read all columns, and others those that they show."""
 
 NESTED = "[" * 100_000 + "]" * 100_000
 
@@ -51,16 +50,20 @@ def with_values(records, name, value):
     return [record | {name: value} for record in records]
 
 
-OTHER_TRIAL = "expected trials whose keys, cells and data follow from their configs and numbers, got"
+OTHER_TRIAL = "expected keys, cells and data that follow from the configs and numbers of the trials, got"
 NO_CONFIG = "expected a config of data set, selector and protocol, got"
 CHANGES = {
     "cells exchanged": (lambda records: exchanged(records, "cell"), OTHER_TRIAL),
     "configs exchanged": (lambda records: exchanged(records, "config"), OTHER_TRIAL),
     "keys exchanged": (lambda records: exchanged(records, "key"), OTHER_TRIAL),
-    "nested config": (lambda records: with_config(records, NESTED), "it is nested in more than 60 levels"),
+    "other data": (lambda records: with_values(records, "data", "0" * 64), OTHER_TRIAL),
+    "no data": (lambda records: with_values(records, "data", None), OTHER_TRIAL),
+    "other folds": (lambda records: with_values(records, "fold", 1), OTHER_TRIAL),
+    "nested config": (lambda records: with_config(records, NESTED), "it is nested more than 60 levels"),
     "config is a list": (lambda records: with_config(records, "[]"), NO_CONFIG),
     "config is no JSON": (lambda records: with_config(records, "{"), NO_CONFIG),
     "config without data": (lambda records: with_config(records, '{"dataset":5}'), NO_CONFIG),
+    "error below 0": (lambda records: with_values(records, "error", -5.0), "column error: expected values from 0"),
     "error inf": (lambda records: with_values(records, "error", np.inf), "column error: expected values from 0 to 1"),
     "error nan": (lambda records: with_values(records, "error", np.nan), "column error: expected values from 0 to 1"),
     "features": (lambda records: with_values(records, "features", [10**9, -1]), "column features: expected"),
@@ -109,14 +112,3 @@ def test_each_command_ends_in_a_sentence_about_a_changed_store(command, theirs, 
     assert message in error
     assert error.count("\n") < 5
     assert files_of(tmp_path) == before
-
-
-ERROR_IS_READ = {"merge", "export", "verify", "report", "explain", "reproduce", "run"}
-
-
-@pytest.mark.parametrize("command", REFUSING, ids=lambda command: command[0])
-def test_a_number_that_no_trial_has_is_refused_by_commands_that_read_its_column(command, theirs, capsys):
-    theirs(lambda records: with_values(records, "error", -5.0))
-    refuses = command[0] in ERROR_IS_READ
-    assert (main(command) == 2) == refuses
-    assert ("column error: expected values from 0 to 1" in capsys.readouterr().err) == refuses

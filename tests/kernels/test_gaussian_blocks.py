@@ -17,8 +17,17 @@ L, M = 7, 1000  # four blocks, the last one not whole
 FORMS = [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csr_matrix, sparse.csc_array]
 
 
-def blocks(ell=L, m=M, variance=0.25, key=5, **options):
-    return GaussianBlocks(ell, m, variance=variance, key=key, **options)
+def blocks(ell=L, m=M, variance=0.25, key=5, kind=GaussianBlocks, **options):
+    return kind(ell, m, variance=variance, key=key, **options)
+
+
+class Counted(GaussianBlocks):
+    """Lists the blocks that it makes, each after a while."""
+
+    def _make(self, block, out):
+        self.made = [*getattr(self, "made", []), block]
+        sleep(0.02)
+        super()._make(block, out)
 
 
 def rows(n=40, m=M, seed=0):
@@ -51,17 +60,8 @@ def test_it_is_its_definition(m, form, store):
 def test_threads_share_what_is_kept(locked, monkeypatch):
     """A block is filled with normals, then scaled: a thread that made it again would do so under the others' eyes."""
     together = Barrier(3)
-    calls = []
-    make = GaussianBlocks._make
-
-    def slow(self, block, out):
-        calls.append(block)
-        sleep(0.02)
-        make(self, block, out)
-
-    monkeypatch.setattr(GaussianBlocks, "_make", slow)
     monkeypatch.setattr(gaussian_blocks, "PANEL", 1)
-    matrix = blocks(store=True)
+    matrix = blocks(kind=Counted, store=True)
     if not locked:  # negative control
         matrix._lock = nullcontext()
 
@@ -71,7 +71,7 @@ def test_threads_share_what_is_kept(locked, monkeypatch):
 
     with ThreadPoolExecutor(3) as pool:
         products = list(pool.map(project, [rows(seed=seed) for seed in range(3)]))
-    assert (sorted(calls) == [0, 1, 2, 3]) == locked
+    assert (sorted(matrix.made) == [0, 1, 2, 3]) == locked
     if locked:
         for seed, Z in enumerate(products):
             np.testing.assert_array_equal(Z, blocks().project(rows(seed=seed)))
@@ -93,17 +93,14 @@ def test_kept_blocks_change_no_bit(form, dtype):
 
 
 @pytest.mark.parametrize("store", [False, True])
-def test_only_the_blocks_of_a_sparse_chunk_are_made(store, monkeypatch):
-    calls = []
-    make = GaussianBlocks._make
-    monkeypatch.setattr(GaussianBlocks, "_make", lambda self, block, out: calls.append(block) or make(self, block, out))
+def test_only_the_blocks_of_a_sparse_chunk_are_made(store):
     X = sparse.csr_array((np.ones(3), ([0, 1, 1], [5, 600, 700])), shape=(2, M))
-    matrix = blocks(store=store)
+    matrix = blocks(kind=Counted, store=store)
     for _ in range(2):
         matrix.project(X)
-    assert calls == ([0, 2] if store else [0, 2, 0, 2])
+    assert matrix.made == ([0, 2] if store else [0, 2, 0, 2])
     matrix.project(X.toarray())
-    assert sorted(calls[-4:]) == [0, 1, 2, 3]
+    assert sorted(matrix.made[-4:]) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("store", [True, False])

@@ -139,7 +139,7 @@ def test_columns_of_unlike_sizes_are_warned_of_where_nothing_scales_them(project
     run(preparation="range")
     run("dataset.left_out=[area]")
     run("dataset.left_out=[wing,bill,area,tail]")
-    assert not [each for each in recwarn if "like size" in str(each.message)]
+    assert not [each for each in recwarn if "similar size" in str(each.message)]
 
 
 def test_trials_of_a_file_still_count(project):

@@ -132,9 +132,9 @@ def test_without_them_keys_are_what_they_were():
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        (["Clash"], r"Clash: expected columns that no other measure has, each float or str, got 'error'"),
+        (["Clash"], r"Clash: expected columns that no other measure has, each of type float or str, got 'error'"),
         (["Rank", "Rank"], r"Rank: expected columns that no other measure has, .*'rank_of_kept'"),
-        (["Counts"], r"Counts: expected columns .* each float or str, got 'odd': int"),
+        (["Counts"], r"Counts: expected columns .* each of type float or str, got 'odd': int"),
         (["{_target_:measuring_study.Both,most:1}"], r"measure Both: expected arguments among least, got most"),
         (["{a:1}"], r"protocol\.measures: expected a list of mappings with a _target_"),
         (
@@ -157,7 +157,8 @@ def test_bad_measures_are_refused_before_anything_runs(measures, message):
         (
             "Raises",
             "measuring_study.Raises.measure: expected a record of a trial of UniformSelector, got AttributeError: "
-            "'UniformSelector' object has no attribute 'nowhere'; a measure is asked of every trial of its cells: ",
+            "'UniformSelector' object has no attribute 'nowhere'; a measure is computed for every trial of its "
+            "cells: where it does not apply, ",
         ),
     ],
 )

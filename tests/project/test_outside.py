@@ -189,11 +189,11 @@ def test_its_own_tests_pass(outside):
 def test_new_refuses_what_is_there_or_no_name(outside):
     provsel, project = outside
     _, error = provsel("new", "birds", cwd=project.parent, status=2)
-    assert "new: expected a folder that is not there yet, got birds" in error
+    assert "new: expected a folder that does not exist yet, got birds" in error
     _, error = provsel("new", "1 bird", cwd=project.parent, status=2)
     assert "new: expected a name of letters, digits and hyphens, got '1 bird'" in error
     for name in ("sklearn", "json", "class"):
         _, error = provsel("new", name, cwd=project.parent, status=2)
-        assert f"new: expected a name that no other Python module has, got '{name}'" in error
+        assert f"new: expected a name that no installed Python module has, got '{name}'" in error
         assert not (project.parent / name).exists()
     assert not (project.parent / "1 bird").exists()

@@ -1,6 +1,5 @@
 """The lab finds papers by their folders, and knows none by name."""
 
-import importlib.metadata
 import re
 from pathlib import Path
 
@@ -96,9 +95,12 @@ def test_an_installed_package_brings_papers(two, tmp_path, monkeypatch):
     (package / "table9.py").write_text(SCRIPT.format(name="table9").replace("made2000", "theirs2002"))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
 
+    said_at_installation = tmp_path / "site" / "their_papers-1.dist-info" / "entry_points.txt"
+    said_at_installation.parent.mkdir()
+    (said_at_installation.parent / "METADATA").write_text("Metadata-Version: 2.1\nName: their-papers\nVersion: 1\n")
+
     def point(name, value):
-        points = (importlib.metadata.EntryPoint(name, value, "provsel.papers"),)
-        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points)
+        said_at_installation.write_text(f"[provsel.papers]\n{name} = {value}\n")
         installed_papers.cache_clear()
 
     point("theirs2002", "their_papers.theirs2002")
@@ -122,7 +124,7 @@ def test_outside_of_a_project_there_are_no_artefacts(tmp_path, monkeypatch, caps
     assert "artefact: expected one of none here, got 'table1'; run it in a project" in capsys.readouterr().err
     for command in (["status"], ["reproduce", "all"], ["report"]):
         assert main(command) == 2
-        assert "artefact: expected some, got none here; run it in a project, a folder with provsel.toml" in (
+        assert "artefact: there are none here; run it in a project, a folder with provsel.toml" in (
             capsys.readouterr().err
         )
     assert main(["list", "selectors"]) == 0

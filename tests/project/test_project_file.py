@@ -57,12 +57,12 @@ def test_named_by_the_environment(outside, monkeypatch, tmp_path_factory):
             "paper = 'x'",
             r"a mapping with papers, conf, trust, methods, got the unknown 'paper'; did you mean 'papers'\?",
         ),
-        ("papers = '/etc'", r"papers: expected a folder below it, such as 'experiments', got '/etc'"),
-        ("conf = '../conf'", r"conf: expected a folder below it, .* got '\.\./conf'"),
+        ("papers = '/etc'", r"papers: expected a folder below the project's, such as 'experiments', got '/etc'"),
+        ("conf = '../conf'", r"conf: expected a folder below the project's, such as .* got '\.\./conf'"),
         ("trust = 'sklearn'", r"trust: expected a list, each a text, got 'sklearn'"),
         ("trust = ['sklearn.svm']", r"trust: expected top-level modules"),
-        ("trust = ['os']", r"trust: expected modules of estimators, got 'os', which is Python's own"),
-        ("trust = ['json']", r"got 'json', which is Python's own .* rename a module of yours that has this name"),
+        ("trust = ['os']", r"trust: expected modules of estimators, got 'os', a module of Python itself"),
+        ("trust = ['json']", r"got 'json', a module of Python itself .* rename your own module if it has this name"),
     ],
 )
 def test_bad_files_are_one_clear_error(outside, text, message):

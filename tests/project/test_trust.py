@@ -241,7 +241,7 @@ def test_a_function_of_a_trusted_module_is_a_scorer_and_nothing_else(project):
         ("sklearn.feature_selection.SelectKBest", "score_func"),
         ("sklearn.preprocessing.FunctionTransformer", "func"),
     ):
-        refused(target, "may name one of a module that the project trusts as a scorer only", **{argument: function})
+        refused(target, "; a config may name a function of a trusted module only as a scorer.", **{argument: function})
 
 
 def test_a_splitter_of_a_trusted_module(project):

@@ -150,7 +150,7 @@ def first(**changes):
 
 
 DAMAGES = [
-    (lambda content: "[" * 100_000, "expected JSON, got it is nested in more than 20 levels"),
+    (lambda content: "[" * 100_000, "expected JSON, got it is nested more than 20 levels"),
     (lambda content: [], r"expected a mapping with command, cells, got \[\]"),
     (lambda content: {**content, "cells": []}, "cells: expected 1 to 100000, got 0"),
     (first(id="../../x"), "id: expected 64 hexadecimal digits, got '../../x'"),
@@ -237,7 +237,7 @@ def test_without_the_packages_of_figures_the_table_is_written(outside):
     assert done.returncode == 0, done.stderr
     [folder] = (outside / "results" / "runs").iterdir()
     assert sorted(path.name for path in folder.iterdir()) == ["features.csv", "run.json", "table.csv", "table.md"]
-    assert f"note: figures and pages are left out, as packages are missing; {to_install('report')}.\n" in done.stderr
+    assert f"because packages are missing; {to_install('report')}.\n" in done.stderr
 
 
 def test_a_report_of_nothing_says_what_to_do(outside, capsys):

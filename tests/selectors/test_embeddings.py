@@ -174,7 +174,7 @@ def test_lemma_4_and_where_it_says_nothing():
 @pytest.mark.parametrize("bound", [loss_components, norm_components, expansion_failure])
 def test_delta_out_of_range(bound, delta):
     counts = (5,) if bound is loss_components else (5, 10)
-    with pytest.raises(ValueError, match=rf"^{bound.__name__}: expected delta in \(0, 1/2\), got .*; Theorem 5"):
+    with pytest.raises(ValueError, match=rf"^{bound.__name__}: expected delta to be in \(0, 1/2\), got .*; Theorem 5"):
         bound(*counts, delta)
 
 
@@ -182,8 +182,8 @@ def test_delta_out_of_range(bound, delta):
     ("call", "message"),
     [
         (lambda: loss_components(0, 0.1), "loss_components: expected n_points of at least 1, got 0; pass a count"),
-        (lambda: norm_components(0, 5, 0.1), "norm_components: expected sparsity of at least 1, got 0"),
-        (lambda: norm_components(6, 5, 0.1), "expected sparsity up to n_features = 5, got 6; pass the number"),
+        (lambda: norm_components(0, 5, 0.1), "norm_components: expected sparsity to be at least 1, got 0"),
+        (lambda: norm_components(6, 5, 0.1), "expected sparsity to be at most n_features = 5, got 6; pass the number"),
         (lambda: expansion_failure(1, 0, 0.1), "expansion_failure: expected n_features of at least 1, got 0"),
     ],
 )

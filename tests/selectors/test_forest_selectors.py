@@ -142,12 +142,12 @@ def test_informative_columns_come_first_and_constant_ones_last(selector):
 
 def test_the_log_likelihood_is_of_classes():
     selector = PermutationImportanceSelector(2, scoring="log_likelihood")
-    with pytest.raises(ValueError, match=r"^PermutationImportanceSelector: expected scoring 'score' for numbers"):
+    with pytest.raises(ValueError, match=r"^PermutationImportanceSelector: a numeric target needs scoring='score'"):
         selector.fit(X, TARGETS["numbers"])
 
 
 def test_too_few_rows_to_hold_two_out():
-    with pytest.raises(ValueError, match="expected at least two rows held out, got 0 of n_samples = 3; fit it on more"):
+    with pytest.raises(ValueError, match="expected at least two held-out rows, got 0 of n_samples = 3; fit it on more"):
         PermutationImportanceSelector(2).fit(X[:3], ["a", "b", "c"])
 
 
@@ -256,7 +256,7 @@ def test_boruta_counts_hits_and_drops_what_it_rejects():
 
 def test_boruta_keeps_nothing_of_noise_and_says_so():
     rows = np.random.default_rng(5).standard_normal((60, 30))
-    with pytest.warns(UserWarning, match="BorutaSelector: expected features that the method keeps, got none of 30"):
+    with pytest.warns(UserWarning, match="BorutaSelector: the method keeps none of 30 features"):
         selector = BorutaSelector(n_estimators=10, max_iter=20, random_state=0).fit(rows, np.arange(60) % 2)
     assert selector.indices_.size == 1
     assert not selector.confirmed_.any()
@@ -268,7 +268,7 @@ def test_boruta_keeps_nothing_of_noise_and_says_so():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha": 1.0}, "expected alpha below 1, got 1.0"),
+        ({"alpha": 1.0}, "expected alpha to be below 1, got 1.0"),
         ({"estimator": Ridge(fit_intercept=False)}, None),
         ({"estimator": LinearRegression()}, r"expected an estimator with random_state and .* got LinearRegression\(\)"),
     ],

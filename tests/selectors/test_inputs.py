@@ -89,7 +89,7 @@ def fit(estimator, rows, labels=y):
 
 @pytest.mark.parametrize(("rows", "fault"), [pytest.param(rows, fault, id=name) for name, rows, fault in MALFORMED])
 def test_the_fault_of_a_malformed_matrix_is_named(rows, fault):
-    with pytest.raises(ValueError, match=f"^UniformSelector: expected a .* whose arrays fit together, got .*{fault}"):
+    with pytest.raises(ValueError, match=f"^UniformSelector: expected a .* whose arrays are consistent, got .*{fault}"):
         UniformSelector(3).fit(rows)
 
 
@@ -129,7 +129,7 @@ def test_no_estimator_reads_a_malformed_matrix(estimator):
     calls += [getattr(fitted, name) for name in ("predict", "decision_function") if name in dir(type(fitted))]
     for _, rows, _ in MALFORMED:
         for call in calls:
-            with pytest.raises(ValueError, match="whose arrays fit together, got"):
+            with pytest.raises(ValueError, match="whose arrays are consistent, got"):
                 call(rows)
 
 
@@ -152,7 +152,7 @@ def test_nothing_else_reads_a_malformed_matrix(read):
     for form in (sparse.csr_array, sparse.csr_matrix):
         rows = form(X)
         rows.indices[3] = -7
-        with pytest.raises(ValueError, match="whose arrays fit together, got indices from -7 to"):
+        with pytest.raises(ValueError, match="whose arrays are consistent, got indices from -7 to"):
             read(rows)
 
 

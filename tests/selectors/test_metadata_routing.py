@@ -85,6 +85,6 @@ def test_without_routing_metadata_are_an_error():
     unrouted = weighted()
     with (
         sklearn.config_context(enable_metadata_routing=False),
-        pytest.raises(ValueError, match=r"OnSupportVectors: expected X and y only, got sample_weight; .*set_config"),
+        pytest.raises(ValueError, match=r"OnSupportVectors: expected only X and y, got sample_weight; .*set_config"),
     ):
         unrouted.fit(X, y, sample_weight=FIRST_HALF)

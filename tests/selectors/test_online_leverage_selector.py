@@ -163,7 +163,7 @@ spoiled[[2, 5, 5], [1, 1, 3]] = np.nan, np.inf, -np.inf
         (np.full((N, 7), -np.inf), None, r"in 7 of its 7 features, \[50, 51, 52, 53, 54\] and more; impute"),
         (np.ones(N), None, "Expected 2D array"),
         (np.ones((N, 2)), [1.0, 2.0], "expected feature_indices to be 2 non-negative integers.*got float64"),
-        (np.ones((N, 2)), [100], r"one a column of the block, got int64 of shape \(1,\)"),
+        (np.ones((N, 2)), [100], r"non-negative integers, one for each column of the block, got int64 of shape \(1,\)"),
         (np.ones((N, 2)), [-1, 100], "2 non-negative integers"),
         (np.ones((N, 2)), [100, 100], r"expected every feature to arrive once, got \[100\] again"),
         (np.ones((N, 2)), [100, 3], r"expected every feature to arrive once, got \[3\] again"),
@@ -189,7 +189,7 @@ def test_a_refused_first_block_starts_nothing(block, indices):
 
 def test_no_state_without_a_stream():
     for selector in (OnlineLeverageSelector(), OnlineLeverageSelector().fit(X)):
-        with pytest.raises(ValueError, match="expected a started stream, got none; call partial_fit_columns first"):
+        with pytest.raises(ValueError, match="no stream has been started; call partial_fit_columns first"):
             selector.get_state()
 
 
@@ -253,5 +253,9 @@ def test_states_of_other_parameters_are_refused():
     state = OnlineLeverageSelector().partial_fit_columns(X).get_state()
     ridge = {"outside_span": "ridge", "ridge": 1.0}
     for options in ({"epsilon": 0.4}, {"sampling_rate": 2.0}, ridge, {"outside_span": "project"}, {"n_initial": 2}):
-        with pytest.raises(ValueError, match=r"a state of the same parameters, Rule\(.*construct the selector as"):
+        with pytest.raises(
+            ValueError,
+            match=r"a state of the same parameters, Rule\(.*; construct the selector with "
+            r"the parameters",
+        ):
             OnlineLeverageSelector(**options).set_state(state)

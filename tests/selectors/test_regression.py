@@ -211,7 +211,7 @@ class TestTargets:
         X, y = numbers(100, 5)
         many, few = np.round(5 * y), np.arange(100) % 20
         with warnings.catch_warnings():
-            warnings.filterwarnings("error", message=".*took them for classes")
+            warnings.filterwarnings("error", message=".*, which were treated as classes")
             for task, target in (("classification", many), ("auto", few), ("auto", many.astype(str))):
                 if "task" in selector.get_params():
                     clone(selector).set_params(task=task).fit(X, target)
@@ -221,7 +221,8 @@ class TestTargets:
     def test_integers_without_a_task_to_say_are_classes_with_a_warning(self):
         X, y = numbers(100, 5)
         message = (
-            r"expected classes, got \d\d different whole numbers in 100 rows, and took them for classes; for numbers"
+            r"expected classes, got \d\d different whole numbers in 100 rows, which were treated as classes; for "
+            r"numbers"
         )
         with pytest.warns(UserWarning, match=message) as warned:
             L1SVMSelector(tol=0.5).fit(X, np.round(5 * y).astype(int))
@@ -264,7 +265,7 @@ class TestAround:
         leave_one_out = CrossValidatedSize(SVMRFESelector(1), sizes=[3, 12], cv=KFold(60))
         leave_one_out.set_params(scoring="neg_mean_absolute_error").fit(X, y)  # without the first row all are whole
         assert leave_one_out.selector_.task == "regression"
-        with pytest.raises(ValueError, match="expected finite scores, got nan on 1 rows in fold 0; give fewer folds"):
+        with pytest.raises(ValueError, match="expected finite scores, got nan on 1 rows in fold 0; use fewer folds"):
             leave_one_out.set_params(scoring=None).fit(X, y)
 
     @pytest.mark.parametrize("how", [{"n_resamples": 8, "random_state": 0}, {"cv": 4}])

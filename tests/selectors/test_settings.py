@@ -129,31 +129,33 @@ TALL = rng.standard_normal((40, 6))
 @pytest.mark.parametrize(
     ("estimator", "rows", "message"),
     [
-        (BSSSelector(2, weights="t"), X, r"BSSSelector: expected weights in \('sqrt_t', 'as_printed'\), got 't'"),
+        (BSSSelector(2, weights="t"), X, r"BSSSelector: expected weights to be one of \('sqrt_t', 'as_printed'\), got"),
         (RRQRSelector(None), X, "an integer n_features_to_select, got None; .*a fraction of them between 0 and 1"),
-        (UniformSelector(31), X, "n_features_to_select between 1 and the number of features, n_features = 30, got 31"),
-        (OnSupportVectors(UniformSelector(31)), X, "UniformSelector: expected n_features_to_select between 1 and"),
+        (UniformSelector(31), X, "n_features_to_select to be between 1 and the number of features, n_features = 30, "
+                                 "got 31"),
+        (OnSupportVectors(UniformSelector(31)), X, "UniformSelector: expected n_features_to_select to be between 1"),
         (BSSSelector(N), X, f"greater than the rank of X, rank = {N}, got {N}; the smallest that works is {N + 1}"),
         (BSSSelector(6), TALL, "full column rank, so give rank < 6 as well"),
         (BSSSelector(4), TALL, "rank = 6, got 4; X has full column rank, so give rank < 4 as well"),
         (ApproximateBSSSelector(N), X, rf"greater than the rank of the sketch, rank = {N}, got {N}; .* {N + 1}"),
         (ApproximateBSSSelector(6, n_projections=6), X, "rank = 6, got 6; choose at least 7, or n_projections < 6"),
-        (SpectralSelectionSelector(4, rank=5), X, "SpectralSelectionSelector: expected rank at most 4"),
-        (DualSetSelector(4, rank=4), X, r"DualSetSelector: expected rank at most 3 .* got 4"),
-        (DualSetSelector(1), X, "expected n_features_to_select of at least 2, more than the rank, got 1; for"),
+        (SpectralSelectionSelector(4, rank=5), X, "SpectralSelectionSelector: expected rank to be at most 4"),
+        (DualSetSelector(4, rank=4), X, r"DualSetSelector: expected rank to be at most 3 .* got 4"),
+        (DualSetSelector(1), X, "expected n_features_to_select to be at least 2, more than the rank, got 1; for"),
         (LeverageScoreSelector(9, replace=False), np.eye(N, D) * (np.arange(D) < 4),
          "at least 9 features with a positive score .* got 4; ask for at most 4"),
-        (LaplacianScoreSelector(2, edges="binary", kernel_width=1.0), X, "kernel_width None with edges='binary'"),
+        (LaplacianScoreSelector(2, edges="binary", kernel_width=1.0), X, "kernel_width to be None with edges='binary'"),
         (LaplacianScoreSelector(2), X[:5], "expected more rows than n_neighbors = 5, got n_samples = 5; lower"),
         (LaplacianScoreSelector(2), X[:1], "expected more rows than n_neighbors = 5, got n_samples = 1; lower"),
         (LaplacianScoreSelector(2, kernel_width=1e-5), X, "got 1e-05, where the smallest is .* weight is zero; raise"),
         (LaplacianScoreSelector(2), np.tile([0.1, 2.0, 1 / 3], (9, 1)), "two different rows, got 9 equal ones"),
         (LaplacianScoreSelector(2), sparse.csr_array(np.tile([0.1, 2.0, 1 / 3], (9, 1))), "got 9 equal ones"),
-        (OnlineLeverageSelector(3, n_initial=4), X, "n_initial up to n_features_to_select = 3, got 4; lower n_initial"),
+        (OnlineLeverageSelector(3, n_initial=4), X, "n_initial to be at most n_features_to_select = 3, got 4; lower "
+                                                    "n_initial"),
         (OnlineLeverageSelector(n_initial=0, outside_span="project"), X, "or n_initial = 0 should be 1 or more"),
-        (OnlineLeverageSelector(ridge=1.0), X, "a ridge with outside_span='ridge', and only then, got ridge="),
-        (OnlineLeverageSelector(outside_span="ridge"), X, "a ridge with outside_span='ridge', and only then"),
-        (OnlineLeverageSelector(outside_span="project", ridge=2.0), X, "a ridge with outside_span='ridge', and only"),
+        (OnlineLeverageSelector(ridge=1.0), X, "ridge must be set if, and only if, outside_span='ridge', got ridge="),
+        (OnlineLeverageSelector(outside_span="ridge"), X, "ridge must be set if, and only if, outside_span='ridge'"),
+        (OnlineLeverageSelector(outside_span="project", ridge=2.0), X, "ridge must be set if, and only if"),
         (clone(FIRST).set_params(parameter="C"), X, "a parameter of FeatureSelectiveSelector, one of c1, .*, got 'C'"),
         (clone(FIRST).set_params(parameter="c2", low=None), X, "0 < low < high, both finite, got None and 1.0"),
         (clone(FIRST).set_params(low=2.0), X, "expected 0 < low < high, both finite, got 2.0 and 1.0"),
@@ -167,20 +169,21 @@ TALL = rng.standard_normal((40, 6))
          'expected refinements=0 with recovery="transpose", got 2; use recovery="dual"'),
         (CompressedLinearSVM(5, refinements=2, loss="logistic"), X,
          'expected refinements=0 with loss="logistic", got 2; use loss="hinge"'),
-        (CompressedLinearSVM(5, loss="log"), X, r"expected loss in \['hinge', 'logistic'\], got 'log'"),
+        (CompressedLinearSVM(5, loss="log"), X, r"expected loss to be one of \['hinge', 'logistic'\], got 'log'"),
         (CrossValidatedSVM(HingeSVM()), X, "CrossValidatedSVM: expected a linear SVM with a parameter C, got HingeSVM"),
         (CrossValidatedSVM(UniformSelector(2)), X, "expected a linear SVM with a parameter C, got UniformSelector"),
         (CrossValidatedSVM(LibsvmSVM(class_weight={1: 2})), X, "with class_weight 'balanced' or None, got {1: 2}"),
-        (CrossValidatedSVM(scoring="roc_auc"), X, r"scoring in \('accuracy', 'balanced_accuracy'\), got 'roc_auc'"),
-        (LiblinearSVM(loss="log"), X, r"LiblinearSVM: expected loss in \['hinge', 'squared_hinge'\], got 'log'"),
+        (CrossValidatedSVM(scoring="roc_auc"), X, r"scoring to be one of \('accuracy', 'balanced_accuracy'\), got "
+                                                  r"'roc_auc'"),
+        (LiblinearSVM(loss="log"), X, r"LiblinearSVM: expected loss to be one of \['hinge', 'squared_hinge'\], got"),
         *((CrossValidatedSize(SVMRFESelector(1), **options), X, message) for options, message in [
             ({"sizes": [0]}, "expected sizes between 1 and the number of features, n_features = 30, got 0"),
             ({"sizes": [2, 31]}, "got 31"), ({"sizes": [1.5]}, "got 1.5"), ({"most": 31}, "expected most between 1"),
-            ({"sizes": []}, "expected at least one size, got none"), ({"rule": "two"}, "expected rule in"),
+            ({"sizes": []}, "expected at least one size, got none"), ({"rule": "two"}, "expected rule to be one of"),
             ({"cv": [(np.arange(10), np.arange(10, 20))]}, "expected cv with two folds or more, got 1"),
         ]),
         *((AlwaysKept(SVMRFESelector(1), 2, always=always), X, message) for always, message in [
-            ([1, 1], "expected in always different features of X, numbers from 0 to 29, got 1"), ([30], "got 30"),
+            ([1, 1], "expected always to list different features of X, numbers from 0 to 29, got 1"), ([30], "got 30"),
             ([-1], "got -1"), (["age"], "got 'age'"), ([True], "got True"),
             ([1, 2, 3], "expected at most n_features_to_select = 2 features in always, got 3"),
         ]),
@@ -204,16 +207,16 @@ TARGETS = [
     *((estimator, *case) for estimator in REGRESSED for case in [
         ("classification", VALUES, "expected classes, got 20 different real numbers, such as .*; take task='regressi"),
         ("regression", y, "expected numbers with task='regression', got '?(np.str_\\('|)(spam|ham)"),
-        ("regression", np.full(N, 7), "expected numbers that differ, got 7.0 only, n_samples = 20"),
-        ("auto", np.full(N, 0.5), "expected numbers that differ, got 0.5 only"),
-        ("auto", VALUES.astype(object), "Unknown label type. Expected classes as texts or numbers, got .* dtype obj"),
+        ("regression", np.full(N, 7), "expected different numbers, got 7.0 only, n_samples = 20"),
+        ("auto", np.full(N, 0.5), "expected different numbers, got 0.5 only"),
+        ("auto", VALUES.astype(object), "Unknown label type. Expected classes as strings or numbers, got .* dtype obj"),
         ("regression", 1e200 * VALUES, "expected y whose largest absolute value is from 1e-140 to 1e.140, got .*e.200"),
         ("numbers", VALUES, "task must be one of auto, classification, regression, got 'numbers'"),
     ]),
     (SVMRFESelector(2, solver="libsvm"), "auto", VALUES, "expected solver 'auto' or 'ridge' for numbers"),
     (SVMRFESelector(2, solver="ridge"), "auto", y, "expected solver other than 'ridge' for classes, got 'ri"),
     (AlphaInvestingSelector(target="one_vs_rest"), "auto", VALUES,
-     "expected target 'codes' for numbers, got 'one_vs_rest'"),
+     "a numeric target needs target='codes', got 'one_vs_rest'"),
 ]  # fmt: skip
 
 
@@ -328,7 +331,7 @@ BUDGETS = [BSSSelector, LeverageScoreSelector, ApproximateBSSSelector, DualSetSe
 @pytest.mark.parametrize("cls", BUDGETS)
 def test_budgets_refuse_what_the_theorems_do(cls):
     for eps in (0.0, -0.1, 0.51, NAN):
-        with pytest.raises(ValueError, match=r"budget: expected eps in \(0, 1/2\], got"):
+        with pytest.raises(ValueError, match=r"budget: expected eps to be in \(0, 1/2\], got"):
             cls.budget(5, eps)
     with pytest.raises(ValueError, match="budget: expected rank >= 1, got 0"):
         cls.budget(0, 0.5)
@@ -336,11 +339,11 @@ def test_budgets_refuse_what_the_theorems_do(cls):
 
 def test_chances_and_shares_out_of_range():
     for delta in (0.0, 1.0, -1.0):
-        with pytest.raises(ValueError, match=r"budget: expected delta in \(0, 1\), got"):
+        with pytest.raises(ValueError, match=r"budget: expected delta to be in \(0, 1\), got"):
             LeverageScoreSelector.budget(5, 0.5, delta)
-        with pytest.raises(ValueError, match=r"redraws: expected delta in \(0, 1\), got"):
+        with pytest.raises(ValueError, match=r"redraws: expected delta to be in \(0, 1\), got"):
             AdaptiveRandomizedPivotingSelector.redraws(delta)
-    with pytest.raises(ValueError, match=r"budget: expected tail_share in \(0, 1\], got 0"):
+    with pytest.raises(ValueError, match=r"budget: expected tail_share to be in \(0, 1\], got 0"):
         RandomlyPivotedQRSelector.budget(3, 0.5, tail_share=0)
 
 
@@ -372,7 +375,7 @@ THIRDS = np.arange(40) % 3
 EARLY = {  # what stops early; rows and labels; what it says
     **{f"libsvm, {rows.shape[1]} columns, {classes} classes": (
         LibsvmSVM(max_iter=3), rows, np.arange(40) % classes,
-        "LibsvmSVM: expected LIBSVM to converge, got none after max_iter = 3 iterations; scale the columns")
+        "LibsvmSVM: LIBSVM did not converge after max_iter = 3 iterations; scale the columns")
        for rows in (TALL, MIXED) for classes in (2, 3)},
     "hinge": (HingeSVM(1e-3, max_iter=2), MIXED, None,
               r"^HingeSVM: expected .* of at most 1e-06, got .* after 2 Newton"),
@@ -385,7 +388,7 @@ EARLY = {  # what stops early; rows and labels; what it says
     "lasso": (LassoSelector(penalty=1e-4, max_iter=1), MIXED, MIXED[:, 1] + MIXED[:, 2] ** 2,
               "Objective did not converge"),
     "elimination": (SVMRFESelector(5, step=0.5), *with_an_id(),
-                    "SVMRFESelector: expected LIBSVM to converge, got none after max_iter = 1000000 iterations in .* "
+                    "SVMRFESelector: LIBSVM did not converge after max_iter = 1000000 iterations in .* "
                     "of 3 rounds; scale the columns to one range"),
 }  # fmt: skip
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_classif, f_regression
+from sklearn.linear_model import LogisticRegression, RidgeClassifierCV, RidgeCV
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from provsel import selectors
@@ -53,6 +55,89 @@ class TestCrossValidatedSize:
         selector = selectors.CrossValidatedSize(selectors.SVMRFESelector(1), most=4, model=LogisticRegression(), cv=3)
         of_view = selector.fit_view(TrainingView(X, y)).indices_.tolist()
         assert selector.fit(X, y).indices_.tolist() == of_view
+
+    @pytest.mark.parametrize(
+        ("sizes", "numbers"), [([1.0], [20]), ([0.25, 3, 1.0], [3, 5, 20]), ([0.01, 1], [1]), ([0.5, 10], [10])]
+    )
+    def test_a_fraction_is_one_of_the_features(self, sizes, numbers):
+        assert (
+            selectors.CrossValidatedSize(selectors.FTestSelector(1), sizes=sizes).fit(X, y).sizes_.tolist() == numbers
+        )
+
+    @pytest.mark.parametrize("size", [0, 21, True, 1.5, 0.0, -0.5, float("nan"), "5", None])
+    def test_what_is_no_size_is_refused(self, size):
+        selector = selectors.CrossValidatedSize(selectors.FTestSelector(1), sizes=[2, size])
+        with pytest.raises(
+            ValueError, match=rf"CrossValidatedSize: .*n_features = 20, or fractions of it, got {size!r}\."
+        ):
+            selector.fit(X, y)
+
+    @pytest.mark.filterwarnings("ignore:Features", "ignore:invalid value")  # of the constant column, by scikit-learn
+    @pytest.mark.parametrize("numbers", [False, True])
+    def test_the_choice_is_that_of_nested_loops_in_scikit_learn(self, numbers):
+        """Rows are few, of three unequal classes, with a constant column and one that is there twice."""
+        rng = np.random.default_rng(4)
+        rows = rng.standard_normal((53, 12))
+        rows[:, 7] = 1.0
+        rows[:, 9] = rows[:, 2]
+        strength = rows[:, 2] + 0.5 * rows[:, 4] + rng.standard_normal(53)
+        target = strength if numbers else np.digitize(strength, [-1.2, 1.0])
+        judge = RidgeCV([0.1, 10.0]) if numbers else RidgeClassifierCV([0.1, 10.0], class_weight="balanced")
+        scoring = "r2" if numbers else "balanced_accuracy"
+        splitter = KFold(3) if numbers else StratifiedKFold(3)
+        statistic = f_regression if numbers else f_classif
+        best_mean, best_size = -np.inf, None
+        for size in (2, 5, 12):
+            pipeline = make_pipeline(SelectKBest(statistic, k=size), clone(judge))
+            mean = cross_val_score(pipeline, rows, target, cv=splitter, scoring=scoring).mean()
+            if mean > best_mean:
+                best_mean, best_size = mean, size
+        fitted = selectors.CrossValidatedSize(
+            selectors.FTestSelector(1), sizes=[2, 5, 1.0], model=judge, cv=3, scoring=scoring, rule="best"
+        ).fit(rows, target)
+        assert fitted.n_features_ == best_size
+        np.testing.assert_allclose(fitted.mean_scores_.max(), best_mean)
+
+    def test_fits_on_one_view_share_what_is_equal_and_give_what_each_gives_alone(self):
+        rng = np.random.default_rng(5)
+        rows = rng.standard_normal((40, 30))
+        target = np.digitize(rows[:, 0] - rows[:, 8], [-0.5, 1.0])
+        around = [
+            selectors.FTestSelector(1),
+            selectors.RankTestSelector(1),
+            selectors.BSSSelector(1, rank=2),  # its columns are weighted: other scores than those of equal columns
+            selectors.SVMRFESelector(1),
+            selectors.UniformSelector(1, random_state=3),
+        ]
+        judges = [RidgeClassifierCV([1.0]), RidgeClassifierCV([1.0], class_weight="balanced")]
+        searches = [
+            selectors.CrossValidatedSize(selector, sizes=[4, 0.5, 1.0], model=judge, scoring=scoring, cv=3)
+            for selector in around
+            for judge in judges
+            for scoring in ("accuracy", "balanced_accuracy")
+        ]
+        alone = [clone(search).fit(rows, target) for search in searches]
+        for order in (searches, searches[::-1]):
+            view = TrainingView(rows, target)
+            together = {id(search): clone(search).fit_view(view) for search in order}
+            for search, single in zip(searches, alone, strict=True):
+                fitted = together[id(search)]
+                np.testing.assert_array_equal(fitted.fold_scores_, single.fold_scores_)
+                np.testing.assert_array_equal(fitted.indices_, single.indices_)
+                np.testing.assert_array_equal(fitted.weights_, single.weights_)
+
+    def test_equal_columns_are_judged_once(self):
+        class Counted(RidgeClassifierCV):
+            fits = 0
+
+            def fit(self, X, y):
+                type(self).fits += 1
+                return super().fit(X, y)
+
+        view = TrainingView(X, y)
+        for selector in (selectors.FTestSelector(1), selectors.UniformSelector(1, random_state=0)):
+            selectors.CrossValidatedSize(selector, sizes=[1.0], model=Counted(), cv=3).fit_view(view)
+        assert Counted.fits == 3  # all features, whoever selects them
 
 
 class TestAlwaysKept:

@@ -116,7 +116,7 @@ def test_random_selectors_draw_anew_on_each_half():
     assert selector.scores_.sum() == pytest.approx(selector.n_per_half_)
 
 
-@pytest.mark.filterwarnings("ignore:.*expected features that the method keeps, got none:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*the method keeps none:UserWarning")
 def test_few_false_features_are_kept_where_nothing_is_informative_and_most_true_ones_where_some_are():
     """Theorem 1 by simulation; with every feature that is ever kept, as a negative control, the bound is broken."""
     false, ever, true = [], [], []
@@ -190,7 +190,7 @@ def test_the_certificate_promises_for_the_own_number_only():
     assert record.bound == selector.false_bound_ >= record.unimodal_bound >= record.concave_bound > 0
     loose = StabilitySelector(expected_false=300.0, threshold=0.51, random_state=0).fit(X, NUMBERS)
     assert certify(loose, X, also=[FalseSelections]).false_selections.state == "vacuous"
-    with pytest.warns(UserWarning, match="expected features that the method keeps, got none of 30; kept the best one"):
+    with pytest.warns(UserWarning, match="the method keeps none of 30 features; kept the best one"):
         none = StabilitySelector(threshold=1.0, random_state=0).fit(X, np.random.default_rng(9).standard_normal(60))
     for unbounded in (StabilitySelector(2, random_state=0).fit(X, NUMBERS), none, UniformSelector(3).fit(X)):
         record = certify(unbounded, X, also=[FalseSelections]).false_selections
@@ -201,7 +201,11 @@ def test_the_certificate_promises_for_the_own_number_only():
 @pytest.mark.parametrize(
     ("selector", "message"),
     [
-        (LassoSelector(), r"expected selector None, or .* got LassoSelector\(\); .* goes into AtSize"),
+        (
+            LassoSelector(),
+            r"expected selector None, or .* got LassoSelector\(\); .* wrap a method that chooses its "
+            r"own number",
+        ),
         ("lasso", "expected selector None, or a provsel selector with n_features_to_select, got 'lasso'"),
     ],
 )
@@ -211,5 +215,5 @@ def test_selectors_that_take_no_number(selector, message):
 
 
 def test_too_few_rows_to_halve():
-    with pytest.raises(ValueError, match="expected at least four rows, to halve them, got n_samples = 3"):
+    with pytest.raises(ValueError, match=r"expected at least four rows, .*, got n_samples = 3"):
         StabilitySelector().fit(X[:3], NUMBERS[:3])

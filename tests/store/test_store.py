@@ -138,7 +138,7 @@ def test_a_file_that_was_cut_is_set_aside(one_file, caplog):
         for name in (path, path.with_name("another.parquet")):  # of another program, without a digest
             caplog.clear()
             assert reading(store, name, whole[:length]) is None
-            assert f"store file {name}: expected a whole Parquet file, got" in caplog.text
+            assert f"store file {name}: expected a complete Parquet file, got" in caplog.text
             assert ".damaged, its trials will be run again" in caplog.text
     assert reading(store, path, whole) == expected
 
@@ -159,8 +159,8 @@ def test_files_of_others_are_set_aside_or_passed_over(store, caplog):
     assert "left where it is, its trials are left out" in caplog.text
     assert len(store.keys()) == 2
     assert len(list(store.folder.glob("*.damaged"))) == 9
-    assert "without the column cell, with one twice" in caplog.text
-    assert r"a column '\x1b[31m', which no measure can have" in caplog.text
+    assert "a footer that lacks the column cell, names a column twice" in caplog.text
+    assert r"a column '\x1b[31m', a name that measures cannot use" in caplog.text
     assert store.damaged_note().startswith(f"store {store.folder}: damaged files were set aside: 9 (named0-")
 
 
@@ -204,7 +204,11 @@ def test_a_file_that_the_system_does_not_give_is_not_called_damaged(number, stor
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", refuse)
-        with pytest.raises(OSError, match=rf"store file {path}: expected to read it, got '.*'; it stays in place"):
+        with pytest.raises(
+            OSError,
+            match=rf"store file {path}: it could not be read: '.*'; the file was left in "
+            rf"place",
+        ):
             store.keys()
     assert len(store.keys()) == 2
 
@@ -335,7 +339,7 @@ def test_a_file_is_checked_once_and_again_when_it_changes(tmp_path):
     table = pa.Table.from_pylist(swapped, schema=SCHEMA)
     pq.write_table(table, tmp_path / "merged.parquet")  # a name that says nothing about its bytes
     n_wrong = sum(record["fold"] < 2 for record in records)
-    message = rf"merged\.parquet: expected trials whose keys, .* got {n_wrong} of {len(records)} that do not, such as"
+    message = rf"merged\.parquet: expected keys, .*, got {n_wrong} of {len(records)} that do not, such as"
     for read in (store.keys, store.query, store.read):
         with pytest.raises(ValueError, match=message):
             read()

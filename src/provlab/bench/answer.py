@@ -1,4 +1,4 @@
-"""The sentences that `select`, `run`, `compare` and `rank` begin with: nothing is said beyond what intervals carry."""
+"""The opening sentences of `select`, `run`, `compare` and `rank`; they claim no more than the intervals support."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Words:
     is_percent : bool
     decimals : int
     sign : float
-        1 where less is better, -1 where more is.
+        1 if lower is better, -1 if higher is better.
     """
 
     measure: str
@@ -64,7 +64,7 @@ class Words:
         return "" if math.isnan(value) else f"{value:,.{self.decimals}f}"
 
     def signed(self, value: float) -> str:
-        """Return a difference; one that is rounded to 0 has no sign."""
+        """Return a difference; a difference that rounds to 0 has no sign."""
         if math.isnan(value):
             return ""
         return f"{round(value, self.decimals) + 0.0:+,.{self.decimals}f}"
@@ -84,7 +84,7 @@ class Words:
         return f"{named} ({INTERVAL} {self.interval(estimate.low, estimate.high)})"
 
     def short(self, estimate: Estimate) -> str:
-        """Return a value with its interval, beside another one that says what they are."""
+        """Return a value with its interval, in short form after another one."""
         return f"{self.value(estimate.value)} ({self.interval(estimate.low, estimate.high)})"
 
     def amount(self, difference: float) -> str:
@@ -98,7 +98,7 @@ class Words:
 
 
 def limits(measure: str) -> tuple[float, float]:
-    """Return the least and the largest value of a measure as it is shown: no interval goes beyond."""
+    """Return the smallest and the largest possible value of a measure, which bound all intervals."""
     if measure == "error":
         return 0.0, 100.0
     if UP_TO_ONE.match(measure):
@@ -107,7 +107,7 @@ def limits(measure: str) -> tuple[float, float]:
 
 
 def joined(names: Sequence[str]) -> str:
-    """Return some names in a sentence, or how many there are of more than `NAMES_SHOWN`."""
+    """Return names for a sentence, or their number if there are more than `NAMES_SHOWN`."""
     if len(names) > NAMES_SHOWN:
         return f"{len(names)} methods"
     if len(names) == 1:
@@ -118,7 +118,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def is_or_are(names: Sequence[str]) -> str:
-    """Return the verb of a sentence about some names."""
+    """Return the verb that agrees with the number of names."""
     return "is" if len(names) == 1 else "are"
 
 
@@ -144,7 +144,7 @@ def beside_reference(subject: str, reference: str, verdict: str, difference: str
 
 
 def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | None, of_all: str) -> str:
-    """Return which methods cannot be told apart from the best, which differ from all features, and what would be seen.
+    """Return which methods tie with the best, which differ from all features, and the detectable difference.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
         Of the methods that select.
     words : Words
     to_all : DataFrame or None
-        Their differences to all features, see `FoldDifferences.to`; None where these were not run.
+        Their differences to all features, see `FoldDifferences.to`; None if these were not run.
     of_all : str
         What all features are called.
     """
@@ -203,19 +203,19 @@ def _beside_best(best: str, n_others: int, n_worse: int) -> str:
 def of_methods(
     folds: FoldDifferences, estimates: pd.DataFrame, words: Words, all_name: str = "", of_all: str = "all features"
 ) -> list[str]:
-    """Return the sentences of a table of methods: the best, what all features cost, and what cannot be told apart.
+    """Return the sentences of a table of methods: the best, the error with all features, and ties.
 
     Parameters
     ----------
     folds : FoldDifferences
-        Of all methods that have numbers, all features among them where they were run.
+        All methods with results, including all features if they were run.
     estimates : DataFrame
         Index: the methods. value, low and high.
     words : Words
     all_name : str, optional
         The method that keeps all features.
     of_all : str
-        What all features are called in a sentence.
+        The name of all features in a sentence.
     """
     has_all = all_name in folds.values
     methods = folds
@@ -244,7 +244,7 @@ def of_methods(
 
 
 def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list[str]:
-    """Return on how many data sets each method is the best, or cannot be told apart from the best there."""
+    """Return on how many data sets each method is the best, or cannot be told apart from the best."""
     counts: dict[str, int] = {}
     detectable = []
     for folds in by_dataset.values():
@@ -270,7 +270,7 @@ def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list
 
 
 def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_domains: int) -> list[str]:
-    """Return how a method stands beside all features, and beside each other method of a benchmark.
+    """Return how a method compares with all features, and with each other method of a benchmark.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_d
     words : Words
     all_name : str
     n_domains : int
-        Of the benchmark's data sets: each is one observation.
+        Unit of comparison: each is one observation.
     """
     sentences = []
     others = pairs.drop(index=all_name, errors="ignore")

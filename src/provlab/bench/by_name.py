@@ -1,4 +1,4 @@
-"""Selectors and models by the names that `selector=` and `model=` have, for callers in Python."""
+"""Selectors and models by the names used in `selector=` and `model=`, for callers in Python."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from provlab.project.components import build
 
 
 def selectors_by_name(methods: Any) -> Any:
-    """Return a mapping of names to selectors, where names stand for files of conf/selector; all else as it is.
+    """Return a mapping of names to selectors; names refer to files of conf/selector, other values are unchanged.
 
-    Each that is asked for a number of features keeps half of the columns.
+    Each selector that takes a number of features keeps half of the columns.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def selectors_by_name(methods: Any) -> Any:
     Raises
     ------
     ValueError
-        A name that no selector has.
+        If no selector has a name.
     """
     if isinstance(methods, str):
         methods = [name.strip() for name in methods.split(",")]
@@ -34,7 +34,7 @@ def selectors_by_name(methods: Any) -> Any:
 
 
 def model_by_name(model: Any) -> Any:
-    """Return the model of a file of conf/model, where a name stands for it; all else as it is."""
+    """Return the model that a name of conf/model refers to; other values are unchanged."""
     return _built("model", model)
 
 

@@ -1,7 +1,7 @@
-"""A card for each data set of the larger benchmark: what it is, and how hard. `provsel reference --cards` writes them.
+"""A card for each data set of the larger benchmark: content and difficulty. `provsel reference --cards` writes them.
 
-Errors are of a random forest, of a linear model and of a tree on the best single column, over five folds of the set's
-own protocol, with its preparation: balanced errors, or 1 - R^2 of real targets.
+Errors are those of a random forest, a linear model, and a tree on the best single column, over five folds of the set's
+own protocol and preparation: balanced errors, or 1 - R^2 for numeric targets.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Rows(NamedTuple):
 
 
 def write_cards(datasets: Mapping[str, PanelDataset], folder: Path) -> Iterator[str]:
-    """Write a card for each data set, and yield the names of those that are new; one for the same data stays.
+    """Write a card for each data set, and yield the new names; cards of unchanged data stay.
 
     Columns are those of `description`, and: task, folds, see `larger.yaml`; prepared, columns that are left in the fold
     with the fewest; repeated, rows that equal an earlier one, which are left out; constant, columns of one value;
     missing, share of the values; texts, columns of categories; groups, their number; error_forest, error_linear and
     error_column; column, the best one; guessing, the error of the most frequent class or the mean; state, see
-    `state_of`. A data set whose files are not here has no card.
+    `state_of`. A data set whose files are missing gets no card.
     """
     path = folder / CARDS
     stored = pd.read_csv(path, keep_default_na=False).to_dict("records") if path.is_file() else []
@@ -83,7 +83,7 @@ def _write(datasets: Mapping[str, PanelDataset], cards: Mapping[str, Any], path:
 
 
 def card(name: str, entry: PanelDataset) -> dict[str, Any]:
-    """Return the card of a data set, which is loaded."""
+    """Load a data set and return its card."""
     with warnings.catch_warnings():
         # of categories that no training row has, of classes with fewer rows than inner folds, and of steps of a solver
         warnings.simplefilter("ignore", UserWarning)
@@ -122,10 +122,10 @@ def _card(name: str, entry: PanelDataset) -> dict[str, Any]:
 
 
 def state_of(errors: Mapping[str, float], guessing: float) -> str:
-    """Return whether a set tells methods apart by their errors.
+    """Return whether the errors on a data set can distinguish methods.
 
-    "ceiling": hardly any error is left; "chance": hardly better than guessing; "one column": a single column does as
-    well as all, within a point; else "ok". The first two carry no verdict on errors.
+    "ceiling": almost no error remains; "chance": hardly better than guessing; "one column": one column is as good as
+    all, within a point; else "ok". In the first two states errors support no verdict.
     """
     least = min(errors["error_forest"], errors["error_linear"])
     if least < CEILING:
@@ -136,7 +136,7 @@ def state_of(errors: Mapping[str, float], guessing: float) -> str:
 
 
 def _n_repeated(dataset: Mapping[str, Any], data: Dataset) -> int:
-    """Return how many rows equal an earlier one: of all that there are where these are left out, else of those here."""
+    """Return how many rows equal an earlier one, counted before repeated rows were left out."""
     if dataset.get("distinct_rows"):
         data = load_from({key: value for key, value in dataset.items() if key not in SAMPLE})
     return data.n_rows - sampled(data, **{**SAMPLE, "distinct_rows": True}).n_rows
@@ -172,9 +172,9 @@ def _linear(data: Dataset) -> Any:
 
 
 def _rotated(rows: Rows) -> Rows:
-    """Return the rows in coordinates of the span of the training rows, where these are fewer than the columns.
+    """Return the rows in coordinates of the training rows' span, if there are fewer rows than columns.
 
-    A linear model whose penalty is the squared length of its vector predicts the same from them.
+    A linear model with a squared penalty predicts the same from these coordinates.
     """
     n, d = rows.train.shape
     if d <= n:
@@ -187,7 +187,7 @@ def _rotated(rows: Rows) -> Rows:
 
 
 def _best_column(data: Dataset, folds: list[Rows]) -> tuple[str, float]:
-    """Return the column on which a tree errs least, and its error."""
+    """Return the column whose one-column tree has the smallest error, and that error."""
     first = folds[0]
     score = f_regression if data.is_regression else f_classif
     strength = np.nan_to_num(score(first.train, first.y)[0], posinf=np.inf)

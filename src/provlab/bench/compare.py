@@ -1,4 +1,4 @@
-"""Compare selectors on arrays in hand: the same trials and the same store as an experiment's, from Python."""
+"""Compare selectors on arrays from Python, with the same trials and the same store as experiments."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DIFFERENCE = ["difference", "difference_low", "difference_high", "p"]
 
 
 class Comparison(pd.DataFrame):
-    """What `compare` returns: a frame with a figure of its errors, or of the measure that it compares by.
+    """The result of `compare`: a frame with a figure of its errors, or of another measure.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Comparison(pd.DataFrame):
     folds : tuple of int
         Repeats, and folds of each.
     answer : list of str
-        The best method, what cannot be told apart from it, and what difference these folds would show.
+        The best method, the methods that tie with it, and the difference that these folds can detect.
     """
 
     _metadata: ClassVar = ["headline", "features", "folds", "answer"]
@@ -66,14 +66,14 @@ class Comparison(pd.DataFrame):
         return pd.DataFrame  # a part of it is no comparison
 
     def __str__(self) -> str:
-        """Return the answer, then the table as text: the measure, its interval, the difference to the first, its p."""
+        """Return the answer and the table as text: the measure, its interval, the difference to the first, its p."""
         table = f"{aligned_text(_shown(self))}{wrapped(_notes(self))}"
         return f"{wrapped(self.answer)}\n\n{table}" if self.answer else table
 
     __repr__ = __str__
 
     def draw(self) -> Any:
-        """Return a Matplotlib figure of the measure that is compared, with 95 % intervals of its mean."""
+        """Return a Matplotlib figure of the compared measure, with 95 % intervals of its mean."""
         from provlab.report.figures.curves import dots
         from provlab.report.figures.style import ON_A_PAGE
 
@@ -95,7 +95,7 @@ class Comparison(pd.DataFrame):
 
 
 def _shown(comparison: Comparison) -> pd.DataFrame:
-    """Return what is printed of a comparison, as texts: what decides comes first, in 80 columns with short names."""
+    """Return the printed columns of a comparison as strings, the deciding ones first, with names for 80 columns."""
     headline = comparison.headline
     signed = "{:+.2f}" if headline.unit else "{:+.4f}"
     low = _texts(comparison["low"], headline.text)
@@ -113,7 +113,7 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
 
 
 def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
-    """Return values as texts, empty where there is none."""
+    """Return values as strings, empty where there is none."""
     texts = pd.Series("", values.index)
     is_known = values.notna()
     texts[is_known] = [visible_line(text_of(value)) for value in values[is_known]]
@@ -121,7 +121,7 @@ def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """Return what stands below the table: what the difference is, further columns, and why methods failed."""
+    """Return the notes below the table: the meaning of the difference, further columns, and why methods failed."""
     printed = (comparison.headline.column, "low", "high", "difference", "p", "n_selected", "stability")
     further = [name for name in comparison.select_dtypes("number") if name not in printed]
     first = visible_line(str(comparison.index[0]))
@@ -159,59 +159,59 @@ def compare(
     n_jobs: int = 1,
     console: Console | None = None,
 ) -> Comparison:
-    """Cross-validate a model on what each of some selectors chooses, or find that in the store.
+    """Cross-validate a model on the features of each selector, or read the results from the store.
 
-    Folds are the same for all methods; each method that draws is repeated in each fold. What is computed is stored
-    trial by trial: the same call computes nothing, an interrupted one resumes, and other calls share what they have in
-    common. `provsel report` shows each comparison, with figures and all features.
+    Folds are the same for all methods; random methods are repeated in each fold. Results are stored trial by trial:
+    repeating a call computes nothing, an interrupted call resumes, and other calls share common trials. `provsel
+    report` shows each comparison, with figures and all features.
 
     Parameters
     ----------
     X : array-like, sparse or DataFrame of shape (n_samples, n_features)
-        Columns of texts and missing values need a `preparation`.
+        Text columns and missing values need a `preparation`.
     y : array-like of shape (n_samples,)
-        Classes, as texts or numbers, or real numbers to be predicted.
+        Classes, as strings or numbers, or a numeric target.
     methods : mapping, sequence of str or str
         Name -> unfitted selector or transformer; or names of `provsel list selectors`, which keep half of the columns.
-        The first is the one that the others are compared with. Classes and
-        functions of yours are known by the code of their module or script; in a notebook by their own, so that what
-        they call there should not change, or else their `algorithm_version`.
+        The others are compared with the first. Your own classes and functions are identified by the code of their
+        module or script; in a notebook by their own code, so raise `algorithm_version` when a function that they call
+        changes.
     model : classifier, regressor or str, optional
         Trained on what was selected. By default `LibsvmSVM()` for classes, scikit-learn's `LinearSVC(dual=False)` for
         more than 20,000 rows of them, and its `Ridge()` for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is where its numbers may be either, see `provlab.data.loaders.file.load`.
+        The kind of target if y has numbers that may be either, see `provlab.data.loaders.file.load`.
     preparation : str or transformer, optional
-        What is done to the columns before the selection, fitted on the training rows of each fold: "impute", "one_hot",
-        "standardise", "range" or "robust", see `provlab.run.preparation.TablePreparation`, or a scikit-learn
+        Transformation of the columns before the selection, fitted on the training rows of each fold: "impute",
+        "one_hot", "standardise", "range" or "robust", see `provlab.run.preparation.TablePreparation`, or a scikit-learn
         transformer.
     setting : {"unsupervised", "supervised", "unsupervised_with_center"}, default="unsupervised"
         Select on all training rows, or on the support vectors of the model on all features.
     cv : {"kfold", "leave_one_group_out", "time_order"}, int, splitter, iterable or array, default="kfold"
         How rows are split: into `n_splits` folds, with classes in equal shares and groups whole; by groups, each tested
-        once; or in their order, with training rows before test rows. A number is that of folds. A splitter, or an
-        iterable of (training rows, test rows), is used as by scikit-learn, once; a splitter that draws and has no
-        `random_state` gets a seed. An array of shape (n_samples,) says for each row the fold that tests it, or -1 for
-        rows that are never tested.
+        once; or in their order, with training rows before test rows. A number is the number of folds. A splitter, or an
+        iterable of (training rows, test rows), is used once, as in scikit-learn; a random splitter without
+        `random_state` gets a seed. An array of shape (n_samples,) gives the test fold of each row, or -1 for rows that
+        are never tested.
     groups : array-like of shape (n_samples,), optional
         Rows of one group, such as a patient, are never in training and test rows at once.
     sample_weight : array-like of shape (n_samples,), optional
         For models and measures that take weights.
     scoring : str, callable, sequence of str or mapping, optional
         Scorers of scikit-learn by name, one of `make_scorer`, a function of (model, X, y), or a mapping of names to
-        these. The first is what is compared, in place of the error, or of R^2. X are the test rows as the model takes
-        them, and y their labels.
+        these. The first replaces the error, or R^2, in the comparison. X holds the test rows in the form the model
+        takes, and y their labels.
     n_splits, repeats, draws : int
-        Folds; repeats of "kfold", with other folds; draws in each fold of a method that draws.
+        Number of folds; repeats of "kfold" with new folds; draws of a random method in each fold.
     seed : int, default=0
     feature_names : sequence of str, optional
         By default the columns of a DataFrame, or numbers from 1.
     name : str, default="data"
-        Of the data, in messages and on pages.
+        Name of the data in messages and on pages.
     results : path, default="results"
-        Folder of the store, and of the data.
+        Folder of the store and of the data.
     n_jobs : int, default=1
-        Worker processes. More than one needs classes that they can import: of provsel, or of modules that the project
+        Worker processes. More than one process needs importable classes: of provsel, or of modules that the project
         trusts.
     console : rich.console.Console, optional
         For progress, by default standard error.
@@ -221,16 +221,15 @@ def compare(
     Comparison
         Index: the names. Columns: the measure (error in percent, r2 or a scorer), its mean over folds; sd; low and
         high, the 95 % interval of the mean; n_selected; cpu, mean seconds of a selection with what it shares;
-        difference to the first, from difference_low to difference_high, its 95 % interval, with p, two-sided, both by
-        the corrected t-test, of each method alone: of many methods some are below 5 % by chance, and what is printed
-        says how often one is; stability of the selected features, from stability_low to stability_high, its 95 %
-        interval for new rows; trials; and further measures. The attribute `features` names what each method selected,
-        and `draw_features` shows how often.
+        difference to the first, with its 95 % interval from difference_low to difference_high and its two-sided p, by
+        the corrected t-test and not adjusted for the number of methods, of which the output warns; stability of the
+        selected features, from stability_low to stability_high, its 95 % interval for new rows; trials; and further
+        measures. The attribute `features` names what each method selected, and `draw_features` shows how often.
 
     Raises
     ------
     ValueError
-        Bad data, or a trial that failed: what worked is stored.
+        For bad data, or if a trial failed; successful trials are stored.
 
     References
     ----------
@@ -290,23 +289,26 @@ def compare(
 
 
 def _check_estimators(methods: Any, model: Any, preparation: Any) -> None:
-    """Refuse what is no mapping of unfitted estimators."""
+    """Raise unless `methods` is a mapping of names to unfitted estimators."""
     if not isinstance(methods, Mapping) or not methods:
         raise ValueError(
-            f'compare: expected a mapping of names to selectors, got {methods!r:.80}; such as {{"RFE": RFE(...)}}.'
+            f'compare: expected a mapping of names to selectors, got {methods!r:.80}; pass {{"RFE": RFE(...)}}.'
         )
     estimators = list(methods.items())
     if model is not None:
         estimators.append(("model", model))
     for name, estimator in estimators:
         if not isinstance(estimator, BaseEstimator):
-            raise ValueError(f"compare: {name}: expected an unfitted estimator, got {estimator!r:.80}; call the class.")
+            raise ValueError(
+                f"compare: {name}: expected an instance of an estimator, got {estimator!r:.80}; write "
+                f"it with its arguments, such as RFE(...)."
+            )
     if not isinstance(preparation, BaseEstimator | str | None):
         raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
 
 
 def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
-    """Return the protocol that an argument `cv` means, and its settings."""
+    """Return the protocol for the argument `cv`, and its settings."""
     if isinstance(cv, int) and not isinstance(cv, bool):
         cv, n_splits = "kfold", cv
     if isinstance(cv, str) and cv in SPLITS:
@@ -322,7 +324,7 @@ def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
 
 
 def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:
-    """Write a run, and return a line a method, with the difference to the first, fold by fold."""
+    """Write a run, and return a line per method, with the difference to the first, fold by fold."""
     table = RunTable(run, store)
     table.write(results / RUNS_FOLDER / run.name, formats=())
     lines = table.frame.set_index("method").rename_axis(None)

@@ -1,4 +1,4 @@
-"""Arrays in hand as a file, in a folder named by its content: trials are known by the SHA-256 of their data's file.
+"""Arrays saved as a file in a folder named by its content, because the SHA-256 of the data file identifies trials.
 
 Worker processes, audits and pages of features read the file; the same arrays are written once.
 """
@@ -38,7 +38,7 @@ def write_data(
 ) -> dict[str, Any]:
     """Write data below a folder, and return the settings of `dataset=file` that read them.
 
-    Numbers become arrays, and a table with texts a Parquet file.
+    Numbers become arrays, and a table with text columns becomes a Parquet file.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def write_data(
     Raises
     ------
     ValueError
-        For what is no table with a label in each row.
+        Unless the data are a table with a label in each row.
     """
     if hasattr(X, "to_pandas"):
         X = X.to_pandas()
@@ -69,7 +69,7 @@ def write_data(
 
 
 def _vectors(subject: str, y: Any, beside: Mapping[str, Any], n_samples: int) -> Vectors:
-    """Return the labels and what stands beside them, after checking that each row has a value."""
+    """Return the labels, groups and other columns, after checking that each row has a value."""
     if np.ndim(y) == 2 and np.shape(y)[1] == 1:
         y = np.ravel(y)
     labels = known_labels(subject, y)
@@ -91,16 +91,14 @@ def _vectors(subject: str, y: Any, beside: Mapping[str, Any], n_samples: int) ->
 
 
 def _column_names(subject: str, X: Any, feature_names: Sequence[str] | None) -> list[str] | None:
-    """Return distinct names of the columns; None where nothing names them."""
+    """Return distinct names of the columns; None if they have no names."""
     columns = getattr(X, "columns", None) if feature_names is None else feature_names
     if columns is None:
         return None
     names = [str(column) for column in columns]
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise ValueError(
-            f"{subject}: expected distinct names of columns, got {repeated[0]!r} more than once; rename one."
-        )
+        raise ValueError(f"{subject}: expected distinct column names, got {repeated[0]!r} more than once; rename one.")
     return names
 
 
@@ -130,7 +128,7 @@ def _write_arrays(
 
 
 def _write_table(subject: str, X: pd.DataFrame, vectors: Vectors, folder: Path, name: str) -> dict[str, Any]:
-    """Write a table with texts, and the columns beside its features under names that none of these has."""
+    """Write a table with text columns; groups, weights and the like get names that no feature has."""
     longest = "_" * max(len(column) for column in X.columns)
     names = {role: f"{role}{longest}" if role in X else role for role in vectors}
     beside = pd.DataFrame({names[role]: vector for role, vector in vectors.items()})
@@ -142,7 +140,7 @@ def _write_table(subject: str, X: pd.DataFrame, vectors: Vectors, folder: Path, 
             content = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
         except pa.ArrowException as error:
             raise ValueError(
-                f"{subject}: expected columns of numbers or texts, got {error!s:.200}; convert it."
+                f"{subject}: expected columns of numbers or strings, got {error!s:.200}; convert it."
             ) from None
         with replacing(path) as temporary:
             pq.write_table(content, temporary)
@@ -151,7 +149,7 @@ def _write_table(subject: str, X: pd.DataFrame, vectors: Vectors, folder: Path, 
 
 
 def _path_of(folder: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Path:
-    """Return the absolute path of the file of some arrays, in a folder named by what they hold, which is made."""
+    """Create a folder named by the digest of the arrays, and return the absolute path of their file in it."""
     content = {}
     for part, array in arrays.items():
         content[part] = [str(array.dtype), list(array.shape), hashlib.sha256(array.tobytes()).hexdigest()]

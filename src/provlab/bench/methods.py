@@ -1,4 +1,4 @@
-"""The methods of the benchmark, as `methods.yaml` has them: how each is chosen."""
+"""The methods of the benchmark, as listed in `methods.yaml`, with their overrides."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class PanelMethod:
     Attributes
     ----------
     choose : tuple of str
-        Overrides that choose the selector. SIZE in them stands for the number of features that is asked for. HALF
-        stands for half of it, the rank of methods that approximate.
+        Overrides that choose the selector. SIZE in them stands for the requested number of features. HALF stands for
+        half of it, the rank of methods that approximate X.
     adapter : str
         Class of `provlab.bench.selectors`; `choose` then has further overrides.
     sizes : {"fixed", "at most", "own"}
-        "at most": fewer where draws repeat, or where no more can be had; "own" methods choose their number themselves.
+        "at most": fewer if draws repeat or no more are available; "own" methods choose their number themselves.
     multiclass : bool
-        Whether labels may be of more than two classes.
+        Whether labels may have more than two classes.
     version : str
-        Of the package, by default that of the panel.
+        Version of the package, by default that of the panel.
     name : str
         File of conf/selector where `choose` does not state it.
     """
@@ -52,11 +52,11 @@ class PanelMethod:
 
     @property
     def family(self) -> str:
-        """What kind of method it is, see `provlab.core.vocabulary.Described`."""
+        """The kind of method, see `provlab.core.vocabulary.Described`."""
         return family_of(self.selector_name)
 
     def overrides(self, size: int) -> list[str]:
-        """Return the overrides that choose the method, asked for `size` features."""
+        """Return the overrides that choose the method with `size` features."""
         overrides = list(self.choose)
         if self.adapter:
             n_features = "null" if self.sizes == "own" else "SIZE"
@@ -68,12 +68,12 @@ class PanelMethod:
         return [text.replace("SIZE", str(size)).replace("HALF", half) for text in overrides]
 
     def selector(self, size: int = 1) -> BaseSelector:
-        """Return the selector, asked for `size` features, not fitted."""
+        """Return the unfitted selector for `size` features."""
         selector: BaseSelector = build("selector", part_config("selector", self.overrides(size)))
         return selector
 
     def for_numbers(self) -> PanelMethod | None:
-        """Return the method as it selects by a target of numbers: provsel's own class; None where it needs classes."""
+        """Return the method for a numeric target, in provsel's own class; None if it needs classes."""
         choose = self.choose
         if self.adapter:
             number = "null" if self.sizes == "own" else "SIZE"
@@ -87,7 +87,7 @@ class PanelMethod:
         return method
 
     def installed(self) -> PanelMethod | None:
-        """Return the method with the version of its package that is installed; None where there is none."""
+        """Return the method with the installed version of its package; None if it is not installed."""
         if self.source == "provsel":
             return self
         version = installed_version(self.source)
@@ -128,8 +128,8 @@ def panel_methods() -> Mapping[str, PanelMethod]:
 def panel_names(names: Iterable[str]) -> list[str]:
     """Return names of methods of the panel for those of `selector=` and other spellings.
 
-    A method may be in the panel twice, asked for a number of features and with a number of its own. What means none
-    stays as it is.
+    A method may be in the panel twice, with a requested number of features and with its own. Unknown names are
+    unchanged.
     """
     methods = panel_methods()
     chosen: dict[str, None] = {}

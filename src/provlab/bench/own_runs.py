@@ -1,7 +1,7 @@
-"""Runs of your own: what `provsel run` and `compare` computed together, as the file run.json states it.
+"""Your own runs: the cells that `provsel run` or `compare` computed together, as listed in run.json.
 
-A run is a folder below results/runs. All numbers are computed from the store, so that the folder can be anybody's: a
-reader takes nothing but names and counts from its run.json.
+A run is a folder below results/runs. All numbers are computed from the store, so the folder need not be trusted: only
+names and counts are read from its run.json.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SECONDS = Headline("seconds", "seconds", "CPU seconds of a selection")
 
 
 def measure_headline(column: str) -> Headline:
-    """Return how a measure is shown: the error in percent, and others as the records have them."""
+    """Return the form in which a measure is shown: the error in percent, and others as in the records."""
     for headline in (ERROR, R2, SECONDS):
         if headline.column == column:
             return headline
@@ -42,23 +42,22 @@ def measure_headline(column: str) -> Headline:
 
 @dataclass(frozen=True)
 class RunCell:
-    """A line of a run's table, and which trials of the store it is about.
+    """A line of a run's table, and the trials of the store behind it.
 
     Attributes
     ----------
     id : str
-        SHA-256 of what the cell is.
+        SHA-256 of the cell's identity.
     method, size, label : str
-        For people: the method, the number of features that was asked for, "" where the method chooses it, and the data
-        set.
+        For people: the method, the requested number of features, "" if the method chooses it, and the data set.
     data, dataset : str and mapping
-        Identity of the data set, and its config, by which the names of features are found where the data are.
+        Identity and config of the data set, by which the names of features are found if the data are present.
     measures : tuple of str
         Columns of the records: the headline measure, and others.
     repeats, n_splits, draws : int
         Planned.
     reason : str
-        Why a trial failed when the cells were run, "" where none did.
+        Why a trial failed when the cells were run, "" if none did.
     """
 
     id: str
@@ -98,13 +97,13 @@ class RunCell:
 
     @property
     def headline(self) -> Headline:
-        """What the cell is judged by."""
+        """The measure by which the cell is judged."""
         return measure_headline(self.measures[0])
 
 
 @dataclass(frozen=True)
 class OwnRun:
-    """Some cells that were run together, and the command that runs them again; "" for a call from Python."""
+    """Cells that were run together, and the command that repeats the run; "" for a call from Python."""
 
     command: str
     cells: tuple[RunCell, ...]
@@ -128,15 +127,15 @@ class OwnRun:
 
     @property
     def title(self) -> str:
-        """Data sets and methods, as many as a heading has room for."""
+        """Data sets and methods, as many as fit into a heading."""
         methods = list(dict.fromkeys(cell.method for cell in self.cells))
         return f"{listed(self.datasets, 4)}: {listed(methods, 4)}"
 
 
 def read_runs(results: Path) -> tuple[dict[str, OwnRun], list[str]]:
-    """Return the runs below a results folder by their folders' names, the newest first, and what is wrong with others.
+    """Return the runs below a results folder by folder name, the newest first, and the errors of unreadable ones.
 
-    The folder may be anybody's: names and counts are checked, and no number is taken from it.
+    The folder may come from a stranger: names and counts are checked, and no result is read from it.
     """
     runs: dict[str, OwnRun] = {}
     problems = []

@@ -1,7 +1,7 @@
-"""The panel: which cells it has, and their trials as its frame.
+"""The panel: its cells, and their trials as a frame.
 
-Each cell is an ordinary one, with an ordinary key: a data set of `datasets.yaml`, a method of `methods.yaml` asked for
-one of the sizes of `panel.yaml`, one of its models, and the protocol `benchmark`.
+Each cell is ordinary, with an ordinary key: a data set of `datasets.yaml`, a method of `methods.yaml` at one of the
+sizes of `panel.yaml`, one of its models, and the protocol `benchmark`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from provlab.core.composition import Composer
 from provlab.core.frames import planned_trials
 from provlab.core.plan import cells_of, feature_names_of, load_from, places_of_first
 from provlab.core.protocols import AbstractStatedFolds
-from provlab.core.store import TrialReader
+from provlab.core.snapshot import TrialReader
 from provlab.data.loaders.tables import table_entries
 from provlab.project.documents import read_as, read_plain_yaml, read_record
 from provlab.project.messages import did_you_mean
@@ -48,15 +48,14 @@ class PanelDataset:
     Attributes
     ----------
     choose : tuple of str
-        Overrides that choose the data set, and its preparation where it is not standardised.
+        Overrides that choose the data set, and its preparation unless it is standardised.
     domain : str
     source : str
-        Of the rows: no two sets of the panel share one, but in the larger panel.
+        Source of the rows, which no two sets of the panel share, except in the larger panel.
     support : int
-        Number of columns that the labels depend on: the first of the data set without `shuffle_columns`. 0 where that
-        is not known.
+        Number of columns that the labels depend on: the first of the data set without `shuffle_columns`. 0 if unknown.
     folds : str
-        How its rows are split, a name in `larger.yaml`; "twice" are those of `panel.yaml`.
+        How its rows are split, a name in `larger.yaml`; "twice" stands for the folds of `panel.yaml`.
     task : {"classification", "regression"}
     """
 
@@ -70,7 +69,7 @@ class PanelDataset:
 
 @dataclass(frozen=True)
 class PanelProtocol:
-    """What `panel.yaml` says: overrides of all cells, sizes, overrides of each model, and sets of the quick panel."""
+    """The content of `panel.yaml`: overrides of all cells and of each model, sizes, and sets of the quick panel."""
 
     choose: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -81,7 +80,7 @@ class PanelProtocol:
 
 @dataclass(frozen=True)
 class LargerPanel:
-    """What `larger.yaml` says: overrides of each kind of folds, its tables, their settings, and other data sets."""
+    """The content of `larger.yaml`: overrides of each kind of folds, tables, their settings, and other data sets."""
 
     folds: Mapping[str, tuple[str, ...]]
     tables: Mapping[str, tuple[str, ...]]
@@ -91,7 +90,7 @@ class LargerPanel:
 
 
 class PanelCell(NamedTuple):
-    """A cell of the panel, and how the frame calls it."""
+    """A cell of the panel, and its names in the frame."""
 
     method: str
     dataset: str
@@ -112,13 +111,13 @@ def panel_datasets() -> Mapping[str, PanelDataset]:
 
 @cache
 def larger_panel() -> LargerPanel:
-    """Return how the larger benchmark is described."""
+    """Return the description of the larger benchmark."""
     return read_record(Path(__file__).with_name("larger.yaml"), LargerPanel)
 
 
 @cache
 def larger_datasets() -> Mapping[str, PanelDataset]:
-    """Return the data sets of the larger benchmark by name; what chooses each chooses its folds as well."""
+    """Return the data sets of the larger benchmark by name; their overrides also choose the folds."""
     larger = larger_panel()
     datasets = dict(larger.sets)
     for folds, names in larger.tables.items():
@@ -130,7 +129,7 @@ def larger_datasets() -> Mapping[str, PanelDataset]:
 
 
 def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
-    """Return a set of the loader `tables`; known relevant columns, which come first, are shuffled among the others."""
+    """Return a data set of the loader `tables`; relevant columns, which come first in the file, are shuffled."""
     entry = table_entries()[name]
     choose = ["dataset=tables", f"dataset.set={name}", "+dataset.distinct_rows=true", "preparation=varying", *settings]
     if entry.relevant:
@@ -151,12 +150,12 @@ def stored_folder() -> Path:
 
 
 def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Return the entries of some names, all where none are given.
+    """Return the entries with the given names; all if none are given.
 
     Raises
     ------
     ValueError
-        For a name that there is not.
+        For an unknown name.
     """
     names = list(names)
     for name in names:
@@ -171,21 +170,21 @@ def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[
 def panel_cells(
     methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset], *, is_regression: bool = False
 ) -> list[PanelCell]:
-    """Return the cells of some methods on some data sets, data set by data set.
+    """Return the cells of the given methods and data sets, grouped by data set.
 
-    A size has a cell where the data set has more columns, and a method where it takes as many classes.
+    A size has a cell if the data set has more columns, and a method if it supports the number of classes.
 
     Parameters
     ----------
     methods, datasets : mapping
-        By name. Others than those of the panel are judged in the same way.
+        By name. Other methods and data sets are judged in the same way.
     is_regression : bool, default=False
         Whether the targets of the data sets are numbers.
 
     Raises
     ------
     MissingDataError
-        A data set that the stored table does not have is not here: names it, and the command that gets it.
+        If a data set is neither in the stored table nor on this machine; names the command that fetches it.
     """
     protocol, compose = panel_protocol(), Composer()
     models = protocol.models_of_numbers if is_regression else protocol.models
@@ -227,7 +226,7 @@ def base_cell(dataset: PanelDataset, compose: Composer | None = None) -> Cell:
 
 
 def shape_of(cell: Cell) -> tuple[int, int]:
-    """Return how many columns and classes the data set of a cell has: as the stored table says, or else by loading."""
+    """Return how many columns and classes the data set of a cell has, from the stored table or by loading it."""
     shapes = _stored_shapes()
     if cell.data not in shapes:
         data = load_from(cell.dataset)
@@ -237,7 +236,7 @@ def shape_of(cell: Cell) -> tuple[int, int]:
 
 @cache
 def _stored_shapes() -> dict[str, tuple[int, int]]:
-    """Return columns and classes by the identity of a data set, which has the SHA-256 of its files."""
+    """Return columns and classes of a data set, cached by its identity, which contains the SHA-256 of its files."""
     path = stored_folder() / TABLE
     lines = pd.read_csv(path, usecols=["data", "columns", "classes"]) if path.is_file() else pd.DataFrame()
     return {line.data: (line.columns, line.classes) for line in lines.itertuples()}
@@ -245,7 +244,7 @@ def _stored_shapes() -> dict[str, tuple[int, int]]:
 
 @cache
 def _shapes_after_preparation() -> dict[str, tuple[int, int]]:
-    """Return columns that a preparation leaves in each fold, and classes, by what chooses a data set: of its card."""
+    """Return from a data set's card how many columns a preparation leaves in each fold, and the classes."""
     path = stored_folder() / CARDS
     lines = pd.read_csv(path, usecols=["choose", "prepared", "classes"]) if path.is_file() else pd.DataFrame()
     return {line.choose: (line.prepared, line.classes) for line in lines.itertuples()}
@@ -262,12 +261,12 @@ READ = {
 
 
 def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
-    """Return a line a cell: how the frame calls it."""
+    """Return a line per cell with its names in the frame."""
     return pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
 
 
 def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
-    """Return the stored trials of some cells as a panel."""
+    """Return the stored trials of the given cells as a panel."""
     read = [*READ, "r2", "select_cpu", "shared_cpu", "features", "feature_names", "n_features", *WHERE]
     trials = planned_trials(store, [entry.cell for entry in cells], read).rename(columns=READ)
     trials["select_cpu"] += trials["shared_cpu"]
@@ -282,16 +281,16 @@ def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     lines = []
     for key, of_selection in of_one_model.groupby(KEY, sort=False):
         _, dataset, _ = key
-        selections = _with_places_in_data(of_selection, configs[dataset])
-        lines.append(dict(zip(KEY, key, strict=True)) | _of_all_folds(selections, supports.get(dataset)))
+        selections = with_places_in_data(of_selection, configs[dataset])
+        lines.append(dict(zip(KEY, key, strict=True)) | selection_measures(selections, supports.get(dataset)))
     selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])
     return as_panel(trials.merge(selections, how="left", on=KEY))
 
 
-def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
-    """Return trials whose `features` mean the same columns in each fold, where a preparation made others in each.
+def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
+    """Return trials whose `features` mean the same columns in each fold, even if the preparation differs by fold.
 
-    They are places of columns in the data set; those that a preparation made, such as of a category, follow them.
+    Numbers are places of columns in the data set; columns that a preparation creates, such as of categories, follow.
     """
     if trials["feature_names"].isna().all():
         return trials
@@ -304,8 +303,8 @@ def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd
     return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
 
 
-def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
-    """Return what only the folds of a selection tell together, where each has one and leaves something out."""
+def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
+    """Return measures that need all folds of a selection, if every fold has one and leaves some features out."""
     if trials["features"].isna().any():
         return {}
     measures: dict[str, float] = {}
@@ -323,6 +322,7 @@ def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[
     if support is not None:
         sizes = trials["features"].map(len)
         hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
+        measures["support_recall"] = (hits / len(support)).mean()
         measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
         measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
     return measures

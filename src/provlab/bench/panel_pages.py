@@ -1,4 +1,4 @@
-"""The pages of the benchmark: the leaderboard, what survives beside all features, and a page a method."""
+"""The pages of the benchmark: the leaderboard, the comparison with all features, and a page per method."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VERDICTS = ("better", "same", "worse", "inconclusive")
 
 
 def measure_columns() -> list[tuple[str, str, str | int]]:
-    """Return for each measure its title, its column, and a pattern of its numbers or how many digits they have."""
+    """Return for each measure its title, its column, and the pattern or the number of digits of its values."""
     columns: list[tuple[str, str, str | int]] = []
     for name, measure in MEASURES.items():
         if measure.unit == "s":
@@ -60,15 +60,15 @@ def write_panel(
         Methods of the user, which are marked.
     title : str
     pairs, sets : DataFrame, optional
-        Of the user's method beside each other one, and its data sets, see `provlab.bench.rank`.
+        Comparisons of the user's method with each other one, and its data sets, see `provlab.bench.rank`.
     index : str
         Where the leaderboard goes.
     problems : sequence of str
-        Of the user's method, above all numbers.
+        Heading about the user's method, above all numbers.
     answer : sequence of str
-        How the user's method stands, in sentences.
+        How the user's method compares, in sentences.
     also : sequence of str
-        Pages of statements on the benchmark, which it names.
+        Pages of statements that the benchmark page links to.
     """
     board = leaderboard(scores)
     errors = scores.of_slice()
@@ -149,7 +149,7 @@ def size_text(size: int) -> str:
 
 
 def _slices(scores: Scores) -> pd.DataFrame:
-    """Return leaderboards of everything, of each size and of each domain, with each model and with both."""
+    """Return leaderboards over all data, by size and by domain, with each model and with both."""
     parts: list[tuple[Scores, str, int | None]] = [(scores, WHOLE["domain"], None)]
     parts += [(scores, WHOLE["domain"], size) for size in scores.sizes]
     parts += [(scores.on(str(domain)), str(domain), None) for domain in scores.domains.index]

@@ -1,4 +1,4 @@
-"""A selector among those of the panel, and those of the panel on other data: only what is not stored is computed."""
+"""Rank a selector among the methods of the panel, or the panel on other data; only missing trials are computed."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ FOLDER = "rank"
 
 
 class Standing(NamedTuple):
-    """How a selector stands among the others.
+    """How a selector compares with the others.
 
     Attributes
     ----------
     name : str
     leaderboard, pairs, sets : DataFrame
-        See `provlab.verdicts.panel_ranking`: of all methods on the data sets of the panel; the selector beside each
-        other one; and its data sets, the strongest first.
+        See `provlab.verdicts.panel_ranking`: all methods on the data sets of the panel; the selector against each other
+        one; and its data sets, the strongest first.
     scores : Scores
         Of all, of which these are made.
     """
@@ -94,12 +94,12 @@ class Standing(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether the selector failed on each data set, so that it has no numbers."""
+        """Whether the selector failed on every data set and has no results."""
         return bool(self.leaderboard.loc[self.name, "sets"] == 0)
 
     @property
     def answer(self) -> list[str]:
-        """How it stands beside all features and beside the other methods, in sentences."""
+        """How it compares with all features and with the other methods, in sentences."""
         if self.failed:
             return []
         n_domains = self.sets["domain"].nunique()
@@ -107,11 +107,11 @@ class Standing(NamedTuple):
 
     @property
     def problems(self) -> list[str]:
-        """What is to be said of it where it failed, or selected fewer features than asked."""
+        """Remarks if it failed, or selected fewer features than requested."""
         return problems_of(self.scores, [self.name])
 
     def __str__(self) -> str:
-        """Return how the selector stands in sentences, and below them each method, beside which it stands."""
+        """Return the comparison in sentences, followed by the table of methods."""
         if self.failed:
             return "\n".join(self.problems)
         line = self.leaderboard.loc[self.name]
@@ -129,7 +129,7 @@ class Standing(NamedTuple):
         return str(self)
 
     def _texts(self) -> pd.DataFrame:
-        """Return what is printed of each method."""
+        """Return the printed columns of each method."""
         board = self.leaderboard.join(self.pairs[["difference", "verdict"]])
         texts = pd.DataFrame({
             "rank": board["rank"].map("{:.1f}".format),
@@ -155,7 +155,7 @@ class Standing(NamedTuple):
 
 
 def problems_of(scores: Scores, methods: Iterable[str]) -> list[str]:
-    """Return a line for each of some methods that failed, and for each that selected fewer features than asked."""
+    """Return a line for each method that failed or selected fewer features than requested."""
     problems = []
     for name in methods:
         if name in scores.reasons:
@@ -176,24 +176,24 @@ def rank(
     n_jobs: int = 1,
     console: Console | None = None,
 ) -> Standing:
-    """Rank a selector among those of the benchmark, whose trials are stored: only its own are computed.
+    """Rank a selector among the methods of the benchmark; only its own trials are computed, the others are stored.
 
-    They are stored trial by trial in `results`, so that the same call computes nothing and an interrupted one resumes.
-    All that learns is fitted on the training rows of each fold: columns are standardised, features are selected, and a
-    linear and another model are trained on them. A selection that fails or takes more than 300 s is recorded so, and
-    the selector is last on that data set.
+    They are stored trial by trial in `results`, so that a repeated call computes nothing and an interrupted one
+    resumes. Every step is fitted on the training rows of each fold: columns are standardised, features are
+    selected, and a linear and another model are trained on them. A selection that fails or takes more than 300 s is
+    recorded as failed, and the selector is last on that data set.
 
     Parameters
     ----------
     selector : unfitted selector or transformer
-        Asked for each size of the panel by its `n_features_to_select`, `n_components`, `k` or `max_features`; without
-        one of these it chooses its number itself, and is compared with methods that do.
+        Each size of the panel is set by its `n_features_to_select`, `n_components`, `k` or `max_features`; a selector
+        without these chooses its own number, and is compared with methods that do.
     panel : {"quick", "full"}, default="quick"
         Ten data sets, or all.
     against : iterable of str, optional
         Methods of the panel to compare with; by default all. All features are always among them.
     name : str, optional
-        Of the selector on pages, by default that of its class.
+        Name of the selector on pages, by default that of its class.
     results : path, default="results"
         Folder of the store; the page goes to rank/<name>/index.html in it.
     n_jobs : int, default=1
@@ -204,9 +204,9 @@ def rank(
     Raises
     ------
     ValueError
-        What is no selector, an unknown name, or trials that failed for another reason than the selector's.
+        For an object that is not a selector, an unknown name, or trials that failed for reasons outside the selector.
     MissingDataError
-        A data set of the panel is not here: names the command that gets it.
+        If a data set of the panel is missing; names the command that fetches it.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def method_in_hand(selector: BaseEstimator) -> PanelMethod:
 
 
 def method_of(choose: Sequence[str], *, is_regression: bool = False) -> PanelMethod:
-    """Return the method that some overrides choose, asked for each size where its class has an argument for that."""
+    """Return the method that the overrides choose, at each size if its class has an argument for it."""
     parameters = signature(component_class("selector", compose_config(choose)["selector"])).parameters
     if is_regression and "task" in parameters:
         choose = [*choose, "++selector.task=regression"]
@@ -245,7 +245,7 @@ def method_of(choose: Sequence[str], *, is_regression: bool = False) -> PanelMet
 
 
 def _text(value: Any) -> str:
-    """Return a value of a config as Hydra's grammar has it."""
+    """Return a value of a config in Hydra's grammar."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{name}:{_text(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -259,7 +259,7 @@ def standing(
     name: str, method: PanelMethod, panel: str, against: Iterable[str], store: TrialStore,
     executor: Mapping[str, Any], console: Console | None = None,
 ) -> Standing:  # fmt: skip
-    """Return how a method stands, after computing what the store lacks of its trials; see `rank`."""
+    """Compute the missing trials of a method, and return how it compares; see `rank`."""
     if panel not in PANELS:
         raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
     peers = some("method", panel_names(against), panel_methods())
@@ -283,21 +283,21 @@ def standing(
 
 
 def check_name(name: str) -> None:
-    """Refuse the name of a method of the panel for another selector."""
+    """Raise if another selector has the name of a method of the panel."""
     if name in panel_methods():
         raise ValueError(
-            f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another by --name, or "
-            f"name=."
+            f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another "
+            f"by --name, or name=."
         )
 
 
 def computed(
     cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
 ) -> pd.DataFrame:
-    """Return the panel of some cells, after computing what the store lacks.
+    """Compute the missing trials of the given cells, and return them as a panel.
 
-    One trial of each cell is computed before all others. A cell with a failure is last, whatever its other trials give:
-    these are left out, and the first failure is said.
+    One trial of each cell is computed before all others. A cell with a failure ranks last, so its other trials are left
+    out, and the first failure is reported.
     """
     run = partial(run_cells, store=store, executor=executor, label="rank", console=console)
     working, _ = _without_failure(cells, store)
@@ -305,8 +305,8 @@ def computed(
     working, failures = _without_failure(cells, store)
     if failures:
         (console or PlainConsole(stderr=True)).print(
-            f"rank: {failures[0]}. {len(failures)} of {len(cells)} cells failed so or otherwise; their other trials "
-            f"are left out.",
+            f"rank: {failures[0]}. {len(failures)} of {len(cells)} cells failed, for this or another reason; their "
+            f"other trials are left out.",
             soft_wrap=True,
             markup=False,
             highlight=False,
@@ -316,7 +316,7 @@ def computed(
 
 
 def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
-    """Return the cells without a stored failure, and the first failure of each other one in words."""
+    """Return the cells without a stored failure, and the first failure of each other cell in words."""
     trials = planned_trials(store, [entry.cell for entry in cells], ["failure"])
     failures = trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
     working = []
@@ -334,28 +334,28 @@ def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[lis
 
 
 class OnData(NamedTuple):
-    """How methods of the panel stand on a data set.
+    """How methods of the panel compare on a data set.
 
     Attributes
     ----------
     board : DataFrame
         Index: the methods, the best mean rank over sizes and models first. rank; balanced_error, in percent, and
         difference to all features in points, from low to high, its 95 % interval over folds; stability; seconds;
-        panel, the mean rank on data sets of the panel that are alike.
+        panel, the mean rank on similar data sets of the panel.
     sizes : DataFrame
         Balanced error by method and size.
     n_alike, n_panel : int
-        How many these are, of the data sets of the panel: they have at most `ALIKE` times as many columns, or as few;
-        all where fewer than three do.
+        Number of similar data sets of the panel, whose numbers of columns differ by at most a factor `ALIKE`; all if
+        fewer than three are similar.
     cells : list of PanelCell
     scores : Scores
         Of all.
     folds : FoldDifferences
         Balanced errors of the methods that did not fail.
     words : Words
-        What is called a balanced error here is the `UNEXPLAINED` variance where the target has numbers.
+        For a numeric target the balanced error is replaced by the `UNEXPLAINED` variance.
     yours : str
-        A method that is none of the panel; "" where there is none.
+        A method outside the panel; "" if there is none.
     """
 
     board: pd.DataFrame
@@ -370,13 +370,13 @@ class OnData(NamedTuple):
 
     @property
     def answer(self) -> list[str]:
-        """The best method, what all features cost, and what these folds cannot tell apart."""
+        """The best method, the error with all features, and ties on these folds."""
         most = 100 if self.words == BALANCED_ERROR else None
         return of_methods(self.folds, self.folds.means().clip(0, most), self.words, ALL)
 
     @property
     def problems(self) -> list[str]:
-        """What is to be said of methods that failed or selected fewer features than asked."""
+        """Remarks about methods that failed or selected fewer features than requested."""
         return problems_of(self.scores, self.board.index)
 
     def write(self, results: Path, name: str, command: str) -> Path:
@@ -396,15 +396,15 @@ class OnData(NamedTuple):
 def chosen_methods(
     names: Iterable[str] = (), *, is_regression: bool = False
 ) -> tuple[dict[str, PanelMethod], list[str]]:
-    """Return all features and some methods, with the versions that are installed, and those whose packages are not.
+    """Return all features and the methods with installed packages, and the names of the other methods.
 
-    By default they are the methods that were `FAST` in the panel and did not fail there. Of a regression they are those
-    that take numbers.
+    By default they are the methods that were `FAST` in the panel and did not fail there. For a regression they are
+    those that support numeric targets.
 
     Raises
     ------
     ValueError
-        A name that the panel does not have, whose package is not installed, or that needs classes in a regression.
+        For a name that the panel lacks, whose package is not installed, or that needs classes in a regression.
     """
     methods = panel_methods()
     names = panel_names(names)
@@ -428,19 +428,21 @@ def chosen_methods(
 
 
 def _for_numbers(methods: Mapping[str, PanelMethod], asked: Sequence[str]) -> dict[str, PanelMethod]:
-    """Return methods as they select by a target of numbers; refuse those that were asked for and need classes."""
+    """Return the methods set up for a numeric target; refuse requested methods that need classes."""
     chosen = {}
     for name, method in methods.items():
         for_numbers = method.for_numbers()
         if for_numbers is not None:
             chosen[name] = for_numbers
         elif name in asked:
-            raise ValueError(f"rank: {name}: expected a target of classes, got one of numbers; leave this method out.")
+            raise ValueError(
+                f"rank: {name}: this method needs classes, but the target is numeric; leave the method out."
+            )
     return chosen
 
 
 def _fast_methods() -> list[str]:
-    """Return the methods that were `FAST` in the panel, did not fail there, and need no compilation."""
+    """Return the methods that took less than `FAST` in the panel, did not fail there, and need no compilation."""
     trials = read_panel()
     seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
     failed = trials.loc[trials["failure"] != "", "method"].unique()
@@ -455,7 +457,7 @@ def on_data(
     name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore,
     executor: Mapping[str, Any], *, is_regression: bool = False, yours: str = "",
 ) -> OnData:  # fmt: skip
-    """Return how methods, one of them perhaps `yours`, stand on a data set, after computing what the store lacks."""
+    """Compute missing trials, and return how methods, including `yours` if given, compare on a data set."""
     cells = panel_cells(methods, {name: dataset}, is_regression=is_regression)
     trials = computed(cells, store, executor)
     scores = Scores.of(trials)
@@ -518,7 +520,7 @@ def _draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
 
 
 def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
-    """Write pages and the scores that they are made of, in the place of older ones, and return the first."""
+    """Replace the pages and the scores behind them, and return the first page."""
     from provlab.report.templating import Site, write_assets
 
     target = results / FOLDER / (in_file_name(name) or "selector")

@@ -1,4 +1,4 @@
-"""Names for people of the cells of a run: what differs between them, and nothing else."""
+"""Readable names of the cells of a run, built only from the settings that differ."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def own_run(
     labels: Sequence[str] = (),
     reasons: Mapping[str, str] | None = None,
 ) -> OwnRun:
-    """Return the run of some cells, with names for people: those of classes and data sets, or the given ones.
+    """Return the run of the given cells, with names for people: those of classes and data sets, or the given ones.
 
     Parameters
     ----------
     command : str
     cells : sequence of Cell
-        Those that are the same are one, unless they have names.
+        Equal cells are merged, unless they have names.
     methods, labels : sequence of str, optional
         A name for the method of each cell, and for its data set.
     reasons : mapping, optional
@@ -65,7 +65,7 @@ def own_run(
 
 
 def _size_of(cell: Cell) -> str:
-    """Return the number of features that a selector is asked for, "" where it chooses it."""
+    """Return the number of features that a selector is asked for, "" if it chooses the number itself."""
     sizes = [cell.selector[name] for name in SIZES if cell.selector.get(name) is not None]
     if not sizes:
         return ""
@@ -82,13 +82,13 @@ def size_text(size: str) -> str:
 
 
 def dataset_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a name for each data set: its set's or file's, with the settings in which those of one name differ."""
+    """Return a name for each data set, from its set or file, with the settings in which equal names differ."""
     names = [str(config.get("set") or Path(str(config.get("path") or config["name"])).stem) for config in configs]
     return _distinct(names, configs, ("name", "set", "path"))
 
 
 def _method_names(cells: Sequence[Cell]) -> list[str]:
-    """Return what differs between the selectors, models, preparations and protocols of some cells."""
+    """Return the settings that differ between the selectors, models, preparations and protocols of the cells."""
     selectors = [cell.selector for cell in cells]
     parts = [_distinct([_class_name(config) for config in selectors], selectors, SIZES)]
     models: list[Mapping[str, Any]] = []
@@ -104,7 +104,7 @@ def _method_names(cells: Sequence[Cell]) -> list[str]:
 
 
 def _class_name(config: Mapping[str, Any]) -> str:
-    """Return the last part of a class's name, without Selector, and that of the selector that it is around."""
+    """Return a class's name without its module and "Selector", and that of the selector that it wraps."""
     if config.get("_target_") is None:
         return "none"
     class_name = str(config["_target_"]).rpartition(".")[2]
@@ -114,7 +114,7 @@ def _class_name(config: Mapping[str, Any]) -> str:
 
 
 def _distinct(names: Sequence[str], configs: Sequence[Mapping[str, Any]], left_out: Sequence[str] = ()) -> list[str]:
-    """Return names, each with the settings in which configs of the same name differ."""
+    """Return names; configs of the same name are told apart by the settings in which they differ."""
     series = pd.Series(names, dtype=object)
     settings = pd.Series("", index=series.index, dtype=object)
     for places in series.groupby(series).groups.values():
@@ -138,7 +138,7 @@ def _differences(configs: Sequence[Mapping[str, Any]], left_out: Sequence[str]) 
 
 
 def _flat(config: Mapping[str, Any], left_out: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of a config by their dotted names, without some of the outermost."""
+    """Return the settings of a config by their dotted names, except some outermost ones."""
     settings: dict[str, Any] = {}
     for name, value in config.items():
         if name in left_out:

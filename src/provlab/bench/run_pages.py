@@ -1,4 +1,4 @@
-"""The pages of runs of your own: the table, the figure, the features, and how to run it again."""
+"""The pages of your own runs: the table, the figure, the features, and the command that repeats the run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXTS = ("method", "data set", "measure", "state", "failed", "most frequent feat
 
 
 def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Write a page for each run, and return what the overview shows of them, and why others cannot be shown."""
+    """Write a page for each run; return its entry in the overview, and why other runs cannot be shown."""
     pages = []
     problems = []
     for name, run in runs.items():
@@ -38,7 +38,7 @@ def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> 
 
 
 def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict[str, Any]:
-    """Write the page of a run and its files; return what run_parts.html shows of it, with the addresses of these."""
+    """Write the page of a run and its files; return the values for run_parts.html, with the addresses of the files."""
     folder = site.folder / "runs" / name
     table = RunTable(run, store)
     lines = table.lines
@@ -62,9 +62,9 @@ def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict
 
 
 def features_lines(run: OwnRun) -> list[FeaturesLine]:
-    """Return the cells of a run as the part "Which features?" shows them, a column a number of features.
+    """Return the cells of a run for the section "Which features?", one column per number of features.
 
-    There is one column where each method has one number, and a method that chooses its own stands in each.
+    If each method has one number there is one column; a method that chooses its own number is in every column.
     """
     n_lines = Counter((cell.method, cell.label) for cell in run.cells)
     if max(n_lines.values()) == 1:

@@ -1,4 +1,4 @@
-"""What a run of your own came to: its table, its figure and the features that its cells selected."""
+"""The results of your own run: its table, its figure and the features that its cells selected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from provlab.core.frames import (
     standard_error_scale,
 )
 from provlab.core.selected import COLUMNS, SelectedFeatures, cells_features, largest_cells
-from provlab.core.store import TrialReader
+from provlab.core.snapshot import TrialReader
 from provlab.core.tables import markdown_table, write_frame, write_text
 from provlab.project.messages import optional_figures
 from provlab.verdicts.fold_differences import FoldDifferences
@@ -59,7 +59,7 @@ def _measures(cells: Sequence[RunCell]) -> list[str]:
 
 
 def run_trials(cells: Sequence[RunCell], store: TrialReader) -> pd.DataFrame:
-    """Return the stored trials of some cells with their measures as numbers, see `planned_trials`."""
+    """Return the stored trials of the given cells with their measures as numbers, see `planned_trials`."""
     names = _measures(cells)
     trials = planned_trials(store, cells, [*names, *TIMES, *FOLD_SIZES])
     trials[SECONDS.column] = selection_seconds(trials)
@@ -76,7 +76,7 @@ def run_frame(cells: Sequence[RunCell], trials: pd.DataFrame, selected: Mapping[
     trials : DataFrame
         See `run_trials`.
     selected : mapping
-        What each cell selected, by its id, see `cells_features`.
+        The features of each cell, by its id, see `cells_features`.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def run_frame(cells: Sequence[RunCell], trials: pd.DataFrame, selected: Mapping[
         standard error of Nadeau and Bengio (2003), see `standard_error_scale`, within its `limits`; selected, the mean
         number of features; stability of the selected features with the ends of its interval; seconds, the mean CPU
         time of a selection with what it shares; trials; reason, why a trial failed, where any did; state; and the mean
-        of each further measure. There are no means of a cell with a failed trial: they would be of easier folds.
+        of each further measure. A cell with a failed trial has no means, which would come from easier folds.
     """
     names = _measures(cells)
     folds = fold_means(trials, names)
@@ -144,7 +144,7 @@ class RunTable:
 
     @cached_property
     def answer(self) -> list[str]:
-        """What the run tells of its methods, in sentences; none where it has one method, or no test of it."""
+        """The conclusions of the run in sentences; none if it has only one method, or no test."""
         by_dataset: dict[str, list[int]] = {}
         for place, cell in enumerate(self.run.cells):
             by_dataset.setdefault(cell.label, []).append(place)
@@ -165,7 +165,7 @@ class RunTable:
         return of_methods(differences[first], estimates, words, with_all[0] if len(with_all) == 1 else "")
 
     def _is_comparable(self, places: Sequence[int]) -> bool:
-        """Tell whether some cells have names of their own, and one measure on the same folds."""
+        """Return whether the cells have distinct names and one measure on the same folds."""
         cells = [self.run.cells[place] for place in places]
         folds = {cell.counts[:2] for cell in cells}
         headlines = {cell.headline for cell in cells}
@@ -173,7 +173,7 @@ class RunTable:
         return has_names and len(folds) == len(headlines) == 1 and headlines != {SECONDS}
 
     def _names(self, places: Sequence[int]) -> list[str]:
-        """Return methods with their numbers of features where one has several."""
+        """Return the names of the methods, with numbers of features where a method has several."""
         cells = [self.run.cells[place] for place in places]
         has_one_size = len({cell.method for cell in cells}) == len(cells)
         names = []
@@ -187,7 +187,7 @@ class RunTable:
         return selected is not None and selected.sizes[0] == selected.n_features > 0
 
     def _differences(self, places: Sequence[int]) -> FoldDifferences:
-        """Return the headline measure of some cells on their folds, of those that have a value on all."""
+        """Return the headline measure by fold of those cells that have a value on every fold."""
         headline = self.run.cells[places[0]].headline
         columns = {}
         for name, place in zip(self._names(places), places, strict=True):
@@ -211,7 +211,7 @@ class RunTable:
 
     @property
     def lines(self) -> list[dict[str, str]]:
-        """The table as people read it: a mapping of names to texts for each line."""
+        """The printed table: a mapping of names to strings for each line."""
         lines = []
         for cell, line in zip(self.run.cells, self.frame.to_dict("records"), strict=True):
             lines.append(self._texts(cell, line))
@@ -247,7 +247,7 @@ class RunTable:
         return texts | {"most frequent features": self._most_frequent(cell)}
 
     def _most_frequent(self, cell: RunCell) -> str:
-        """Return the features that a cell selects most often, or that it selects all."""
+        """Return the features that a cell selects most often, or the note that it selects all."""
         selected = self.selected.get(cell.id)
         if selected is None:
             return ""
@@ -256,9 +256,9 @@ class RunTable:
         return ", ".join(f"{name:.40}" for name in selected.frame["feature"][:FEATURES_NAMED])
 
     def write(self, folder: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
-        """Write what the run is, its table, its features and figures of some formats; return the figures.
+        """Write the run's description, its table, its features and its figures; return the figures.
 
-        The files follow from what is stored, to the byte: the same run again changes nothing.
+        The files depend only on stored results: repeating the run changes no byte.
         """
         run = self.run
         content = {"command": run.command, "cells": [asdict(cell) for cell in run.cells]}
@@ -275,7 +275,7 @@ class RunTable:
 
 
 def words_of(headline: Headline) -> Words:
-    """Return how the numbers of a measure are written in sentences; all but the error are scores."""
+    """Return the format of a measure in sentences; all measures except the error are scores."""
     if headline == ERROR:
         return Words(headline.name, is_percent=True, decimals=1)
     return Words(headline.name, is_percent=False, decimals=3, sign=-1.0)
@@ -286,7 +286,7 @@ def _text(value: float, form: Callable[[float], str]) -> str:
 
 
 def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[str]) -> list[Path]:
-    """Draw each headline measure against the number of features, or as dots where each method has one number.
+    """Draw each headline measure against the number of features, or as dots if each method has one number.
 
     Bars are 95 % intervals of the mean. Lines without a value are left out, and so is a figure without any or with
     more than `MAX_CURVES` curves.

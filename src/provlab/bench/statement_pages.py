@@ -84,7 +84,7 @@ def summary(frame: pd.DataFrame) -> str:
 
 
 def _verb(outcome: str, n: int) -> str:
-    """Return what so many statements do."""
+    """Return the sentence about this many statements."""
     if n == 1:
         return outcome
     plurals = {HOLDS: "hold", FAILS: "do not hold", DEPENDS: "depend on the reading"}

@@ -1,7 +1,7 @@
 """Published statements, judged on the stored panel: verdicts, and what becomes of them under other readings.
 
 In: a paper of the project whose claims.yaml says `evidence: panel`, and the stored panel. Out: results/PAPER with a
-line a claim in verdicts.csv and robustness.csv, and a line a claim and universe in universes.csv.gz.
+line a claim in verdicts.csv and robustness.csv, and a line per claim and universe in universes.csv.gz.
 """
 
 from __future__ import annotations

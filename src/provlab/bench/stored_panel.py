@@ -1,7 +1,7 @@
 """The stored panel: one Parquet file a method, which pandas or DuckDB read as one table, and the data sets as CSV.
 
-A file has a line a trial, with the columns of `provlab.verdicts.panel_frame`. The key of a trial follows from its cell,
-of which the short id stands there, and from its numbers, see `provlab.core.keys`.
+A file has a line per trial, with the columns of `provlab.verdicts.panel_frame`. The key of a trial follows from its
+cell, of which the short id stands there, and from its numbers, see `provlab.core.keys`.
 """
 
 from __future__ import annotations
@@ -114,17 +114,16 @@ def write_table(table: pd.DataFrame, folder: Path) -> None:
 
 
 def _rounded(values: pd.Series, digits: int) -> pd.Series:
-    """Return numbers with some significant digits."""
+    """Return numbers rounded to a number of significant digits."""
     return values.map(lambda value: float(f"{value:.{digits}g}"))
 
 
 def _write_results(folder: Path) -> None:
-    """Write what the trials of a stored panel come to, as tables of six digits that anybody can open.
+    """Write the results of a stored panel as CSV tables with six digits.
 
-    `_leaderboard.csv` has a line a method, see `provlab.verdicts.panel_ranking.leaderboard`. `_against_all.csv`
-    compares each method with all features at each size, for all domains, for all data sets, and for each domain that is
-    judged by itself, see `pairs`.
-    Nothing is written without the trials of all features.
+    `_leaderboard.csv` has a line per method, see `provlab.verdicts.panel_ranking.leaderboard`. `_against_all.csv`
+    compares each method with all features at each size, over all domains, over all data sets, and in each domain that
+    is judged separately, see `pairs`. Nothing is written if the trials of all features are missing.
     """
     panel = read_panel(folder)
     if not (panel["method"] == ALL).any():
@@ -198,7 +197,7 @@ def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
         raise ValueError(
             f"{subject}: expected cells as the panel has them here, got {wrong['cell'].nunique()} others, such as "
             f"{line['cell'][:12]} of {line['method']} on {line['dataset']}, {line['size']} features, {line['model']}, "
-            f"which is {now[:12]} here; they were computed with other versions or settings, or edited."
+            f"which is {now[:12]} here; the file was computed with other versions or settings, or was edited."
         )
     n_planned = sum(cells[cell].cell.n_trials for cell in lines["cell"].unique())
     if len(lines.drop_duplicates(["cell", *NUMBERS])) < len(lines) or len(lines) != n_planned:
@@ -208,7 +207,7 @@ def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
         )
     beyond = lines[[*NUMBERS]].to_numpy() >= lines[["repeats", "folds", "draws"]].to_numpy()
     if beyond.any():
-        raise ValueError(f"{subject}: expected planned repeats and folds, got others; it was edited.")
+        raise ValueError(f"{subject}: its repeats and folds are not those of the plan; the file was edited.")
     for name, column in _SAME_RANGE.items():
         check_range(column, lines[name].dropna().to_numpy(), f"{subject}: {name}")
     return cells

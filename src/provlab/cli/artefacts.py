@@ -39,7 +39,7 @@ def call_reproduce(options: argparse.Namespace) -> int:
 
 
 def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
-    """Run what an artefact is missing, write its CSV, render it, and return 1 where a trial failed."""
+    """Run the missing trials of an artefact, write its CSV, render it, and return 1 if a trial failed."""
     from provlab.core.artefact import compose_artefact
     from provlab.core.composition import executor_settings, results_folder
     from provlab.core.store import TrialStore
@@ -60,7 +60,7 @@ def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
     if not report.stopped:  # a table would hide the failure
         frame = recipe.frame(artefact, store)
         print(recipe.write(artefact, store, frame, results / "tables" / recipe.name, results / "figures" / recipe.name))
-        print("To trace a number: provsel report, or provsel explain.", file=sys.stderr)
+        print("To trace a number, use provsel report or provsel explain.", file=sys.stderr)
     if not report.failures:
         return 0
     first = f"{len(report.failures)} of {report.n_planned} trials failed:"

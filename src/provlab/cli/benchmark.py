@@ -110,7 +110,7 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
     Raises
     ------
     ValueError
-        For another setting, and where neither selector nor data set has settings.
+        For any other setting, and if neither selector nor data set has settings.
     """
     from provlab.core.overrides import setting
 
@@ -199,7 +199,7 @@ def described(result: Standing) -> Iterator[RenderableType]:
 
 
 def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
-    """Return a line a method: columns of a leaderboard as `columns` has them, without the numbers that are missing."""
+    """Return a line per method with the columns of a leaderboard, without missing numbers."""
     lines = []
     for method, row in board.iterrows():
         line = {"method": str(method)}
@@ -334,6 +334,11 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{kind}", action="append", default=[], metavar="NAME", help="may be repeated (default: all)"
         )
     parser.add_argument("--plan", action="store_true", help="compute nothing, count what is stored")
+    parser.add_argument(
+        "--larger", action="store_true", help="the larger benchmark, each data set as a piece of its own"
+    )
+    parser.add_argument("--part", default="1/1", help="of --larger: 2/3 is the second third of the data sets")
+    parser.add_argument("--hours", type=float, default=24.0, help="of --larger: begin no data set later (default: 24)")
     add_store_arguments(parser, "executor=serial")
 
 
@@ -347,6 +352,8 @@ def call_panel(options: argparse.Namespace) -> int:
 
     why = "all else is the same for everybody: choose by --dataset and --method"
     executor = only_executor("panel", options, "executor=serial", why)
+    if options.larger:
+        return _call_larger(options, executor)
     datasets = some("data set", options.dataset, panel_datasets())
     methods = some("method", panel_names(options.method), panel_methods())
     cells = panel_cells(methods, datasets)
@@ -368,6 +375,24 @@ def call_panel(options: argparse.Namespace) -> int:
     hours = counts["CPU s"].sum() / 3600
     caption = f"{hours:.2f} CPU hours; what failed is a result, and is ranked last"
     PlainConsole().print(table(lines.rename_axis("data set").reset_index().to_dict("records"), caption=caption))
+    return status
+
+
+def _call_larger(options: argparse.Namespace, executor: Mapping[str, Any]) -> int:
+    """Compute data sets of the larger benchmark, a line for each, and return 1 where one could not be computed."""
+    from provlab.bench.larger_answers import write_answers
+    from provlab.bench.panel import larger_datasets, some
+    from provlab.bench.pieces import compute, in_turn, pieces_folder
+
+    part, _, n_parts = options.part.partition("/")
+    datasets = some("data set", options.dataset, larger_datasets())
+    mine = in_turn(datasets)[int(part) - 1 :: int(n_parts)]
+    chosen = {name: datasets[name] for name in mine}
+    status = 0
+    for line in compute(chosen, Path(options.results), pieces_folder(), executor, options.hours):
+        print(line, flush=True)
+        status = max(status, int("state" in line))
+    print(f"answers: {write_answers(pieces_folder())}")
     return status
 
 

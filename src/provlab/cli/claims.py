@@ -87,9 +87,9 @@ def call_verify(options: argparse.Namespace) -> int:
         console.print(table([_verdict_line(verdict, robustness) for verdict in shown]))
     n_hidden = len(verdicts) - len(shown)
     if n_hidden == 1:
-        console.print("1 claim not run, as nothing is stored for it; --detail lists it.")
+        console.print("1 claim was not run, because nothing is stored for it; --detail lists it.")
     elif n_hidden:
-        console.print(f"{n_hidden} claims not run, as nothing is stored for them; --detail lists them.")
+        console.print(f"{n_hidden} claims were not run, because nothing is stored for them; --detail lists them.")
     if options.detail:
         for verdict in verdicts:
             console.print(f"{verdict.claim.id}: {verdict.claim.text} [{verdict.claim.where}]")
@@ -135,7 +135,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     from provlab.verdicts.claims.verdicts import judge_files, write_verdicts
 
     if options.column or options.output:
-        raise ValueError("verify: expected --claims FILE with --column and --output, got none; add it.")
+        raise ValueError("verify: --column and --output need --claims FILE; add it.")
     results = Path(options.results)
     files = claim_files(options.paper)
     claims = [claim for file in files for claim in file.claims]
@@ -209,7 +209,7 @@ def _check_table_options(options: argparse.Namespace) -> None:
         beside.insert(0, "--paper")
     if beside:
         raise ValueError(
-            f"verify: expected no option of a project with --claims, got {', '.join(beside)}; leave it out."
+            f"verify: --claims cannot be combined with options of a project, got {', '.join(beside)}; leave it out."
         )
 
 
@@ -479,7 +479,7 @@ def _write_panel(reference: Path, store: Path) -> int:
     try:
         write_dataset_table(reference / FOLDER)
     except MissingDataError as error:
-        print(f"The table of data sets stays as it is: {error}")
+        print(f"The table of data sets was not renewed: {error}")
     print(
         f"{pairs['written']} pairs of a method and a data set written, {pairs['partial']} left out as trials are "
         f"missing, {pairs['stored']} stored in {reference / FOLDER}"

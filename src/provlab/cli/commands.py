@@ -184,7 +184,8 @@ def _choose_results(options: argparse.Namespace) -> None:
     folder = str(results_folder(compose_config(named)))
     if options.results not in (DEFAULT_RESULTS, folder):
         raise ValueError(
-            f"results: expected one folder, got --results {options.results} and {named[-1]}; leave out one of them."
+            f"results: expected one results folder, got --results {options.results} and {named[-1]}; leave out one "
+            f"of them."
         )
     options.overrides = [text for text in options.overrides if text not in named]
     options.results = folder

@@ -70,7 +70,7 @@ def call_fetch(options: argparse.Namespace) -> int:
         for line in absent[:LISTED] + more:
             print(f"{'':{width}}    {line}")
     if without_network:
-        print(f"no network: {without_network}; try again with one, or put the files into the mirror folder")
+        print(f"there is no network: {without_network}; try again with one, or put the files into the mirror folder")
     is_complete = all(not obtained or usable(obtained) for obtained in outcomes.values())
     return 0 if is_complete else 1
 
@@ -231,7 +231,7 @@ def _component(kind: str, name: str, config: dict[str, Any]) -> str:
 
 
 def _labels_and_source(name: str, selector: Any) -> str:
-    """Return the family of a selector, which labels it needs, how its time grows, and the first work of its source."""
+    """Return the family, the labels, the growth of time and the first reference of a selector."""
     from provlab.core.vocabulary import SELECTORS, family_of
 
     labels = "without labels"

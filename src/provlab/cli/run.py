@@ -57,7 +57,7 @@ def call_run(options: argparse.Namespace) -> int:
         # a setting of Hydra itself, by which it would make any object, or write any file
         if "hydra" in re.split(r"[\s.+~/@:]", text.partition("=")[0]):
             raise ValueError(
-                f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got one of Hydra's own."
+                f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got a setting of Hydra itself."
             )
     if options.multirun:
         return _sweep(overrides, fail_fast=options.fail_fast)
@@ -75,7 +75,7 @@ def call_run(options: argparse.Namespace) -> int:
 def _run(
     config: Mapping[str, Any], cells: Sequence[Cell], store: TrialStore, label: str, *, fail_fast: bool
 ) -> RunReport:
-    """Run cells where a composed config says, and print how many trials there were."""
+    """Run cells with the executor and the store of a config, and print the number of trials."""
     from provlab.core.composition import OWN_FILE, executor_settings
     from provlab.run.runner import run_cells, run_methods
 
@@ -88,7 +88,7 @@ def _run(
 
 
 def _store(config: Mapping[str, Any]) -> TrialStore:
-    """Return the store of a config; one object checks each file once."""
+    """Return the store of a config; sharing one object means that each file is checked once."""
     from provlab.core.composition import results_folder
     from provlab.core.store import TrialStore
 
@@ -98,7 +98,7 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
 def _show(
     cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str, reasons: Mapping[str, str]
 ) -> str:
-    """Print what some cells tell, with their table, and write it with its figure; return what to do next."""
+    """Print the answer and the table of the cells, write both with a figure, and return the next step."""
     from provlab.bench.answer import wrapped
     from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.run_names import own_run
@@ -137,7 +137,7 @@ def jobs_of(overrides: Sequence[str]) -> list[Job]:
 
 
 def _choices(text: str) -> tuple[str, list[str]]:
-    """Return the setting that an override is of, and an override for each of its values."""
+    """Return the setting that an override changes, and an override for each of its values."""
     from provlab.core.overrides import parse_with_hydra
     from provlab.project.project import conf_files
 
@@ -169,7 +169,7 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
         return compose_config(groups)
 
     def fitting(job: Job) -> set[str]:
-        """Return the overrides of a job that its parts have."""
+        """Return the overrides of a job, one from each part."""
         groups = tuple(text for text in job if text.partition("=")[0] in GROUPS)
         try:
             return {text for text in job if applies(text, composed(groups))}
@@ -201,7 +201,7 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
         except (ValueError, OSError) as error:
             refused[job] = one_line(error)
     if refused:
-        _print(f"sweep: refused, nothing was run; {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
+        _print(f"sweep refused, and nothing was run: {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
         return 1
     store = _store(configs[0])
     report, outcomes = _together(configs, cells, store, fail_fast=fail_fast)
@@ -224,7 +224,7 @@ def _together(
     """Run the cells of all jobs as one run, in which shared trials run once."""
     for name in ("results", "executor", "fail_fast"):
         if any(config[name] != configs[0][name] for config in configs):
-            raise ValueError(f"{name}: expected the same in all jobs of a sweep, got several; choose one.")
+            raise ValueError(f"{name}: all jobs of a sweep need the same value, got several; choose one.")
     report = _run(configs[0], [*itertools.chain(*cells)], store, f"{len(configs)} jobs", fail_fast=fail_fast)
     if not report.failures and not report.stopped:
         return report, [""] * len(configs)
@@ -234,7 +234,7 @@ def _together(
 
 
 def _outcome(cells: Sequence[Cell], reasons: Mapping[str, str], stored: Set[str]) -> Outcome:
-    """Return what became of the trials of a job, by the reasons of failures and the keys of what is stored."""
+    """Return the outcome of the trials of a job, from the reasons of failures and the stored keys."""
     from provlab.core.plan import trials_of, unique_cells
 
     keys = [key for cell in unique_cells(cells) for *_, key in trials_of(cell)]
@@ -251,7 +251,7 @@ def _command(*arguments: str) -> str:
 
 
 def _by_reason(failures: Mapping[Job, str]) -> list[str]:
-    """Return each reason once, and below it the commands of the jobs that failed for it."""
+    """Return each reason once, followed by the commands of the jobs that failed for it."""
     jobs_of_reason: dict[str, list[Job]] = {}
     for job, reason in failures.items():
         jobs_of_reason.setdefault(reason, []).append(job)

@@ -89,7 +89,7 @@ def call_select(options: argparse.Namespace) -> int:
 
 
 def _config(options: argparse.Namespace) -> dict[str, Any]:
-    """Return data set, preparation and model of the command line; None is the model that suits the table."""
+    """Return data set, preparation and model of the command line; None stands for the model that suits the table."""
     from provlab.core.composition import compose_config, resolve_references
     from provlab.core.overrides import setting
     from provlab.data.loaders.file import or_example
@@ -128,7 +128,7 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _folds_of(settings: dict[str, Any], dataset: Dataset, seed: int) -> Any:
-    """Return the outer folds that a protocol has, as `cv` of `provlab.select`; None where none is stated."""
+    """Return the outer folds of a protocol as `cv` of `provlab.select`; None if no protocol is stated."""
     from sklearn.model_selection import TimeSeriesSplit
 
     from provlab.core.protocols import AbstractFolds, protocol_of
@@ -157,14 +157,14 @@ def _column(name: str | None) -> str | int | None:
 
 
 def _in_options(text: str) -> str:
-    """Return a message about settings of a file in the words of the command line."""
+    """Return a message about settings of a file in terms of the command line."""
     for setting, option in (("target:", "TARGET:"), ("groups:", "--groups:"), ("task=", "--task ")):
         text = text.replace(f"dataset.{setting}", option)
     return text
 
 
 def _times(name: str | None, config: dict[str, Any]) -> pd.Series | None:
-    """Return a column of times as it is in the file; None where none is asked for."""
+    """Return a column of times in the form of the file; None if none is requested."""
     if name is None:
         return None
     import pandas as pd
@@ -230,7 +230,7 @@ def _print_json(selected: Selected) -> None:
 
 
 def _write(selected: Selected, folder: Path) -> None:
-    """Write what was found into a folder, in the place of what an earlier call wrote there."""
+    """Write the results into a folder, replacing those of an earlier call."""
     from provlab.core.tables import write_frame, write_text
     from provlab.project.messages import optional_figures
 

@@ -57,7 +57,7 @@ def call_audit(options: argparse.Namespace) -> int:
     settings["executor"] = only_executor("audit", options, "executor=dask executor.n_jobs=2", why)
     results = Path(options.results)
     if options.method and options.panel is None:
-        raise ValueError(f"audit: --method expected --panel beside it, got {options.method[0]!r} alone; add --panel.")
+        raise ValueError(f"audit: --method works only with --panel, got {options.method[0]!r} alone; add --panel.")
     if options.panel is not None:
         run, path = run_panel_audit(options.panel, results, methods=options.method, **settings)
     elif options.readings:
@@ -106,7 +106,7 @@ def _outcomes(run: AuditRun) -> Iterator[dict[str, object]]:
 
 
 def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
-    """Yield to how many digits columns agree that do not have the bits of another kind of machine."""
+    """Yield to how many digits columns agree that differ from those of another kind of machine."""
     from provlab.custody.agreement import REPORTED, digits
 
     for line in columns.itertuples():
@@ -123,7 +123,7 @@ def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
 
 
 def _changes(stored: str, now: str) -> str:
-    """Return in words where two environments differ."""
+    """Return in words how two environments differ."""
     try:
         before, after = dict(parse_json(stored)), dict(parse_json(now))
     except (ValueError, TypeError):
@@ -216,7 +216,7 @@ def call_merge(options: argparse.Namespace) -> int:
     if len(conflicts) > MAX_LINES:
         console.print(f"and {len(conflicts) - MAX_LINES} more lines: --output FILE")
     if options.keep_first:
-        print(f"Kept the first of {n} trials that are different.", file=sys.stderr)
+        print(f"Kept the first copy of {n} trials whose copies differ.", file=sys.stderr)
         return 0
     print(
         f"provsel: merge: expected the same results of the same trials, got {n} that are different; nothing was "

@@ -89,11 +89,11 @@ class Artefact:
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
         names = " ".join(dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset)))
         if names:
-            raise MissingDataError(f"Nothing is stored, and the data are missing: provsel fetch {names}", names)
+            raise MissingDataError(f"No results are stored, and the data are missing; run provsel fetch {names}", names)
 
 
 def state_of(n_stored: int, n_planned: int) -> str:
-    """Return what is said of an artefact of which so many trials are stored."""
+    """Return what is said of an artefact of which this many trials are stored."""
     if n_stored == n_planned:
         return COMPLETE
     return PARTIAL if n_stored else NOT_RUN
@@ -150,17 +150,25 @@ def compose_artefact(
     layout = resolve_references(config, ["artefact"])["artefact"]
     columns = _read_columns(name, layout)
     look = _look_once()
-    entries, plain, effective = [], [], set()
+    entries: list[Entry] = []
+    row_configs: list[Parts] = []
+    effective: set[str] = set()
     for label, part in _read_datasets(name, layout).items():
-        for row, of_row in (rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}).items():
+        rows_of_set = rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}
+        for row, of_row in rows_of_set.items():
             before = [*part["choose"], *of_row]
-            plain.append(compose([*base, *before]))
+            row_config = compose([*base, *before])
+            row_configs.append(row_config)
             for column in part.get("columns", columns):
                 if not rows and row not in columns[column].get("rows", [row]):
                     continue
-                settings = column_settings(columns[column]["choose"], plain[-1])
-                places = {f"data set {label!r:.80}": part["choose"], f"row {row!r:.80}": of_row}
-                _check_agreement(name, {**places, f"column {column!r:.80}": settings})
+                settings = column_settings(columns[column]["choose"], row_config)
+                places = {
+                    f"data set {label!r:.80}": part["choose"],
+                    f"row {row!r:.80}": of_row,
+                    f"column {column!r:.80}": settings,
+                }
+                _check_agreement(name, places)
                 effective |= _effective(overrides, [*before, *settings])
                 alone = (*base, *before, *settings)
                 composed = compose(alone)
@@ -168,12 +176,11 @@ def compose_artefact(
                     member = _member_override(composed["dataset"], cell.dataset)
                     entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
-        shown_rows, stated = (
-            {entry.row for entry in entries},
-            artefact_part(name)["rows"],
-        )  # columns may be for other rows
-        plain += [compose([*base, *stated[row]]) for row in stated if row not in shown_rows]
-    _check_columns(name, {column: part["choose"] for column, part in columns.items()}, plain)
+        shown_rows = {entry.row for entry in entries}
+        for row, of_row in artefact_part(name)["rows"].items():
+            if row not in shown_rows:  # which a column may be for
+                row_configs.append(compose([*base, *of_row]))
+    _check_columns(name, {column: part["choose"] for column, part in columns.items()}, row_configs)
     for text in overrides:
         if text not in effective:
             raise ValueError(
@@ -184,7 +191,7 @@ def compose_artefact(
 
 
 def _look_once() -> Callable[[Mapping[str, Any]], KeyedData]:
-    """Return `data_of` that looks at each data set once: all rows and columns have the same ones."""
+    """Return a `data_of` that reads each data set once, because all rows and columns share them."""
     seen: dict[str, KeyedData] = {}
 
     def look(dataset: Mapping[str, Any]) -> KeyedData:
@@ -197,7 +204,7 @@ def _look_once() -> Callable[[Mapping[str, Any]], KeyedData]:
 
 
 def _read_datasets(name: str, layout: Parts) -> dict[str, Parts]:
-    """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
+    """Return the data sets that an artefact lists, or those that `only` names; "" stands for that of the config."""
     listed = layout.get("datasets", {"": {"choose": []}})
     only = layout.get("only")
     chosen = [*listed] if only is None else only
@@ -211,7 +218,7 @@ def _read_datasets(name: str, layout: Parts) -> dict[str, Parts]:
 
 
 def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
-    """Return `choose` of each column, and `rows` of one that says which rows have it."""
+    """Return `choose` of each column, and `rows` of a column that lists its rows."""
     columns = {}
     for column, part in layout["columns"].items():
         if not isinstance(part, dict):
@@ -223,11 +230,12 @@ def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
 
 
 def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the override that chooses one member of a collection, nothing where the config has chosen it already."""
+    """Return the override that chooses one member of a collection, nothing if the config has chosen it already."""
     name = member.get("set")
     if name is None or dataset.get("set") == name:
         return ()
-    return (f"dataset.set={name}" if re.fullmatch(r"[\w.-]+", name) else f"dataset.set={json.dumps(name)}",)
+    is_plain = re.fullmatch(r"[\w.-]+", name)
+    return (f"dataset.set={name if is_plain else json.dumps(name)}",)
 
 
 # ---- settings of columns that a row takes, and those that nothing takes: an artefact would be computed without them
@@ -247,7 +255,7 @@ def applies(override: str, row: Parts) -> bool:
 
 
 def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequence[Parts]) -> None:
-    """Refuse a setting of a column that no row has; `rows` are composed without a column."""
+    """Raise for a setting of a column that no row has; `rows` are composed without a column."""
     for column, overrides in columns.items():
         chosen = _chosen_groups(overrides)  # what the column brings itself is checked where it is composed
         for text in overrides:
@@ -263,24 +271,27 @@ def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequen
 
 
 def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a setting to which two of a data set, a row and a column give different values: one would not show.
+    """Raise for a setting that data set, row and column set to different values: one of them would be lost.
 
-    A row leaves a value to the columns by `UNSET`; one that the column does not give is refused as well.
+    A row leaves a value to its columns by `UNSET`; a column that does not give this value is an error as well.
     """
     first_by_key: dict[str, tuple[str, str]] = {}
     for place, overrides in places.items():
-        for key, text in {setting(text): text for text in overrides if _value(text) != UNSET}.items():
+        stated = {setting(text): text for text in overrides if _value(text) != UNSET}
+        for key, text in stated.items():
             where, first_text = first_by_key.setdefault(key, (place, text))
             if _value(first_text) != _value(text):
                 raise ValueError(
                     f"{name}: expected {key} from one place, got {first_text!r:.120} of {where} and {text!r:.120} of "
                     f'{place}; leave one out, or write "+{key}={UNSET}" in the first.'
                 )
-    for place, text in ((place, text) for place, overrides in places.items() for text in overrides):
-        if setting(text) not in first_by_key:
-            raise ValueError(
-                f"{name}: expected {setting(text)} of {[*places][-1]}, got {text!r:.120} of {place} only; set it."
-            )
+    last_place = [*places][-1]
+    for place, overrides in places.items():
+        for text in overrides:
+            if setting(text) not in first_by_key:
+                raise ValueError(
+                    f"{name}: expected {setting(text)} of {last_place}, got {text!r:.120} of {place} only; set it."
+                )
 
 
 def _value(override: str) -> str:
@@ -289,13 +300,13 @@ def _value(override: str) -> str:
 
 
 def _effective(overrides: Iterable[str], later: Sequence[str]) -> set[str]:
-    """Return the overrides that those which come later do not replace, or by the same: that is what the user wanted."""
+    """Return the overrides that later ones do not replace by another value."""
     replaced = {*map(setting, later)}
     return {text for text in overrides if text in later or setting(text) not in replaced}
 
 
 def _chosen_groups(overrides: Iterable[str]) -> set[str]:
-    """Return the groups of which some overrides choose another member."""
+    """Return the groups whose member the overrides change."""
     return {key for key in map(setting, overrides) if "." not in key}
 
 

@@ -92,8 +92,8 @@ class Cell:
             raise ValueError(f"protocol.stream: expected one of {STREAMS}, got {stream!r:.80}.")
         if stream != STREAMS[0] and self.measured.repeats_are_seeds:
             raise ValueError(
-                f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats differ "
-                f"in their seed only, got {stream}; leave it out."
+                f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats "
+                f"differ only in their seed, got {stream}; leave it out."
             )
 
     def on(self, dataset: Parts, data: str) -> Cell:
@@ -126,8 +126,8 @@ class Cell:
         measures = self.protocol.get("measures") or ()
         if not isinstance(measures, list | tuple) or not all(map(is_component, measures)):
             raise ValueError(
-                f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; such as "
-                f"[{{_target_: my_study.BalancedError}}]."
+                f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; write it "
+                f"like [{{_target_: my_study.BalancedError}}]."
             )
         scoring = stated_scorers(self.protocol.get("scoring") or ())
         if self.protocol.get("preparation") is not None:
@@ -243,12 +243,12 @@ def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) 
     parts["protocol"] |= {"repeats": repeats, "draws": draws}
     cell = Cell(**{**parts, "model": parts["model"] or UNUSED_MODEL, "data": str(parts["data"])})
     if cell.json != config:
-        raise ValueError(f"the config gives another key now: {_first_change(stated, cell.identity)}")
+        raise ValueError(f"this config now gives another key: {_first_change(stated, cell.identity)}")
     return cell
 
 
 def _config_of(value: Any) -> Any:
-    """Return what an identity says as configs have it: components as `_target_` and arguments, however deep."""
+    """Return an identity in the form of a config: components as `_target_` and arguments, at any depth."""
     if isinstance(value, list):
         return [_config_of(inner) for inner in value]
     if not isinstance(value, Mapping):
@@ -268,12 +268,12 @@ def _first_change(was: Any, now: Any, place: str = "config") -> str:
 
 
 def _check_own_columns(method: Method) -> None:
-    """Refuse scorers and measures with columns of provsel or of another measure, or with unknown settings."""
+    """Raise for scorers and measures whose columns are taken, or whose settings are unknown."""
     for name, scorer in method.scoring.items():
         if name in _COLUMNS and name != scorer:
             raise ValueError(
-                f"protocol.scoring: expected names that no column of records has, got {name!r}; give the scorer "
-                f"another name: {{my_{name}: SCORER}}."
+                f"protocol.scoring: the records already have a column called {name!r}; give the scorer another name: "
+                f"{{my_{name}: SCORER}}."
             )
     columns = _COLUMNS | {*method.scoring}
     for config in method.measures:
@@ -285,7 +285,7 @@ def _check_own_columns(method: Method) -> None:
 
 @lru_cache(maxsize=4096)
 def _draws(kind: str, config: str) -> bool:
-    """Tell whether a component draws anything; thousands of cells have the same few."""
+    """Return whether a component is random; cached, since thousands of cells share few components."""
     from provsel.reducers import is_random, is_random_model
 
     component = build(kind, json.loads(config)["config"])

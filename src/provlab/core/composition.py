@@ -86,7 +86,7 @@ class Composer:
 
 
 def _file_named(group: str, spelling: str) -> str:
-    """Return the member of a group that a spelling means."""
+    """Return the member of a group that a name, in any spelling, refers to."""
     if group == "experiment":
         return spelling
     return file_named(group, spelling, [path.stem for path in conf_files(group)])
@@ -95,7 +95,7 @@ def _file_named(group: str, spelling: str) -> str:
 def _merge_files(
     member: Callable[[str, str], Parts], file_of: Callable[[str], Path], *, experiment: str = "", **chosen: str
 ) -> Parts:
-    """Return what the main config, an artefact's and the chosen members of groups give."""
+    """Return the main config merged with that of an artefact and the chosen members of groups."""
     files = [read_config("", package_conf() / "config.yaml")]
     if experiment:
         files.append(read_config("", file_of(experiment)))
@@ -111,7 +111,7 @@ def _merge_files(
 
 
 def _sized_for_any_table(selector: Parts) -> Parts:
-    """Return a selector that keeps half of the columns where its file asks for a number that suits the papers' data."""
+    """Return a selector for half of the columns, if its file asks for a number that suits only the papers' data."""
     sized = dict(selector)
     if isinstance(sized.get("n_features_to_select"), int):
         sized["n_features_to_select"] = 0.5
@@ -126,7 +126,7 @@ def _stated_members(file: Parts) -> dict[str, str]:
 
 
 def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return the members of other groups that a member names, or one that it is based on."""
+    """Return the members of other groups that a member, or a member that it is based on, names."""
     paths = {path.stem: path for path in conf_files(group)}
     file = read_config(group, paths[name]) if name in paths else {}
     members: dict[str, str] = {}
@@ -139,15 +139,19 @@ def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str
 def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
     """Return a member of a group, merged over the members of its group that it is based on."""
     if name in based:
-        raise ValueError(f"{group}: expected files that are not based on themselves, got {name}; fix its defaults.")
+        raise ValueError(f"{group}: expected files that do not include themselves, got {name}; fix its defaults.")
     files = {path.stem: path for path in conf_files(group)}
     if name not in files:
         advice = advice_on(group, name, files)
         raise ValueError(f"{group}: expected one of {', '.join(files)}, got {name!r:.80}{advice}")
-    file, content = read_config(group, files[name]), Parts()
+    file = read_config(group, files[name])
     bases = [base for base in file.get("defaults", []) if not isinstance(base, dict)]
-    for base in bases if "_self_" in bases else [*bases, "_self_"]:
-        content = _merge(content, _content(file) if base == "_self_" else _member(group, base, (*based, name)))
+    if "_self_" not in bases:
+        bases.append("_self_")
+    content = Parts()
+    for base in bases:
+        above = _content(file) if base == "_self_" else _member(group, base, (*based, name))
+        content = _merge(content, above)
     if group == "executor" and (package_conf() / group / f"{name}.yaml").is_file() and content.get("name") != name:
         # a project's file of the name of the default executor must not send trials elsewhere
         raise ValueError(
@@ -162,20 +166,23 @@ def _content(file: Parts) -> Parts:
 
 
 def _merge(below: Any, above: Any) -> Any:
-    """Return the value above, where both are mappings with what only the one below has."""
+    """Return the upper value; two mappings are merged, and the upper one wins."""
     if not isinstance(below, dict) or not isinstance(above, dict):
         return above
     return {**below, **{name: _merge(below.get(name), value) for name, value in above.items()}}
 
 
 def _apply(node: Any, override: Override, depth: int) -> Parts:
-    """Return a part of a config with one change; the part itself stays as it is."""
-    mark, key, value = override.mark, override.key, override.value
-    name, where = key[depth], ".".join(key)
+    """Return a copy of a part of a config with one change."""
+    mark = override.mark
+    key = override.key
+    value = override.value
+    name = key[depth]
+    where = ".".join(key)
     if not isinstance(node, dict):
         above = ".".join(key[:depth])
         raise ValueError(
-            f"override {override.text!r:.80}: expected a setting of a part, got {where:.80}, and {above} is the value "
+            f"override {override.text!r:.80}: expected a setting of a group, got {where:.80}, and {above} is the value "
             f"{node!r:.40}; write {above}=VALUE."
         )
     if name not in node and mark in ("", "~"):
@@ -185,18 +192,18 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
     old = node.get(name)
     if mark == "~":
         if value is not None and value != old:
-            raise ValueError(f"override {override.text!r:.80}: expected the value that there is, got {old!r:.80}.")
+            raise ValueError(f"override {override.text!r:.80}: expected the present value, got {old!r:.80}.")
         return {setting: inner for setting, inner in node.items() if setting != name}
     if mark == "+" and old not in (None, "???") and not isinstance(value, dict | list):
         raise ValueError(
-            f"override {override.text!r:.80}: expected a setting that is not there yet, got {where}, which is "
+            f"override {override.text!r:.80}: expected a new setting, got {where}, which is "
             f"{old!r:.80}; write {override.text.lstrip('+')}."
         )
     return {**node, name: _merge(old, value)}
 
 
 def _unknown(override: Override, node: Parts, depth: int) -> str:
-    """Return why a part of a config has no setting of this name, and what to write: + only where that is taken."""
+    """Return why a part of a config lacks a setting of this name, and what to write; + only where it is allowed."""
     name = override.key[depth]
     above = ".".join(override.key[:depth]) or "the config"
     settings = _possible_settings(override.key[:depth], node)
@@ -210,11 +217,10 @@ def _unknown(override: Override, node: Parts, depth: int) -> str:
 
 
 def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
-    """Return the names of all settings that a part of a config can have, None where these may be any."""
+    """Return the names of all settings that a part of a config can have, None if these may be any."""
+    # these take longer to import than all the rest, and are rarely asked
     from provlab.core.cell import OPTIONAL
-    from provlab.data import (
-        dataset_parameters,  # these take longer to import than all the rest, and are rarely asked
-    )
+    from provlab.data import dataset_parameters
     from provlab.project.components import component_class, component_parameters, inner_kind, is_component
 
     stated = [str(name) for name in node]
@@ -243,7 +249,9 @@ def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
 def executor_file(name: str) -> Parts:
     """Return the settings of an executor of provsel, with their defaults; of none others."""
     path = package_conf() / "executor" / f"{name}.yaml"
-    return _content(read_config("executor", path)) if _MEMBER.fullmatch(str(name)) and path.is_file() else {}
+    if not _MEMBER.fullmatch(str(name)) or not path.is_file():
+        return {}
+    return _content(read_config("executor", path))
 
 
 # ---- references
@@ -273,13 +281,13 @@ def part_config(part: str, overrides: Sequence[str]) -> dict[str, Any]:
 
 
 def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[int]) -> Any:
-    """Return a value as `resolve_references` does; `left` has as many items as there may be further values."""
+    """Return a value as `resolve_references` does; the length of `left` is the number of values still allowed."""
     if depth > MAX_DEPTH:
         raise ValueError(f"{where:.80}: expected at most {MAX_DEPTH} levels, got more; flatten it.")
     if isinstance(value, Mapping):
         for name in value:
             if not isinstance(name, str) and not where.startswith("artefact"):
-                raise ValueError(f"{where}: expected names as keys, got {name!r:.80}; write them as texts.")
+                raise ValueError(f"{where}: expected strings as keys, got {name!r:.80}; put quotes around it.")
         return {k: _resolve(inner, parts, f"{where}.{k!s:.80}", depth + 1, left) for k, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_resolve(inner, parts, f"{where}[{k}]", depth + 1, left) for k, inner in enumerate(value)]
@@ -288,14 +296,18 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
     if isinstance(value, str) and "${" in value:
         check_references(value, where)
         reference = _WHOLE_REFERENCE.fullmatch(value)
-        node: Any = parts
-        for name in reference[1].split(".") if reference and depth < MAX_DEPTH else [None]:
-            if not isinstance(node, dict) or name not in node:  # OmegaConf joins texts, and says what is wrong
-                referable = {name: part for name, part in parts.items() if name not in ELSEWHERE}
-                check_references(referable, "config")
-                return _by_omegaconf(referable, value)
-            node = node[name]
-        return _resolve(node, parts, where, depth + 1, left)
+        if reference and depth < MAX_DEPTH:
+            node: Any = parts
+            for name in reference[1].split("."):
+                if not isinstance(node, dict) or name not in node:
+                    break
+                node = node[name]
+            else:
+                return _resolve(node, parts, where, depth + 1, left)
+        # OmegaConf joins texts, and says what is wrong
+        referable = {name: part for name, part in parts.items() if name not in ELSEWHERE}
+        check_references(referable, "config")
+        return _by_omegaconf(referable, value)
     if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"{where}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
     return value
@@ -317,7 +329,7 @@ def results_folder(config: Mapping[str, Any]) -> Path:
 
 
 def _by_omegaconf(parts: Mapping[str, Any], value: Any) -> Any:
-    """Return a value with what OmegaConf puts in place of references, to any place."""
+    """Return a value whose references OmegaConf has resolved."""
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
@@ -327,7 +339,7 @@ def _by_omegaconf(parts: Mapping[str, Any], value: Any) -> Any:
         return OmegaConf.to_container(plain, resolve=True) if OmegaConf.is_config(plain) else plain
     except OmegaConfBaseException as error:
         raise ValueError(
-            f"config: expected references to settings that there are, got {value!r:.80}: "
+            f"config: expected references to existing settings, got {value!r:.80}: "
             f"{str(error).splitlines()[0]}; correct it."
         ) from None
 
@@ -336,7 +348,7 @@ def _by_omegaconf(parts: Mapping[str, Any], value: Any) -> Any:
 
 
 class _Loader(SAFE_LOADER):
-    """OmegaConf's reader, ten times faster: libyaml's, with 1e-3 as a number, no dates, and each key once."""
+    """Like OmegaConf's reader, ten times faster: libyaml with 1e-3 as a number, no dates, and no repeated keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         names = [key.value for key, _ in node.value]
@@ -384,7 +396,7 @@ def _read_at(group: str, path: Path, state: object) -> Parts:
 
 
 def _check_defaults(path: Path, group: str, defaults: Any) -> None:
-    """Refuse a file of a project that is based on other things than files of conf/."""
+    """Raise for a file of a project whose defaults name anything but files of conf/."""
     own = {f"override /{member}" for member in GROUPS}
     for item in defaults if isinstance(defaults, list) else [defaults]:
         names = [item] if group or item == "_self_" else [None]

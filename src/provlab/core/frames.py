@@ -18,8 +18,8 @@ from scipy.special import stdtrit
 from provlab.core.artefact import Artefact, Entry, counted_state
 from provlab.core.cell import Cell
 from provlab.core.protocols import predicts_numbers
-from provlab.core.snapshot import Planned, StoreSnapshot
-from provlab.core.store import LARGE, SCHEMA, TrialReader
+from provlab.core.snapshot import Planned, StoreSnapshot, TrialReader
+from provlab.core.store import LARGE, SCHEMA
 from provlab.project.components import component_class
 from provlab.project.messages import did_you_mean
 from provsel.certificates import Measure
@@ -155,7 +155,7 @@ def artefact_frame(
 
 
 def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
-    """Refuse columns that no record has: neither provsel's nor a measure's or scorer's of the artefact."""
+    """Raise for columns that records lack: neither provsel nor a measure or scorer of the artefact fills them."""
     declared = {*SCHEMA.names}
     for cell in artefact.cells:
         declared |= {*cell.method.scoring}
@@ -164,22 +164,22 @@ def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
             declared |= measure.columns().keys()
     for name in columns:
         if name not in declared:
-            end = did_you_mean(name, declared) or "; correct its script."
+            end = did_you_mean(name, declared) or "; correct the artefact's script."
             raise ValueError(f"{artefact.name}: expected columns of records, got {name!r:.80}{end}")
 
 
 def _check_summary(artefact: Artefact, summary: Mapping[str, object]) -> None:
-    """Refuse a line of a summary with other fields than `SUMMARY`: they would be lost."""
+    """Raise for a line of a summary with fields beyond `SUMMARY`, which would be lost."""
     for name in summary:
         if name not in SUMMARY:
             raise ValueError(
                 f"{artefact.name}: expected a summary with {', '.join(SUMMARY)}, got the field {name!r:.80}; correct "
-                f"its script."
+                f"the artefact's script."
             )
 
 
 def _beside_print(frame: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the numbers of an artefact with what is printed of each; a print without data sets is of them all."""
+    """Return the numbers of an artefact beside the printed ones; a printed number without a data set belongs to all."""
     if printed is None:
         printed = pd.DataFrame(columns=PRINTED)
     if printed["dataset"].isna().all():
@@ -318,7 +318,7 @@ def mean_lines(numbers: Mapping[str, pd.Series]) -> list[dict[str, object]]:
 
 
 def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
-    """Return rows and columns of the data set of some trials of one cell, as the records say."""
+    """Return rows and columns of the data set of the given trials of one cell, as the records say."""
     first = trials.iloc[0]
     return int(first["n_train"] + first["n_test"]), int(first["n_features"])
 

@@ -65,8 +65,8 @@ def parse_override(text: str) -> Override:
     match = _KEY.fullmatch(name)
     if match is None or not (equals or match[1] == "~"):
         raise ValueError(
-            f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, with + before what is added and ~ "
-            f"before what is deleted; see provsel run --help."
+            f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, with + before an added setting and "
+            f"~ before a deleted one; see provsel run --help."
         )
     return Override(text, match[1], tuple(match[2].split(".")), _value(text, value) if equals else None)
 
@@ -87,7 +87,7 @@ def check_size(text: str) -> None:
 
 
 def _value(text: str, value: str) -> Any:
-    """Return the value of an override; what those of artefacts are needs no parser, which is slow to import."""
+    """Return the value of an override; simple values skip the parser, which is slow to import."""
     if _WORD.fullmatch(value):
         return value
     if _NUMBER.fullmatch(value):
@@ -144,7 +144,7 @@ def check_references(value: Any, where: str) -> None:
 
 
 def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
-    """Yield the key and the text of everything that has a reference."""
+    """Yield the key and the text of every value with a reference."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _texts(inner, f"{where}.{name}")

@@ -117,7 +117,7 @@ def load_from(config: Mapping[str, Any]) -> Dataset:
 
 @lru_cache(maxsize=2)
 def _loaded(config: str, data: str) -> Dataset:
-    """Load a data set, again where its identity is another one: a file of the user's may have changed."""
+    """Load a data set, and reload it if its identity has changed, as a user's file may have."""
     stated = json.loads(config)
     dataset = load_dataset(stated["name"], **_parameters(stated))
     dataset.make_read_only()  # all tasks of this process share it
@@ -188,7 +188,7 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
 
 
 def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: str) -> Any:
-    """Return the model for the task and the rows of a data set; of many rows LIBSVM, at its defaults, gives way."""
+    """Return the model for the task and size of a data set; a default LIBSVM is replaced on many rows."""
     classifier = models["classification"]
     if not is_place(dataset["name"], "path"):  # data sets that are registered have classes
         return classifier
@@ -200,7 +200,7 @@ def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: 
         return classifier
     warnings.warn(
         f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), as LIBSVM takes minutes or hours a fit on "
-        f"so many; model=libsvm states it.",
+        f"so many; model=libsvm chooses LIBSVM all the same.",
         stacklevel=3,
     )
     return models["many_rows"]
@@ -213,7 +213,7 @@ def _asked(config: str, data: str, ask: Callable[[Dataset], int]) -> int:
 
 
 def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the data sets of a config: itself, or the members of a collection that it names."""
+    """Return the data set of a config, or the members of the collection that it names."""
     name, chosen = dataset.get("name"), dataset.get("set", "")
     if not isinstance(name, str):
         raise ValueError(f"dataset.name: expected a text, got {name!r:.80}; choose with dataset=....")

@@ -26,7 +26,8 @@ from provlab.core.frames import (
     printed_numbers,
 )
 from provlab.core.records import NUMBERS
-from provlab.core.store import SCHEMA, TrialReader
+from provlab.core.snapshot import TrialReader
+from provlab.core.store import SCHEMA
 from provlab.core.tables import Traced, mean_and_sd, whole, write_frame, write_tables
 from provlab.project.papers import Paper, artefact_file, paper_of
 
@@ -108,9 +109,10 @@ class Recipe:
         labels = {headline_of(cell).label for cell in artefact.cells} - {ERROR.label, self.unit}
         if labels:
             raise ValueError(
-                f"{self.name}: expected cells that are judged by the {self.unit or ERROR.label}, as its script has it, "
-                f"got {', '.join(sorted(labels))}; leave out protocol.scoring and models of numbers, or say in the "
-                f"script what its numbers are: unit={min(labels)!r}; without a script, artefact.unit in its file."
+                f"{self.name}: expected cells that are judged by the {self.unit or ERROR.label}, which its script "
+                f"expects, got {', '.join(sorted(labels))}; leave out protocol.scoring and models of regression, or "
+                f"state the unit in the script: unit={min(labels)!r}; an artefact without a script states "
+                f"artefact.unit in its file."
             )
 
     def printed(self) -> pd.DataFrame:
@@ -156,7 +158,7 @@ def load_recipe(name: str) -> Recipe:
 
 
 def _load_script(paper: Paper, artefact: str) -> Recipe:
-    """Return the `RECIPE` of a script of a paper; ValueError where it has none of its name."""
+    """Return the `RECIPE` of a script of a paper; raise ValueError if it has none of that name."""
     name = f"{paper.name}/{artefact}"
     recipe = getattr(paper.module(artefact), "RECIPE", None)
     if not isinstance(recipe, Recipe) or recipe.name != name:
@@ -168,7 +170,7 @@ def _load_script(paper: Paper, artefact: str) -> Recipe:
 
 
 def _table_recipe(name: str, layout: dict[str, Any]) -> Recipe:
-    """Return the recipe of a table of the measure that its cells are judged by, or of `artefact.measure`."""
+    """Return the recipe of a table of `artefact.measure`, by default the measure of its cells."""
     prints = str(layout.get("prints", ""))
     if "measure" not in layout:
         return Recipe(name, render_table, unit=str(layout.get("unit", ERROR.label)), prints=prints)
@@ -216,7 +218,7 @@ def render_table(rendering: Rendering) -> str:
 
 
 def _over_datasets(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the means of the data sets' values and standard deviations, and what is printed of all of them."""
+    """Return the means over data sets of values and standard deviations, and the printed numbers for all of them."""
     numbers = frame.astype({"value": float, "sd": float})
     by_entry = numbers.groupby(["row", "column"], sort=False)
     means = by_entry[["value", "sd"]].mean()
@@ -228,7 +230,7 @@ def _over_datasets(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _headings(frame: pd.DataFrame) -> pd.Series:
-    """Return the heading of each number's column: its column, its data set, or both where there are several of both."""
+    """Return the headings of the columns: column, data set, or both if there are several of both."""
     if frame["dataset"].nunique() == 1:
         return frame["column"]
     if frame["column"].nunique() == 1:

@@ -69,9 +69,11 @@ def check_ranges(records: pa.Table, subject: str) -> None:
     ValueError
         Names the column and the value.
     """
-    for name in [name for name in records.column_names if name in RANGES]:
+    for name in records.column_names:
         column = records[name]
-        if column.null_count == len(column):  # it may have the type null, as nobody has written a value
+        if name not in RANGES or column.null_count == len(
+            column
+        ):  # it may have the type null, as nobody has written a value
             continue
         if pa.types.is_list(column.type):
             column = pc.list_flatten(column)
@@ -86,13 +88,13 @@ def check_range(name: str, values: NDArray[Any], subject: str) -> None:
     beyond = outside(values, low, high)
     if beyond.any():
         raise ValueError(
-            f"{subject}: expected {range_text(low, high)}, got {values[beyond][0]:g}; it was changed after it was "
-            f"computed, or is damaged: leave it out, or ask for another copy."
+            f"{subject}: expected {range_text(low, high)}, got {values[beyond][0]:g}; the record was changed after "
+            f"it was computed, or is damaged: leave it out, or ask for another copy."
         )
 
 
 def _check_features(records: pa.Table, subject: str) -> None:
-    """Refuse a list with a feature that the data set does not have."""
+    """Raise for a list with a feature that the data set lacks."""
     listed = records.select(["features", "n_features"]).drop_null()
     if not len(listed):
         return
@@ -101,8 +103,8 @@ def _check_features(records: pa.Table, subject: str) -> None:
     if (beyond := features >= limits).any():
         raise ValueError(
             f"{subject}: column features: expected numbers below n_features, {limits[beyond][0]}, got "
-            f"{features[beyond][0]}; it was changed after it was computed, or is damaged: leave it out, or ask for "
-            f"another copy."
+            f"{features[beyond][0]}; the record was changed after it was computed, or is damaged: leave it out, or "
+            f"ask for another copy."
         )
 
 
@@ -148,14 +150,14 @@ def check_identities(records: pa.Table, subject: str) -> None:
         wrong |= np.array([*texts, None], object)[which] != values
     if wrong.any():
         raise ValueError(
-            f"{subject}: expected trials whose keys, cells and data follow from their configs and numbers, got "
+            f"{subject}: expected keys, cells and data that follow from the configs and numbers of the trials, got "
             f"{wrong.sum()} of {len(records)} that do not, such as {keys[wrong][0]:.16}...; they were changed after "
             f"they were computed: move the file elsewhere and run the command again, or ask for another copy."
         )
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct texts of a column, and the place of each value in them, -1 of a null."""
+    """Return the distinct strings of a column, and the place of each value among them, -1 for a null."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     values = column.unify_dictionaries().combine_chunks()
@@ -163,7 +165,7 @@ def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _stated_data(config: str, subject: str) -> str:
-    """Return the identity of the data set that a config names; refuse what no config of a trial is."""
+    """Return the identity of the data set that a config names; raise for what is not a trial's config."""
     try:
         stated = parse_json(config, MAX_CONFIG_DEPTH)
         parts = [stated[name] for name in ("dataset", "selector", "protocol")]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from provlab.core.frames import FOLD_SIZES, planned_trials
 from provlab.core.plan import feature_names_of, identity_of
-from provlab.core.snapshot import Planned
-from provlab.core.store import LARGE, TrialReader
+from provlab.core.snapshot import Planned, TrialReader
+from provlab.core.store import LARGE
 from provlab.project.documents import canonical_json
 from provsel.stability import stability
 
@@ -201,7 +201,7 @@ def data_names(data: str, config: str) -> tuple[Sequence[str] | None, str]:
 
 
 def _selections(trials: pd.DataFrame) -> tuple[list[Any], pd.DataFrame]:
-    """Return the selection of each trial that has one, and these trials."""
+    """Return the trials with a stored selection, and their selections."""
     selections: list[Any] = []
     has_selection = []
     columns = (trials[name].tolist() for name in ("features", "feature_names", "n_features", "n_selected"))
@@ -220,18 +220,18 @@ def _selections(trials: pd.DataFrame) -> tuple[list[Any], pd.DataFrame]:
 
 
 def _check_indices(labels: NDArray[np.int64], n_features: int) -> None:
-    """Refuse features that the data set does not have."""
+    """Raise for features that the data set lacks."""
     if n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
         raise ValueError(
             f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "
-            f"{labels.max()}; the records are damaged, or of other data: run provsel audit."
+            f"{labels.max()}; the records are damaged or belong to other data: run provsel audit."
         )
 
 
 def _stability(
     trials: pd.DataFrame, selections: list[Any], sizes: NDArray[np.int64], n_features: int
 ) -> tuple[str, float, tuple[float, float]]:
-    """Return why there is no stability, "" where there is one, the stability, and its interval."""
+    """Return the stability with its interval, and why it is undefined, "" if it is defined."""
     if sizes.sum() == 0:
         return KEEPS_NONE, *NO_STABILITY
     if sizes.sum() == len(selections) * n_features:
@@ -251,7 +251,7 @@ def _stability(
 
 
 def _places(trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Return the median place of each of n features in the order of selection; NaN where nothing says that order."""
+    """Return the median place of each of n features in the order of selection; NaN if the order is unknown."""
     is_list = np.array([isinstance(features, Sized) for features in trials["features"]], bool)
     lists = [np.asarray(features) for features in trials["features"][is_list]]
     medians = np.full(n, np.nan)
@@ -276,7 +276,7 @@ def _places(trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.in
 def _weights(
     trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], n: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean weight of each of n features and its standard deviation, over the selections that say one."""
+    """Return mean and standard deviation of the weight of each of n features, over selections with weights."""
     of_trials = trials["coefficients"].tolist()
     if not any(isinstance(coefficients, Sized) for coefficients in of_trials):
         return np.full(n, np.nan), np.full(n, np.nan)

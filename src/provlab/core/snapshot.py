@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from functools import reduce
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -70,34 +69,38 @@ class StoreSnapshot:
         cells: Iterable[str] | None = None,
         beside: Iterable[pa.Table] = (),
     ) -> None:
-        self.store, self._has_all = store, columns is None
+        self.store = store
+        self._has_all = columns is None
         self._lists: tuple[frozenset[str], StoreSnapshot] | None = None
         read = None if columns is None else ["cell", *NUMBERS, *columns]
         tables = [store.read(read, cells, encoded=True), *beside]
         table = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
-        named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in table.column_names]
-        named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]
-        is_named = reduce(pc.and_, named)
+        is_named = _is_named(table)
         self.n_nameless = len(table) - pc.sum(is_named, min_count=0).as_py()
         if self.n_nameless:
             table = table.filter(is_named).combine_chunks()
         in_cells = table["cell"].combine_chunks()
-        numbers = [table[name].to_numpy() for name in NUMBERS]
-        places = np.array([*numbers[::-1], in_cells.indices.to_numpy()], dtype=np.int64)
-        order = np.lexsort(places)
-        order = order[np.diff(places[:, order], prepend=-1).any(axis=0)]  # of the same trial the first
-        self.table = table.take(pa.array(order)).combine_chunks()
-        codes, self._numbers = places[-1, order], places[-2::-1, order]
+        numbers = np.array([table[name].to_numpy() for name in NUMBERS], dtype=np.int64)
+        codes = in_cells.indices.to_numpy().astype(np.int64)
+        order = np.lexsort([*numbers[::-1], codes])
+        places = np.vstack([codes, numbers])[:, order]
+        is_first = np.diff(places, prepend=-1).any(axis=0)  # of the same trial
+        codes = places[0, is_first]
+        self.table = table.take(pa.array(order[is_first])).combine_chunks()
+        self._numbers = places[1:, is_first]
         starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        ends, names = np.append(starts[1:], codes.size), in_cells.dictionary.take(pa.array(codes[starts]))
-        self._slices = dict(zip(names.to_pylist(), map(slice, starts.tolist(), ends.tolist()), strict=True))
+        ends = np.append(starts[1:], codes.size)
+        names = in_cells.dictionary.take(pa.array(codes[starts])).to_pylist()
+        slices = map(slice, starts.tolist(), ends.tolist())
+        self._slices = dict(zip(names, slices, strict=True))
         # most cells have no number above the planned ones, and need no check of each trial
         highest = np.maximum.reduceat(self._numbers, starts, axis=1).T.tolist()
-        self._highest = dict(zip(self._slices, highest, strict=True))
+        self._highest = dict(zip(names, highest, strict=True))
 
     def with_large(self, cells: Iterable[str]) -> StoreSnapshot:
-        """Return this snapshot with the lists of features of some cells, for what asks for them again and again."""
-        snapshot, chosen = copy(self), frozenset({*cells} & self._slices.keys())
+        """Return this snapshot with the lists of features of the given cells, which are read once for all uses."""
+        snapshot = copy(self)
+        chosen = frozenset({*cells} & self._slices.keys())
         snapshot._lists = chosen, StoreSnapshot(self.store, LARGE, cells=chosen)
         return snapshot
 
@@ -112,17 +115,18 @@ class StoreSnapshot:
         return sum(self.rows(cell).size for cell in cells)
 
     def has_any(self, cells: Iterable[Planned]) -> bool:
-        """Return whether a planned trial of one of some cells is stored."""
+        """Return whether a planned trial of one of the given cells is stored."""
         return any(self.rows(cell).size for cell in cells)
 
     def rows(self, cell: Planned) -> NDArray[np.int64]:
         """Return the rows of `table` with the planned trials of a cell, in their order."""
         if cell.id not in self._slices:
             return np.empty(0, np.int64)
-        place, highest = self._slices[cell.id], self._highest[cell.id]
-        if all(number < limit for number, limit in zip(highest, cell.counts, strict=True)):
-            return np.arange(place.start, place.stop)
-        return place.start + np.flatnonzero((self._numbers[:, place] < np.array(cell.counts)[:, None]).all(axis=0))
+        part = self._slices[cell.id]
+        if all(number < limit for number, limit in zip(self._highest[cell.id], cell.counts, strict=True)):
+            return np.arange(part.start, part.stop)
+        is_planned = self._numbers[:, part] < np.array(cell.counts)[:, None]
+        return part.start + np.flatnonzero(is_planned.all(axis=0))
 
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a column of `table`; one that no record has is one of nulls.
@@ -139,32 +143,36 @@ class StoreSnapshot:
         return self.table[name]
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of some cells, sorted as `table` is, each once; see `TrialStore.query` and `column`."""
+        """Return the records of the given cells, each once, in the order of `table`; see `TrialStore.query`."""
         chosen = self._slices.keys() if cells is None else self._slices.keys() & {*cells}
-        slices = [self._slices[name] for name in sorted(chosen)]
-        rows = np.concatenate([np.empty(0, np.int64), *(np.arange(part.start, part.stop) for part in slices)])
+        rows = np.empty(0, np.int64)
+        if chosen:
+            slices = [self._slices[name] for name in sorted(chosen)]
+            rows = np.concatenate([np.arange(part.start, part.stop) for part in slices])
         if columns is None:
             measured = [name for name in self.table.column_names if name not in SCHEMA.names]
             columns = [*SCHEMA.names, *measured]
         return self.take(rows, columns)
 
     def numbers(self, rows: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        """Return repeat, fold and draw of some rows of `table`."""
+        """Return repeat, fold and draw of the given rows of `table`."""
         return dict(zip(NUMBERS, self._numbers[:, rows], strict=True))
 
     def take(self, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
-        """Return columns of some rows of `table`, texts as plain ones; lists of features are read from the store."""
+        """Return columns of the given rows of `table`, with plain strings; lists are read from the store."""
         records: dict[str, pa.ChunkedArray] = {}
         for name in columns:
             if name in LARGE and name not in self.table.column_names:
                 records[name] = self._read_lists(name, rows)
                 continue
             column = self.column(name).take(pa.array(rows))
-            records[name] = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(pa.string())
+            records[name] = column
         return pa.table(records)
 
     def _read_lists(self, name: str, rows: NDArray[np.int64]) -> pa.ChunkedArray:
-        """Return the lists of some rows; null of a trial that has gone from the store since."""
+        """Return the lists of the given rows; null for a trial that has left the store since."""
         cells = self._cell_of(rows)
         ids = frozenset(cells.categories[np.unique(cells.codes)])
         read_cells, lists = self._lists or (frozenset(), None)
@@ -183,3 +191,17 @@ class StoreSnapshot:
         column = self.table["cell"].combine_chunks()
         codes = column.indices.to_numpy()[rows]
         return pd.Categorical.from_codes(codes, column.dictionary.to_pylist())
+
+
+def _is_named(table: pa.Table) -> pa.ChunkedArray:
+    """Return which records say which trial they are."""
+    is_named = pc.is_valid(table["cell"])
+    if "key" in table.column_names:
+        is_named = pc.and_(is_named, pc.is_valid(table["key"]))
+    for name in NUMBERS:
+        is_named = pc.and_(is_named, pc.fill_null(pc.greater_equal(table[name], 0), False))
+    return is_named
+
+
+TrialReader: TypeAlias = TrialStore | StoreSnapshot
+"""What reads trials: the store, or a snapshot of it."""

@@ -1,4 +1,4 @@
-"""Trial records on disk: a folder of Parquet files with one row a trial, which is read while others write it.
+"""Trial records on disk: a folder of Parquet files with one row per trial, which is read while others write it.
 
 A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It appears by an atomic rename of a complete,
 synced temporary file. So a reader, a second writer, or a run after a crash sees whole files only. Each file is compared
@@ -16,7 +16,7 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,13 +26,7 @@ from provlab.core.protocols import COLUMNS
 from provlab.core.records import IDENTITY, check_identities, check_ranges
 from provsel.files import probe, remove_abandoned, replacing
 
-if TYPE_CHECKING:
-    from provlab.core.snapshot import StoreSnapshot
-
 log = logging.getLogger(__name__)
-
-TrialReader: TypeAlias = "TrialStore | StoreSnapshot"
-"""What reads trials: the store, or a snapshot of it."""
 
 VERSION = 1
 """Raised when a column changes its meaning; a new column is filled with nulls in older files."""
@@ -45,6 +39,7 @@ TYPES = {
     "seconds": pa.float64(),
     "volatile bytes": pa.int64(),
     "features": pa.list_(pa.int32()),
+    "counts": pa.list_(pa.int32()),
     "names": pa.list_(pa.string()),
     "weights": pa.list_(pa.float64()),
 }
@@ -121,7 +116,9 @@ class TrialStore:
     """
 
     def __init__(self, folder: Path | str, *, read_only: bool = False, check: bool = True) -> None:
-        self.folder, self.read_only, self.check = Path(folder), read_only, check
+        self.folder = Path(folder)
+        self.read_only = read_only
+        self.check = check
         self.passed_over: dict[str, str] = {}
         self._verified: dict[Path, tuple[int, int, int]] = {}
 
@@ -130,7 +127,7 @@ class TrialStore:
         return {*self.read(["key"])["key"].to_pylist()}
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of some cells, sorted by key, each trial once.
+        """Return the records of the given cells, sorted by key, each trial once.
 
         Parameters
         ----------
@@ -175,18 +172,21 @@ class TrialStore:
         tables: dict[Path, pa.Table] = {}
         n_complete = 0
         for _ in range(LISTINGS):
-            new = {
-                path: self._read_file(path, wanted, chosen, encoded=encoded)
-                for path in self._files() if path not in tables
-            }  # fmt: skip
-            read_tables = {path: table for path, table in new.items() if table is not None}
-            tables |= read_tables
-            n_complete = n_complete + 1 if len(read_tables) == len(new) else 0
+            is_complete = True
+            for path in self._files():
+                if path in tables:
+                    continue
+                table = self._read_file(path, wanted, chosen, encoded=encoded)
+                if table is None:
+                    is_complete = False
+                else:
+                    tables[path] = table
+            n_complete = n_complete + 1 if is_complete else 0
             if n_complete == 2:
                 return _join(tables, wanted, encoded=encoded)
         raise OSError(
-            f"store {self.folder}: expected files that stay while they are read, got some that went away {LISTINGS} "
-            f"times; wait for what merges or removes them."
+            f"store {self.folder}: its files disappeared {LISTINGS} times while they were read; wait until the "
+            f"process that merges or removes them has ended."
         )
 
     def append(self, records: Sequence[Mapping[str, Any]]) -> None:
@@ -198,7 +198,7 @@ class TrialStore:
         self.write(trials.sort_by([("cell", "ascending"), ("key", "ascending")]))
 
     def write(self, trials: pa.Table, *, prefix: str = "merged-", **options: Any) -> None:
-        """Write trials as one new file, as they come; nothing where there are none.
+        """Write trials as one new file, as they come; nothing if there are none.
 
         Parameters
         ----------
@@ -220,17 +220,11 @@ class TrialStore:
         pq.write_table(written, sink, **{"compression": "zstd", "row_group_size": GROUP, **options})
         content = memoryview(sink.getvalue())
         path = self.folder / f"{prefix}{hashlib.sha256(content).hexdigest()}.parquet"
-        for again in (True, False):
-            try:
-                with replacing(path) as temporary:
-                    temporary.write_bytes(content)
-                return
-            except FileNotFoundError as error:
-                # another run's clean-up took this writer for dead, as its clock may well say
-                if not again:
-                    raise self._write_error(error, "files that stay while they are written") from error
-            except OSError as error:
-                raise self._write_error(error, f"room for {len(trials)} records") from error
+        try:
+            with replacing(path) as temporary:
+                temporary.write_bytes(content)
+        except OSError as error:
+            raise self._write_error(error, f"room for {len(trials)} records") from error
 
     def prepare(self) -> None:
         """Find out now, rather than after hours, whether records can be written, and clean up after killed writers.
@@ -258,7 +252,9 @@ class TrialStore:
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
             return 0
-        n_merged, tables, size = 0, dict[Path, pa.Table](), 0
+        n_merged = 0
+        tables: dict[Path, pa.Table] = {}
+        size = 0
         loose.sort(key=_time_of)  # those of one cell come together
         for path in loose:
             table = self._read_file(path)
@@ -269,7 +265,9 @@ class TrialStore:
                 self.add(_join(tables))
                 for merged in tables:
                     merged.unlink(missing_ok=True)
-                n_merged, tables, size = n_merged + len(tables), {}, 0
+                n_merged += len(tables)
+                tables = {}
+                size = 0
         return n_merged
 
     def damaged_note(self) -> str:
@@ -277,7 +275,9 @@ class TrialStore:
         names = sorted(path.name for path in self.folder.glob("*.damaged"))
         if not names:
             return ""
-        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        shown = ", ".join(names[:3])
+        if len(names) > 3:
+            shown += ", ..."
         return (
             f"store {self.folder}: damaged files were set aside: {len(names)} ({shown}); their trials count as not run "
             f"until they are computed again: delete the files then."
@@ -290,7 +290,7 @@ class TrialStore:
         self, path: Path, columns: Sequence[str] | None = None, cells: Sequence[str] | None = None, *,
         encoded: bool = False,
     ) -> pa.Table | None:  # fmt: skip
-        """Return what a file has of some columns and cells; nothing of a damaged file, None of one that went away."""
+        """Return columns of a file for the given cells; empty for a damaged file, None for one that has disappeared."""
         named = _DIGEST.fullmatch(path.stem)
         try:
             with path.open("rb") as file:
@@ -298,7 +298,7 @@ class TrialStore:
                 state = status.st_ino, status.st_size, status.st_mtime_ns
                 is_new = self._verified.get(path) != state
                 if named and is_new and hashlib.file_digest(file, "sha256").hexdigest() != named[1]:
-                    raise DamagedFileError("bytes with another SHA-256 than when it was written")
+                    raise DamagedFileError("bytes whose SHA-256 has changed since they were written")
                 file.seek(0)
                 schema = pq.read_schema(file)
                 _check_schema(path, schema)
@@ -319,8 +319,8 @@ class TrialStore:
             if number:  # Arrow's errors about content have none
                 raise OSError(
                     number,
-                    f"store file {path}: expected to read it, got {os.strerror(number)!r}; it stays in place: fix "
-                    f"that, or move it out of the store, then run the same command again.",
+                    f"store file {path}: it could not be read: {os.strerror(number)!r}; the file was left in "
+                    f"place: make it readable or move it out of the store, then run the same command again.",
                 ) from error
             if isinstance(error, RefusedFileError) or (named and not isinstance(error, DamagedFileError)):
                 raise  # whatever it is, the bytes are those that were written
@@ -331,9 +331,9 @@ class TrialStore:
         return typed
 
     def _set_aside(self, path: Path, error: Exception) -> bool:
-        """Rename a damaged file, so that it is not read and nothing is lost; False when it no longer exists.
+        """Rename a damaged file, so that it is no longer read but not lost; return False if it has disappeared.
 
-        Where the folder is read-only it stays, and is passed over by every reader.
+        In a read-only folder the file stays, and every reader skips it.
         """
         aside = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.damaged")
         done = f"moved to {aside.name}, its trials will be run again"
@@ -348,16 +348,16 @@ class TrialStore:
             done = f"left where it is ({os.strerror(refusal.errno or errno.EIO)}), its trials will be run again"
         if path.exists():
             self.passed_over[path.name] = str(error)
-        log.warning("store file %s: expected a whole Parquet file, got %s; %s.", path, error, done)
+        log.warning("store file %s: expected a complete Parquet file, got %s; %s.", path, error, done)
         return True
 
     def _write_error(self, error: OSError, expected: str) -> OSError:
-        """Return the error of a write that the system refused, with what it means for the store and what helps."""
+        """Return the error for a failed write, with its effect on the store and a remedy."""
         reason = os.strerror(error.errno) if error.errno else str(error)
         return OSError(
             error.errno or errno.EIO,
-            f"store {self.folder}: expected {expected}, got {reason!r}; nothing half-written is left, and what was "
-            f"stored is whole: {STEPS.get(error.errno or 0, 'fix it')}, then run the same command again.",
+            f"store {self.folder}: expected {expected}, got {reason!r}; no partial file is left, and stored results "
+            f"are intact: {STEPS.get(error.errno or 0, 'fix it')}, then run the same command again.",
         )
 
 
@@ -372,12 +372,14 @@ def records_table(records: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def _check_schema(path: Path, schema: pa.Schema) -> None:
-    """Check that a file is one of trials, and of no newer version."""
+    """Check that a file holds trials and was not written by a newer version."""
     stated = (schema.metadata or {}).get(b"provsel_schema", b"0")
     if schema.names.count("cell") != 1 or len({*schema.names}) < len(schema.names) or not stated.isdigit():
-        raise DamagedFileError(f"a footer without the column cell, with one twice, or schema version {stated!r}")
+        raise DamagedFileError(
+            f"a footer that lacks the column cell, names a column twice, or states schema version {stated!r}"
+        )
     if wrong := [name for name in schema.names if not name.isidentifier()]:
-        raise DamagedFileError(f"a column {wrong[0]!r:.80}, which no measure can have")
+        raise DamagedFileError(f"a column {wrong[0]!r:.80}, a name that measures cannot use")
     if int(stated) > VERSION:
         raise RefusedFileError(
             f"store file {path}: expected schema version up to {VERSION}, got {int(stated)}; "
@@ -386,7 +388,7 @@ def _check_schema(path: Path, schema: pa.Schema) -> None:
 
 
 def _check_identities(path: Path, file: BinaryIO, schema: pa.Schema) -> None:
-    """Check that each record is of the trial that its key says; packed trials have short names of cells instead."""
+    """Check that each record belongs to the trial of its key; packed trials have short names of cells instead."""
     if not {*IDENTITY} <= {*schema.names}:
         return
     texts = [name for name in ("cell", "data", "config") if schema.field(name).type == pa.string()]
@@ -398,7 +400,7 @@ def _check_identities(path: Path, file: BinaryIO, schema: pa.Schema) -> None:
 
 
 def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
-    """Return the columns of a file with the types that a store has; one without any value has the type null."""
+    """Return the columns of a file with the types of a store; a column without values has the type null."""
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):
         stored_kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -427,7 +429,7 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
 
 
 def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None, *, encoded: bool = False) -> pa.Table:
-    """Return the rows of all files, with nulls in the columns that one of them lacks."""
+    """Return the rows of all files, with nulls in columns that a file lacks."""
     names = columns or [name for name in SCHEMA.names if not (encoded and name in LARGE)]
     kinds = {field.name: field.type for field in SCHEMA}
     if encoded:
@@ -447,7 +449,7 @@ def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None,
 
 
 def _time_of(path: Path) -> float:
-    """Return when a file was written; one that is gone is no matter."""
+    """Return when a file was written; a file that has disappeared counts as old."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:

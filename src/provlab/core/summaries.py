@@ -68,7 +68,9 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: st
         For another `ties`.
     """
     if ties not in TIES:
-        raise ValueError(f"most frequent features: expected ties in {TIES}, got {ties!r}; set artefact.summary.ties.")
+        raise ValueError(
+            f"most frequent features: expected ties to be one of {TIES}, got {ties!r}; set artefact.summary.ties."
+        )
     features, times, places, _ = _count(selections)
     if ties == "higher_index":
         order = np.lexsort((-features, -times))
@@ -93,7 +95,7 @@ def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArra
         For another `draws`.
     """
     if draws not in DRAWS:
-        raise ValueError(f"selections: expected draws in {DRAWS}, got {draws!r}; set artefact.summary.draws.")
+        raise ValueError(f"selections: expected draws to be one of {DRAWS}, got {draws!r}; set artefact.summary.draws.")
     if draws == "each":
         return trials["features"].tolist()
     folds = trials.groupby(["repeat", "fold"], sort=True)["features"]
@@ -111,7 +113,7 @@ def in_every_selection(selections: Iterable[NDArray[np.int32]]) -> list[int]:
 
 
 def _count(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _Ints, int]:
-    """Return the features that occur, how often, the sum of their places, and the number of selections."""
+    """Return the selected features, their counts, the sums of their places, and the number of selections."""
     orders = [np.asarray(selection, dtype=np.int64) for selection in selections]
     chosen = np.concatenate([*orders, np.empty(0, np.int64)])
     place = np.concatenate([*(np.arange(order.size) for order in orders), np.empty(0, np.int64)])

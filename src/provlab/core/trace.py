@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from provlab.core.artefact import Artefact, Entry
 from provlab.core.frames import entry_trials, headline_columns
-from provlab.core.store import SCHEMA, TIMING, TrialReader
+from provlab.core.snapshot import TrialReader
+from provlab.core.store import SCHEMA, TIMING
 from provlab.core.summaries import value_counts, versions
 from provlab.core.tables import value_text
 from provlab.project.project import tool
@@ -130,7 +131,8 @@ def trace_numbers(
     measures = list(dict.fromkeys([*measures_of(columns), *headlines]))
     trials = entry_trials(artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"])))
     measures = [name for name in measures if trials[name].notna().any()]
-    trials[measures] = trials[measures].astype(float) * [100.0 if name in PERCENT else 1.0 for name in measures]
+    trials[measures] = trials[measures].astype(float)
+    trials[[name for name in PERCENT if name in measures]] *= 100.0
     measured = _summarise(artefact, trials, measures)
     by_trace = trials.groupby(["row", "column"])
     listed = trials[by_trace["entry"].transform("size") <= max_listed].sort_values(PLACE)
@@ -202,7 +204,7 @@ def unit_of(measure: str) -> str:
 
 
 def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) -> dict[int, Lines]:
-    """Return what was measured in each entry, see `TracedCell`: for all entries at once, as a group takes its time."""
+    """Return the measures of each entry, see `TracedCell`, for all entries at once because grouping is slow."""
     if trials.empty:
         return {}
     n_folds = trials[["entry", "repeat", "fold"]].drop_duplicates().groupby("entry").size()
@@ -212,7 +214,10 @@ def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) ->
     grouped = values.groupby(level="entry")
     statistics = {"n": grouped.count(), "mean": grouped.mean(), "sd": grouped.std(ddof=1)}
     statistics |= {name: grouped.quantile(q) for name, q in QUARTILES.items()}
-    numbers = {name: {key: table[name].tolist() for key, table in statistics.items()} for name in measures}
+    numbers: dict[str, Lines] = {}
+    for name in measures:
+        of_measure = {key: table[name] for key, table in statistics.items()}
+        numbers[name] = pd.DataFrame(of_measure).to_dict("records")
     points = {name: values[name].to_numpy() for name in measures}
     lines_of: dict[int, Lines] = {}
     start = 0
@@ -222,7 +227,7 @@ def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) ->
         if artefact.entries[k].cell.measured.repeats_are_seeds:
             unit_of_values = "seed"
         for name in measures:
-            line: dict[str, Any] = {key: column[place] for key, column in numbers[name].items()}
+            line = numbers[name][place]
             if line["n"]:
                 of_entry = points[name][start:end]
                 line |= {"name": name, "unit": unit_of(name), "by": unit_of_values}

@@ -110,7 +110,7 @@ def show_artefact(site: Site, sources: Sources, name: str) -> ArtefactPage:
 
 
 def _compose(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | None, ArtefactPage]:
-    """Return an artefact, None where it cannot be had, with its page as far as that is known."""
+    """Return an artefact with its unfinished page, or None if the artefact cannot be read."""
     program = tool("provsel")
     command = reproduce_command(name, site.overrides, program)
     try:
@@ -128,7 +128,7 @@ def _compose(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | No
 
 
 def _results(site: Site, sources: Sources, artefact: Artefact, page: ArtefactPage) -> ArtefactContent:
-    """Complete the page, write files and traces, and return what the page of the artefact shows."""
+    """Complete the page, write files and traces, and return the content of the artefact's page."""
     store = sources.store
     recipe = load_recipe(artefact.name)
     frame = recipe.frame(artefact, store)
@@ -191,7 +191,7 @@ def _judge(site: Site, sources: Sources, artefact: Artefact | None, page: Artefa
 
 
 def _state_of_reference(site: Site, sources: Sources, artefact: Artefact | None, page: ArtefactPage) -> str:
-    """Say how the code differs from what the reference of an artefact was made with."""
+    """Return how the code has changed since the reference of an artefact was computed."""
     if page.reference is None or site.overrides:
         return "With the settings of the papers."
     provenance = page.reference.provenance

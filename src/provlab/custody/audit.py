@@ -77,8 +77,8 @@ def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **dra
     trials = store.query(columns=["key", "cell", "data", "repeat", "fold"])
     if not len(trials):
         raise ValueError(
-            f"audit: expected stored trials, got nothing stored in {store.folder}; "
-            f"compute some first, by provsel reproduce or provsel run, or name their folder with --results."
+            f"audit: no trials are stored in {store.folder}; "
+            f"compute some by provsel reproduce or provsel run, or name their folder with --results."
         )
     drawn, settings = _draw(trials, **draw)
     return _audit(store, drawn, settings, results, executor)
@@ -144,10 +144,10 @@ def _audit(
     packed: str = "",
     names: pd.DataFrame | None = None,
 ) -> tuple[AuditRun, Path]:
-    """Compute drawn trials of a store, or packed ones, again, compare, and write what was found.
+    """Compute drawn trials of a store, or packed ones, again, compare them, and write the outcome.
 
-    Packed trials have some of the columns only: what is null in one is not compared. `names` are other ones of data
-    sets and selectors, by the short ids of cells.
+    Packed trials have only some of the columns, and nulls are not compared. `names` replaces names of data sets and
+    selectors, by the short ids of cells.
     """
     console = PlainConsole(stderr=True)
     when = datetime.now(UTC).isoformat()
@@ -194,7 +194,7 @@ def _draw(
     limit: int | None = None,
     seed: int | None = None,
 ) -> tuple[pa.Table, dict[str, Any]]:
-    """Return trials drawn at random, whole folds, and what repeats the draw on the same trials."""
+    """Return randomly drawn trials, in whole folds, and the settings that repeat the draw."""
     if fraction is None:
         fraction = 1.0 if cell else 0.01
     _check_draw(fraction, limit, seed)
@@ -225,7 +225,7 @@ def _check_draw(fraction: float, limit: int | None, seed: int | None) -> None:
 
 
 def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
-    """Return the trials of the only cell whose id begins with some digits, and that id."""
+    """Return the id that begins with the given digits, and the trials of its cell."""
     if not re.fullmatch(r"[0-9a-fA-F]{8,64}", prefix):
         raise ValueError(
             f"audit: expected the first 8 or more hex digits of a cell, got {prefix!r}; "
@@ -234,7 +234,7 @@ def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
     trials = trials.filter(pc.starts_with(trials["cell"].cast(pa.string()), pattern=prefix.lower()))
     cells = sorted(trials["cell"].unique().to_pylist())
     if not cells:
-        raise ValueError(f"audit: expected one cell that begins with {prefix}, got none that is stored.")
+        raise ValueError(f"audit: no stored cell begins with {prefix}.")
     if len(cells) > 1:
         raise ValueError(
             f"audit: expected one cell that begins with {prefix}, got {len(cells)}, such as {cells[0]} and {cells[1]}; "
@@ -244,7 +244,7 @@ def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
 
 
 def _stored(store: TrialStore | None, drawn: pa.Table) -> pa.Table:
-    """Return the records of drawn trials, sorted by key; of packed ones with nulls in the columns that they lack."""
+    """Return the records of drawn trials, sorted by key; packed trials get nulls in the columns that they lack."""
     if store is None:
         once = drawn.filter(pa.array(~drawn["key"].to_pandas().duplicated()))
         plain = pa.schema([(field.name, _plain(field.type)) for field in once.schema])
@@ -259,7 +259,7 @@ def _stored(store: TrialStore | None, drawn: pa.Table) -> pa.Table:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """Return the type that records have: texts are not numbered, nor of the large kind that pandas makes."""
+    """Return the type used in records: strings are neither dictionaries nor the large ones of pandas."""
     value_type = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.string() if pa.types.is_large_string(value_type) else value_type
 
@@ -297,7 +297,7 @@ def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, 
 
 
 def _cell_now(config: str, records: list[dict[str, Any]]) -> Cell:
-    """Return the cell of a config with the repeats and draws of some records; an error where it is another one now."""
+    """Return the cell of a config with the repeats and draws of its records; raise if its key has changed."""
     n_repeats = 1 + max(record["repeat"] for record in records)
     n_draws = 1 + max(record["draw"] for record in records)
     cell = cell_of(config, source=records[0]["source"] or "", repeats=n_repeats, draws=n_draws)
@@ -311,7 +311,7 @@ def _cell_now(config: str, records: list[dict[str, Any]]) -> Cell:
 def _compare(
     store: TrialStore | None, stored: pa.Table, records: list[dict[str, Any]], noted: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, pd.DataFrame]:
-    """Return the frames of an `AuditRun` from what was computed again."""
+    """Return the frames of an `AuditRun` from the recomputed records."""
     now = records_table(records).sort_by("key")
     before = stored.filter(pc.is_in(stored["key"], now["key"].combine_chunks()))
     lines = agreement.differences(before, now, agreement.compared_columns(now.column_names))
@@ -340,7 +340,7 @@ def _compare(
 
 
 def _is_unknown(store: TrialStore | None, stored: pa.Table, lines: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return whether the writer of a record did not know the column that differs: its git revision wrote no value."""
+    """Return whether the revision that wrote a record did not have the column that differs."""
     is_unknown = np.array([value is None for value in lines["stored"]], bool)
     if store is None:  # packed trials: whatever is null was not packed
         return is_unknown
@@ -354,7 +354,7 @@ def _is_unknown(store: TrialStore | None, stored: pa.Table, lines: pd.DataFrame)
 
 
 def _agreement(stored: pa.Table, now: pa.Table, lines: pd.DataFrame, unknown: pd.DataFrame) -> pd.DataFrame:
-    """Return how far trials of other environments agree, that with most trials first; columns that have values."""
+    """Return how far trials of each environment agree, those with most trials first."""
     kinds = np.array(pc.fill_null(stored["environment"], "").to_pylist(), dtype=object)
     is_foreign = ~agreement.is_same_environment(stored, now)
     counts = Counter(kinds[is_foreign])

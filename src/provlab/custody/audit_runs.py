@@ -123,21 +123,25 @@ def read_audits(results: Path) -> list[AuditRun]:
         try:
             runs.append(_read_run(path))
         except (ValueError, TypeError, KeyError, OSError, OverflowError) as error:
-            log.warning("audit %s: expected a file that this provsel audit wrote, got %s; left out.", path, error)
+            log.warning(
+                "audit %s: expected a file written by this version of provsel audit, got %s; the file is ignored.",
+                path,
+                error,
+            )
     return sorted(runs, key=lambda run: datetime.fromisoformat(run.when), reverse=True)
 
 
 def _read_run(path: Path) -> AuditRun:
-    """Return the run that a file holds; an error where `AuditRun.write` did not write it."""
+    """Return the run in a file; raise if `AuditRun.write` did not write it."""
     data = parse_json(path.read_text(encoding="utf-8"))
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-        raise ValueError(f"a file without the format {FORMAT!r}")
+        raise ValueError(f"a file that does not state the format {FORMAT!r}")
     trials = frame_of(data["trials"], TRIALS)
     data["trials"] = trials.assign(differences=trials["differences"].map(_triples))
     data["agreement"] = frame_of(data["agreement"], AGREEMENT)
     run: AuditRun = read_as(AuditRun, data, FORMAT)
     if datetime.fromisoformat(run.when).utcoffset() is None or not {*run.trials["outcome"]} <= {*OUTCOMES}:
-        raise ValueError("a time without its zone, or an outcome of another name")
+        raise ValueError("a time without a time zone, or an unknown outcome")
     return run
 
 

@@ -51,7 +51,7 @@ def examine(results: Path) -> list[Check]:
 
 
 def _installation() -> Findings:
-    """Give what each record says of the place that it was computed in."""
+    """Yield the environment that each record states."""
     for name, value in json.loads(environment()).items():
         if str(value).startswith("none"):
             yield name, WARNING, value, f"its trials have other keys; with a C++ compiler: pip install {name}"
@@ -86,7 +86,7 @@ def _data() -> Findings:
 
 
 def _files(name: str) -> tuple[str, ...]:
-    """Return state, value and advice of a data set: by the names and sizes of its files, in its most complete form."""
+    """Return state, value and advice for a data set, judged by names and sizes of its files."""
     source = read_source(name)
     paths = {file.path: find_file(file.path) for file in source.published()}
     for file in source.published():
@@ -111,7 +111,7 @@ def _files(name: str) -> tuple[str, ...]:
 
 
 def _store(folder: Path) -> Findings:
-    """Read the keys of a store, in which nothing is changed."""
+    """Read the keys of a store without changing it."""
     if folder.exists() and not folder.is_dir():
         yield "folder", PROBLEM, f"{folder}: not a folder", "name another results folder"
         return

@@ -1,8 +1,9 @@
 """A store as a folder for other people: the trials as Parquet, for `provsel merge`, and as one CSV file.
 
-`trials.csv` has one line a trial. A missing value is empty, and an empty text is quoted (`""`). Numbers have all their
-digits. A list of features is `3 1 2`, one of names is JSON. Before a text that a spreadsheet would take for a formula
-stands a single quote, see `provlab.project.messages`. `README.md` says how to read the columns, and cites the data.
+`trials.csv` has one line per trial. A missing value is empty, and an empty text is quoted (`""`). Numbers have all
+their digits. A list of features is `3 1 2`, one of names is JSON. Before a text that a spreadsheet would take for a
+formula stands a single quote, see `provlab.project.messages`. `README.md` says how to read the columns, and cites the
+data.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def export(results: Path, target: Path) -> dict[str, str]:
 
 
 def data_set_table(trials: pa.Table) -> list[str]:
-    """Return the registered data sets of some trials as lines of a Markdown table: names, citations, licences."""
+    """Return the registered data sets of the given trials as lines of a Markdown table: names, citations, licences."""
     configs = trials.group_by("data").aggregate([("config", "min")])["config_min"]
     names = set()
     for config in configs.drop_null().to_pylist():  # a record of an old version has none
@@ -102,7 +103,7 @@ def write_csv(table: pa.Table, path: Path) -> None:
 
 
 def _as_cells(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | pa.Array:
-    """Return a column of one CSV: numbers as they are, texts without control characters and formulas."""
+    """Return a column of one CSV: numbers unchanged, strings without control characters and formulas."""
     if pa.types.is_list(kind) and pa.types.is_string(kind.value_type):  # a name may have spaces
         return pa.array([_json_of(names) for names in column.to_pylist()], pa.string())
     if pa.types.is_list(kind):
@@ -115,7 +116,7 @@ def _as_cells(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | p
 
 
 def _json_of(names: list[str] | None) -> str | None:
-    """Return a list of names as JSON; None where there is none."""
+    """Return a list of names as JSON; None if there is none."""
     if names is None:
         return None
     return json.dumps([visible(name) for name in names], ensure_ascii=False)

@@ -23,7 +23,7 @@ from provlab.project.terminal import table
 from provlab.verdicts.claims.rules import CONTRADICTED, DEPENDS_ON_READING, REPLICATED
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.readings.prints import nearest
-from provlab.verdicts.readings.robustness import Robustness, count_text, counted, robustness_frame, tallied
+from provlab.verdicts.readings.robustness import Robustness, count_text, percentages, robustness_frame, tallied
 from provlab.verdicts.readings.schema import Part, Place
 from provlab.verdicts.readings.study import Outcome
 from provlab.verdicts.readings.universes import Multiverse
@@ -63,9 +63,7 @@ def letter(
     readings = multiverse.readings
     robustness = {of_claim.claim: of_claim for of_claim in outcome.robustness if of_claim.n_run}
     if counts is None:
-        counts = {}
-        for name, of_claim in robustness.items():
-            counts[name] = counted(name, of_claim.default, robustness)
+        counts = {name: of_claim.counts_as(of_claim.default) for name, of_claim in robustness.items()}
     claims = {claim.id: claim for claim in multiverse.family if claim.kind == "paper" and claim.id in counts}
     of_own_claims = [of_claim for name, of_claim in robustness.items() if name in claims]
     tally = tallied(counts[name] for name in claims)
@@ -93,13 +91,13 @@ def letter(
 
 
 def _owner() -> dict[str, Any] | None:
-    """Return what owner.toml says of the developers of provsel; None in a project of others."""
+    """Return the developers of provsel from owner.toml; None in another project."""
     path = current_project().root / "owner.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> list[Question]:
-    """Return what the authors are asked, what turns most claims first."""
+    """Return the questions to the authors, those that change most claims first."""
     turned_by_text = defaultdict[str, set[str]](set)
     by_text = dict[str, Place]()
     for place in places:
@@ -107,8 +105,11 @@ def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> lis
         for claim in robustness:
             if claim.turns.get(place.id, 0) > 0:
                 turned_by_text[place.asks].add(claim.claim)
-    questions = [Question(place, len(turned_by_text[text])) for text, place in by_text.items()]
-    questions = [question for question in questions if question.n_turned and question.place.in_letter != "never"]
+    questions = []
+    for text, place in by_text.items():
+        n_turned = len(turned_by_text[text])
+        if n_turned and place.in_letter != "never":
+            questions.append(Question(place, n_turned))
     questions.sort(key=lambda question: (question.place.in_letter != "always", -question.n_turned))
     return sorted(questions[:N_QUESTIONS], key=lambda question: -question.n_turned)
 
@@ -116,7 +117,7 @@ def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> lis
 def _examples(
     claims: Iterable[Claim], counts: Mapping[str, str], robustness: Mapping[str, Robustness], outdated: Collection[str]
 ) -> dict[str, Claim]:
-    """Return for each verdict of `QUOTED` the claim with most readings."""
+    """Return the claim with most readings for each verdict in `QUOTED`."""
     examples = dict[str, Claim]()
     for claim in claims:
         verdict = counts[claim.id]
@@ -128,25 +129,26 @@ def _examples(
 
 
 def _in_words(artefact: str) -> str:
-    """Return what people call an artefact: "Table 1" for smith2020/table1."""
+    """Return the usual name of an artefact: "Table 1" for smith2020/table1."""
     return re.sub(r"([a-z])(\d)", r"\1 \2", artefact.partition("/")[2]).capitalize()
 
 
 def plan_text(multiverse: Multiverse) -> str:
     """Return which places there are, how many universes, and on which part of the data."""
     numbers = [len([*multiverse.universes(claim)]) for claim in multiverse.claims]
-    n_universes = " to ".join(str(n) for n in sorted({min(numbers), max(numbers)}))
-    touching = {k for claim in multiverse.claims for k in multiverse.touching(claim)}
+    n_universes = " to ".join(map(str, sorted({min(numbers), max(numbers)})))
+    touching: set[int] = set()
+    for claim in multiverse.claims:
+        touching.update(multiverse.touching(claim))
     places = [multiverse.readings.places[k] for k in sorted(touching)]
     options = ", ".join(f"{place.id} ({len(place.options)})" for place in places) or "none"
-    parts = "".join(
-        f"\n{name}: on a part of the data ({part.settings}): {part.why} All: --whole"
-        for name, part in _parts(multiverse, multiverse.claims).items()
-    )
-    return (
+    text = (
         f"{len(multiverse.claims)} claims, {n_universes} universes each, {sum(numbers)} verdicts\n"
-        f"open places and their options: {options}{parts}"
+        f"open places and their options: {options}"
     )
+    for name, part in _parts(multiverse, multiverse.claims).items():
+        text += f"\n{name}: on a part of the data ({part.settings}): {part.why} All: --whole"
+    return text
 
 
 def robustness_table(outcome: Outcome) -> Table:
@@ -154,36 +156,56 @@ def robustness_table(outcome: Outcome) -> Table:
     lines = []
     frame = robustness_frame(outcome.robustness)
     for line, robustness in zip(frame.to_dict("records"), outcome.robustness, strict=True):
-        shares = ", ".join(f"{share:.0%} {verdict}" for verdict, share in robustness.shares.items())
-        turned = f"{line['turned_by']} ({line['turns']:.0%} of pairs)" if line["turned_by"] else ""
-        varied = f"{line['varied_by']} ({line['variance']:.0%} of variance)" if line["varied_by"] else ""
-        flip = f"{line['flip']}: {line['flip_verdict']}" if line["flips"] else ""
-        more = f" (and {line['flips'] - 1} more)" if line["flips"] > 1 else ""
-        number = count_text(line["run"], line["universes"])
-        first = {"claim": line["claim"], "universes": number, "by default": line["default"], "verdicts": shares}
-        places = {"decisive place": turned, "largest share of variance": varied}
-        lines.append({**first, **places, "smallest change for another verdict": flip + more})
+        shown = {
+            "claim": line["claim"],
+            "universes": count_text(line["run"], line["universes"]),
+            "by default": line["default"],
+            "verdicts": percentages(robustness.shares),
+            "decisive place": "", "largest share of variance": "", "smallest change for another verdict": "",
+        }  # fmt: skip
+        if line["turned_by"]:
+            shown["decisive place"] = f"{line['turned_by']} ({line['turns']:.0%} of pairs)"
+        if line["varied_by"]:
+            shown["largest share of variance"] = f"{line['varied_by']} ({line['variance']:.0%} of variance)"
+        if line["flips"]:
+            more = f" (and {line['flips'] - 1} more)" if line["flips"] > 1 else ""
+            shown["smallest change for another verdict"] = f"{line['flip']}: {line['flip_verdict']}{more}"
+        lines.append(shown)
     return table(lines)
 
 
 def print_lines(outcome: Outcome) -> Iterator[str]:
     """Yield for each artefact what the print tells about its universes."""
-    for name, near in ((name, _near(frame)) for name, frame in outcome.prints.items() if len(frame)):
-        exact = f"{near['best']['exact']} of {near['best']['printed']} cells as printed"
-        said = f"{name}: {near['n']} universes beside the print, {near['n_best']} equally near with {exact}; "
-        yield said + f"the print tells {near['told'] or 'nothing'}"
+    for name, frame in outcome.prints.items():
+        if frame.empty:
+            continue
+        near = _near(frame)
+        best = near["best"]
+        yield (
+            f"{name}: {near['n']} universes beside the print, {near['n_best']} equally near with {best['exact']} of "
+            f"{best['printed']} cells as printed; the print tells {near['told'] or 'nothing'}"
+        )
 
 
 def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:
-    """Return of the artefacts that claims rest on the part of the data that is used, where it is not all."""
-    names = dict.fromkeys(name for claim in claims for name in sorted(claim.artefacts))
-    return {name: part for name in names if (part := multiverse.part(name)) is not None}
+    """Return which part of the data is used by the artefacts behind the claims, if not all of it."""
+    parts = {}
+    for claim in claims:
+        for name in sorted(claim.artefacts):
+            part = multiverse.part(name)
+            if part is not None:
+                parts[name] = part
+    return parts
 
 
 def _near(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return what the universes beside the print tell: how many are nearest, one of them, and that of the defaults."""
+    """Return how many universes come nearest to the printed numbers, one of them, and the default universe."""
     lines = frame.to_dict("records")
     decided = [f"{place}={options[0]}" for place, options in nearest(frame).items() if len(options) == 1]
-    n_best = sum(line["rank"] == 1 for line in lines)
-    ours = next((line for line in lines if line["by_default"]), None)
-    return {"n": len(lines), "n_best": n_best, "best": lines[0], "ours": ours, "told": ", ".join(decided)}
+    return {
+        "n": len(lines),
+        "n_best": int((frame["rank"] == 1).sum()),
+        "best": lines[0],
+        "ours": next((line for line in lines if line["by_default"]), None),
+        "told": ", ".join(decided),
+    }

@@ -46,22 +46,22 @@ def source_trials(folder: Path) -> pa.Table:
         trials = TrialStore(folder, read_only=True).read().sort_by("key")
     if not len(trials):
         raise ValueError(
-            f"merge: expected a results folder or an export with trials, got {folder}, in which no store has any; "
-            f"correct the path."
+            f"merge: expected a results folder or an export with trials, got {folder}, which has none; correct the "
+            f"path."
         )
     _check_whole(folder, trials)
     return trials
 
 
 def _check_whole(folder: Path, trials: pa.Table) -> None:
-    """Refuse records that do not say which trial they are, of which a store can check nothing."""
+    """Raise for records without the identity of their trial, which a store cannot check."""
     is_whole = reduce(pc.and_, [pc.is_valid(trials[name]) for name in IDENTITY])
     incomplete = trials.filter(pc.invert(is_whole))
     if len(incomplete):
         raise ValueError(
             f"{folder}: expected trials with {', '.join(IDENTITY)}, got {len(incomplete)} of {len(trials)} without one "
-            f"of these, such as {incomplete['key'][0].as_py()!s:.16}...; nothing tells whether they were changed: ask "
-            f"for another copy."
+            f"of these, such as {incomplete['key'][0].as_py()!s:.16}...; without these a change cannot be detected: "
+            f"ask for another copy."
         )
 
 
@@ -144,8 +144,8 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
             earlier = pa.concat_tables([earlier, with_source(fresh[-1], name)], promote_options="permissive")
         except pa.ArrowTypeError as error:
             raise ValueError(
-                f"merge: expected columns of {name} with the types that they have in the sources before it, got "
-                f"another: {error}; rename the measure's field in one of the projects, or leave out one of the sources."
+                f"merge: its columns have other types than those of the sources before it: {error}; rename the "
+                f"measure's field in one of the projects, or leave out one of the sources."
             ) from error
         print(f"{name}: {len(fresh[-1])} new trials; known: {_counts_text(counts)}")
         if len(repeated):

@@ -23,8 +23,8 @@ from provlab.core.artefact import Artefact, compose_artefact, counted_state
 from provlab.core.frames import planned_trials
 from provlab.core.plan import unique_cells
 from provlab.core.recipe import load_recipe
-from provlab.core.snapshot import StoreSnapshot
-from provlab.core.store import SCHEMA, TrialReader, TrialStore
+from provlab.core.snapshot import StoreSnapshot, TrialReader
+from provlab.core.store import SCHEMA, TrialStore
 from provlab.core.tables import write_changed, write_frame, write_text
 from provlab.custody.audit_runs import audits_frame, read_audits
 from provlab.custody.letter import OWN, letter
@@ -123,7 +123,7 @@ def letters(reference: Reference) -> dict[Path, str]:
                 continue
             paragraph = fill(template, reference.folder) if template.is_file() else ""
         except ValueError as error:  # lines of other readings than now, which the README says as well
-            log.warning("reference: no letter on %s: %s", name, error)
+            log.warning("reference: no letter was written about %s: %s", name, error)
             path.unlink(missing_ok=True)
             continue
         counts = dict(zip(own_claims[name]["id"], own_claims[name]["counted"], strict=True))
@@ -195,7 +195,7 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
 
 
 def _write_sample(reference: Reference, records: Mapping[str, dict[str, Any]]) -> None:
-    """Write the records that the artefacts name, of those by their keys, in place of the sample."""
+    """Replace the sample by those records, given by key, that the artefacts name."""
     folder = reference.folder / SAMPLE
     shutil.rmtree(folder, ignore_errors=True)
     keys = sorted({key for part in reference.artefacts.values() for key in part["sample"]})
@@ -256,14 +256,14 @@ def write_audits(results: Path) -> Path:
 
 
 def _copy(target: Path, folder: Path) -> Reference:
-    """Copy the reference into a new folder, and return what it has."""
+    """Copy the reference into a new folder, and return its content."""
     if target.is_dir():
         shutil.copytree(target, folder, dirs_exist_ok=True)
     return Reference.read(folder)
 
 
 def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
-    """Add the readings about some artefacts, or all; write the statement of all that is there, and the README."""
+    """Add the readings about the given artefacts, or all; write the summary and the README."""
     folder = reference.folder
     files = {file.paper: file for file in all_claim_files()}
     for path in sorted((results / READINGS).glob("*/made.json")):
@@ -315,7 +315,7 @@ def certificate_counts(trials: pd.DataFrame) -> dict[str, dict[str, int]]:
 def _complete(
     names: Sequence[str], store: StoreSnapshot, overrides: Sequence[str], files: Sequence[ClaimFile]
 ) -> dict[str, tuple[Artefact, pd.DataFrame]]:
-    """Return the named artefacts with their trials, or else all that are complete with those that share claims."""
+    """Return the named artefacts with their trials; by default all complete ones and those that share claims."""
     complete: dict[str, tuple[Artefact, pd.DataFrame]] = {}
     reasons: dict[str, str] = {}
     for name in names or artefact_names():
@@ -340,11 +340,11 @@ def _complete(
     text = "; ".join(f"{name}: {why}" for name, why in reasons.items())
     if not complete or (names and reasons):
         raise ValueError(
-            f"reference: expected artefacts with all their trials stored, and with them those that share claims with "
-            f"them, got {text}; run provsel reproduce, or name both."
+            f"reference: expected artefacts whose trials are all stored, together with those that share claims with "
+            f"them, got {text}; run provsel reproduce, or name them all."
         )
     if reasons:
-        log.warning("reference: as they were, if they were there: %s", text)
+        log.warning("reference: these artefacts were left unchanged: %s", text)
     return complete
 
 

@@ -67,7 +67,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     overrides : sequence of str
         The user's settings: states and verdicts are about these.
     n_jobs : int, optional
-        Processes; by default one a core, at most `MAX_PROCESSES`, and at most one for `PER_PROCESS` artefacts.
+        Processes; by default one per core, at most `MAX_PROCESSES`, and at most one for `PER_PROCESS` artefacts.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs:
 
 
 def _read_store(results: Path) -> StoreSnapshot:
-    """Return a snapshot of the store, with the lists of all features selected where these fit into memory."""
+    """Return a snapshot of the store, with the lists of selected features if they fit into memory."""
     store = StoreSnapshot(TrialStore(results / "store"))
     n_selected = store.column("n_selected")
     selects = pc.less(n_selected, store.column("n_features"))  # what keeps all features has no list
@@ -133,7 +133,7 @@ def _read_store(results: Path) -> StoreSnapshot:
 
 
 def _audited(audits: Sequence[AuditRun]) -> dict[str, Counter[str]]:
-    """Return by cell how many of its trials audits found to be identical, close and different."""
+    """Return by cell how many trials were identical, close and different in audits."""
     outcomes: dict[str, Counter[str]] = {}
     for run in audits:
         for cell, outcome in zip(run.trials["cell"], run.trials["outcome"], strict=True):
@@ -142,7 +142,7 @@ def _audited(audits: Sequence[AuditRun]) -> dict[str, Counter[str]]:
 
 
 def _check_settings(overrides: Sequence[str], pages: Sequence[ArtefactPage]) -> None:
-    """Refuse settings of the user that fit no artefact."""
+    """Raise for settings of the user that fit no artefact."""
     unfit = [page for page in pages if page.problem.startswith("The settings")]
     if not overrides or len(unfit) < len(pages):
         return
@@ -165,7 +165,7 @@ _parts: Sequence[Callable[[], ArtefactPage | None]] = ()
 
 
 def _write_parts(parts: Sequence[Callable[[], ArtefactPage | None]], n_jobs: int) -> list[ArtefactPage | None]:
-    """Call each part, which writes pages of its own, and return what they return, in their order."""
+    """Call each part, which writes its own pages, and return the results in order."""
     global _parts
     if n_jobs == 1 or "fork" not in get_all_start_methods():
         return [write() for write in parts]

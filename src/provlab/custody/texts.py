@@ -107,7 +107,7 @@ def _robustness(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _nearest(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return how many universes stand beside the print of each artefact, and the nearest one and the default's."""
+    """Return for each artefact how many universes are compared with the print, the nearest one, and the default."""
     nearest: dict[str, dict[str, Any]] = {}
     for path in folder.glob("readings/*/print-*.csv"):
         lines = _lines(path)
@@ -168,7 +168,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
 def _number(
     folder: Path, table: str, row: str, column: str, query: str, *, data: str = "", less: str = "", over: str = ""
 ) -> str:
-    """Return a statistic of a row of a table, less another row or over it, paired by column and data set."""
+    """Return a statistic of a row of a table, or of its paired difference or ratio to another row."""
     path = _file(folder / "tables", "*/*.csv", table, "table")
     frame = pd.read_csv(path, dtype=dict.fromkeys(("row", "column", "dataset"), str))
     name, _, form = query.rpartition(" ")
@@ -176,7 +176,7 @@ def _number(
     if less or over:
         second = _cells(frame, less or over, column, data)["value"]
         if not cells.index.equals(second.index):
-            raise ValueError(f"{table}: expected two rows with the same columns and data sets, got others.")
+            raise ValueError(f"{table}: expected two rows with the same columns and data sets.")
         first = cells["value"]
         cells = cells.assign(value=first - second if less else first / second)
     if name == "value" and len(cells) != 1:
@@ -185,7 +185,7 @@ def _number(
 
 
 def _cells(frame: pd.DataFrame, row: str, column: str, data: str) -> pd.DataFrame:
-    """Return the numbers of a row, in a column or those that match a pattern, of a data set or all."""
+    """Return the numbers of a row, for the columns that match a name or pattern, and one data set or all."""
     cells = frame[frame["row"] == _one_of(frame["row"], row, "row")]
     names = [column]
     if column not in set(cells["column"]):
@@ -200,7 +200,7 @@ def _cells(frame: pd.DataFrame, row: str, column: str, data: str) -> pd.DataFram
 def _markdown(
     folder: Path, table: str, keep: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """Return the first Markdown table of a file: some of its columns, and the rows that have some cells."""
+    """Return the first Markdown table of a file, limited to some columns and to the rows with the given cells."""
     blocks = _file(folder / "tables", "*/*.md", table, "table").read_text(encoding="utf-8").split("\n\n")
     block = next(part for part in blocks if part.startswith("|"))
     header, _, *cells = map(_cells_of_line, block.splitlines())
@@ -225,13 +225,13 @@ def _cells_of_line(line: str) -> list[str]:
 
 
 def _file(folder: Path, pattern: str, name: str, subject: str) -> Path:
-    """Return a file below a folder, of which the name is given without its ending."""
+    """Return the file below a folder whose name, without its ending, is given."""
     files = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.glob(pattern))}
     return files[_one_of(files, name, subject)]
 
 
 def _format(value: float | str, form: str) -> str:
-    """Return a number by a format of Python's; `d` is for whole numbers only. Never "-0.0"."""
+    """Return a number in a format of Python; `d` is only for whole numbers. Never "-0.0"."""
     value = float(value)
     if value != value or (form.endswith("d") and value != round(value)):
         raise ValueError(f"expected a number that {form!r} can show, got {value}.")
@@ -259,7 +259,7 @@ def first_in_words(board: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _share(line: Mapping[str, str], name: str = "exactly") -> str:
-    """Return a share of a line of a likelihood.csv, such as how often a reading gives a list, with its interval."""
+    """Return a share with its interval from a likelihood.csv, such as how often a reading gives a list."""
     low = _percent(line[f"{name}_low"], ".1f")
     high = _percent(line[f"{name}_high"], ".1f")
     return f"{_percent(line[name], '.1f')} % [{low}, {high}]"

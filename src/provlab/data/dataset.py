@@ -37,7 +37,7 @@ class Classes(NamedTuple):
     labels: np.ndarray
 
     def labels_of(self, y: np.ndarray) -> np.ndarray:
-        """Return the labels of some rows, shape (n,)."""
+        """Return the labels of the given rows, shape (n,)."""
         labels: np.ndarray = self.labels[np.searchsorted(self.codes, y)]
         return labels
 
@@ -61,7 +61,7 @@ class Dataset:
     official_train : ndarray of shape (n,), bool, or None
         True for the rows that the publishers' own split trains on; None when there is no such split.
     class_names : ndarray of str, or None
-        What the labels, sorted, stand for; None where they speak for themselves.
+        What the labels, sorted, stand for; None if they speak for themselves.
     categories : mapping of str to ndarray of str
         Names of the categories of each column of texts, by the column's name: X has their numbers from 0. A data set
         with such columns, or with NaN for missing values, needs a preparation, see `check_complete`.
@@ -134,12 +134,12 @@ class Dataset:
 
     @cached_property
     def n_classes(self) -> int:
-        """Number of distinct labels, 0 of a regression."""
+        """Number of distinct labels, 0 for a regression."""
         return 0 if self.is_regression else np.unique(self.y).size
 
     @cached_property
     def classes(self) -> "Classes | None":
-        """The classes and what they stand for; None of a regression."""
+        """The classes and what they stand for; None for a regression."""
         if self.is_regression:
             return None
         codes = np.unique(self.y)
@@ -170,8 +170,8 @@ class Dataset:
             more = len(self.categories) - 1
             and_more = f" and texts in {more} more" if more else ""
             raise ValueError(
-                f"data set {self.name}: expected numbers, got the text {texts[0]!r:.40} in column {column!r:.80}"
-                f"{and_more}; encode texts in each fold by preparation=one_hot, or leave them out: "
+                f"data set {self.name}: expected numbers, got the string {texts[0]!r:.40} in column {column!r:.80}"
+                f"{and_more}; encode strings in each fold by preparation=one_hot, or leave them out: "
                 f"dataset.left_out=[{','.join(self.categories):.200}]."
             )
         if sparse.issparse(self.X):
@@ -280,7 +280,7 @@ def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> n
 
 
 def _typed_names(class_names: np.ndarray) -> np.ndarray:
-    """Return names of classes as whole numbers or truth values, where they are these in increasing order."""
+    """Return names of classes as whole numbers or booleans, if they are these in increasing order."""
     names = np.asarray(class_names, dtype=object)
     if names.tolist() == ["False", "True"]:
         return np.array([False, True])
@@ -402,7 +402,7 @@ def sampled(
 
 
 def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
-    """Return the rows of the classes that have at least so many; `sampled` has more."""
+    """Return the rows of the classes with at least this many rows; `sampled` describes the parameters."""
     if dataset.is_regression:
         raise ValueError(
             f"data set {dataset.name}: expected classes beside min_class_size={min_class_size}, got a target of "
@@ -429,7 +429,7 @@ def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
 
 
 def _without_repeated_rows(dataset: Dataset) -> Dataset:
-    """Return the rows that no earlier one equals, in all columns and the target."""
+    """Return the rows that differ from every earlier row in a column or the target."""
     first: dict[Any, int] = {}
     X: Any = dataset.X
     for row, label in enumerate(dataset.y.tolist()):
@@ -445,11 +445,11 @@ def _without_repeated_rows(dataset: Dataset) -> Dataset:
 
 
 def _rows_of(dataset: Dataset, rows: np.ndarray) -> Dataset:
-    """Return some rows of all that has a value in each row; sparse columns without an entry there are left out."""
+    """Return a data set on the given rows; sparse columns without an entry in these rows are left out."""
     if dataset.splits is not None:
         raise ValueError(
             f"data set {dataset.name}: expected all rows beside dataset.splits, got {rows.size} of {dataset.n_rows}; "
-            f"leave out what takes some of them, such as sample_rows and min_class_size."
+            f"leave out settings that take only some of the rows, such as sample_rows and min_class_size."
         )
     X: Any = dataset.X[rows]
     names = dataset.feature_names
@@ -467,9 +467,9 @@ def _rows_of(dataset: Dataset, rows: np.ndarray) -> Dataset:
 def _of_classes(
     dataset: Dataset, rows: np.ndarray, codes: np.ndarray, classes: np.ndarray, *, as_signs: bool
 ) -> Dataset:
-    """Return some rows, which are of some classes, two of which become -1 and +1 where `as_signs`.
+    """Return a data set on rows of the given classes; with `as_signs` two classes become -1 and +1.
 
-    `codes` are the numbers of the classes of all rows, and `classes` some of these.
+    `codes` holds the class number of each row, and `classes` the chosen numbers.
     """
     sample = _rows_of(dataset, rows)
     if as_signs:
@@ -492,8 +492,8 @@ def warn_of_scales(dataset: Dataset) -> None:
     if ranges[large] > MAX_RATIO_OF_RANGES * ranges[small]:
         names = dataset.feature_names
         warnings.warn(
-            f"data set {dataset.name!r}: expected columns of like size, got ranges from {ranges[small]:.2g} "
-            f"({names[small]}) to {ranges[large]:.2g} ({names[large]}): an SVM trains long on them, and distances see "
-            f"the large ones only; preparation=standardise, range or robust makes them alike in each fold.",
+            f"data set {dataset.name!r}: expected columns of similar size, got ranges from {ranges[small]:.2g} "
+            f"({names[small]}) to {ranges[large]:.2g} ({names[large]}): an SVM takes long to train on them, and the "
+            f"large ones dominate distances; preparation=standardise, range or robust scales them in each fold.",
             stacklevel=2,
         )

@@ -86,7 +86,7 @@ def fetch(
     for name in names:
         if is_place(name, "path"):
             raise ValueError(
-                f"data set {name}: expected one that can be fetched, got your own files; {loader(name).OBTAIN}."
+                f"data set {name}: it consists of your own files and cannot be fetched; {loader(name).OBTAIN}."
             )
     unreachable: dict[str, str] = {}
     sources = {}
@@ -132,7 +132,7 @@ class _Fetch:
         return obtained
 
     def _obtain(self, file: SourceFile, folder: Path) -> Path:
-        """Return a verified file: where it was found, or below `folder` when it is downloaded or made."""
+        """Return a verified file, either where it already is, or below `folder` after a download or conversion."""
         path = find_file(file.path)
         try:
             return locate(file)
@@ -196,7 +196,7 @@ class _Fetch:
         )
 
     def _stream(self, file: SourceFile, url: str, target: Path) -> None:
-        """Write what an address serves, with a bar in a terminal: at most as much as is registered, and not forever."""
+        """Write the bytes of an address, with a progress bar, up to the registered size and a time limit."""
         import requests
         from rich.progress import Progress
 
@@ -219,7 +219,7 @@ class _Fetch:
                 output.write(block)
                 bar.update(task, completed=output.tell())
                 if output.tell() > limit:
-                    raise FetchError(f"it sends more than the registered {limit} bytes of {file.path}")
+                    raise FetchError(f"the server sends more than the registered {limit} bytes of {file.path}")
 
     def _make(self, file: SourceFile, fresh: Path) -> None:
         """Make a file from others by its converter, and verify it."""
@@ -234,7 +234,8 @@ class _Fetch:
         reason = difference(file, fresh)
         if reason:
             raise FetchError(
-                f"{file.path}: the converter {file.converter} made another file of {', '.join(file.made_from[:3])}"
+                f"{file.path}: the converter {file.converter} made a different file from "
+                f"{', '.join(file.made_from[:3])}"
                 f": {reason}. Nothing was kept"
             )
 
@@ -244,7 +245,7 @@ def _host(url: str) -> str:
 
 
 def _no_connection(error: Any) -> str:
-    """Return why there is no connection to a host, in a line; "" for a connection that broke."""
+    """Return on one line why a host cannot be reached; "" for a connection that broke."""
     from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProxyError
 
     cause = getattr(error.args[0], "reason", None) if error.args else None
@@ -255,14 +256,14 @@ def _no_connection(error: Any) -> str:
 
 
 def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
-    """Yield what a server sends, as it comes.
+    """Yield the bytes of a server as they arrive.
 
     Raises
     ------
     FetchError
-        After so many seconds, also where a byte now and then arrives.
+        After this many seconds, even if single bytes still arrive.
     requests.ConnectionError
-        For a transfer that broke.
+        If the transfer breaks.
     """
     import requests
     from urllib3.exceptions import HTTPError
@@ -304,15 +305,15 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
     script = SCRIPTS / f"{name}.py"
     if not script.is_file():
         raise FetchError(
-            f"expected the converter data_scripts/{name}.py, got an installation without; fetch in a checkout of the "
-            "repository, which has it, or put the file into the mirror folder"
+            f"the converter data_scripts/{name}.py is not installed; fetch in a checkout of the repository, which "
+            f"has it, or put the file into the mirror folder"
         )
     function: Callable[[Sequence[Path], Path], None] = runpy.run_path(str(script))[name]
     return function
 
 
 class _TokenUnpickler(pickle.Unpickler):
-    """Unpickles texts and vectors of numbers: of all names it knows three of NumPy, and imports none."""
+    """Unpickles strings and numeric vectors only: it knows three names of NumPy, and imports nothing."""
 
     def find_class(self, module: str, name: str) -> Any:
         of_numpy = {"_reconstruct": np.empty(0).__reduce__()[0], "ndarray": np.ndarray, "dtype": np.dtype}

@@ -233,7 +233,7 @@ def _archived_sha256(file: ArchivedFile) -> str:
 
 def _damaged(file: object, error: Exception) -> ValueError:
     return ValueError(
-        f"{file}: expected a sound zip archive, got {type(error).__name__}: {error!s:.200}; get it again."
+        f"{file}: expected an intact zip archive, got {type(error).__name__}: {error!s:.200}; download it again."
     )
 
 

@@ -155,7 +155,7 @@ def checked_parameters(name: str, loader_params: Mapping[str, Any]) -> dict[str,
 
 
 def _spelled(name: str, loader_params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a loader's own parameters, checked, completed, and in one spelling: 1.0 for 1 of a real number."""
+    """Return a loader's own parameters, checked, completed, and in one spelling, such as 1.0 for 1."""
     module = loader(name)
     defaults = _defaults(name)
     unknown = sorted(loader_params.keys() - defaults.keys())

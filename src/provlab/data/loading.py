@@ -40,7 +40,7 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     shuffle_columns : int, default=None
         Seed of another order of the features; None is that of the files. In a config: `+dataset.shuffle_columns=0`.
     sample_rows, sample_classes : int, default=None
-        Only so many rows, of each class the same share, and only so many classes, those with the most rows; None is
+        Only this many rows, of each class the same share, and only so many classes, those with the most rows; None is
         all. In a config: `+dataset.sample_rows=500`.
     sample_seed : int, default=0
         Of the draw of rows.
@@ -81,7 +81,7 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
 
 
 def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any]) -> Dataset:
-    """Return a sample of what a loader makes of its verified files, from the cache where it is there and sound."""
+    """Return the data set that a loader builds from its verified files, from the cache if its entry is intact."""
     files = files_of(name, parameters)
     paths = [*map(_path_of, files)]
     digests = digests_of(files)

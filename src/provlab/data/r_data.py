@@ -56,7 +56,7 @@ def read_r_data(path: Path, *, doubles: Callable[[np.ndarray], Any] = np.asarray
 
 
 class _Reader:
-    """The objects of one stream, one after the other."""
+    """Reads the objects of one stream in order."""
 
     def __init__(self, stream: IO[bytes], doubles: Callable[[np.ndarray], Any]) -> None:
         self._stream, self._doubles = stream, doubles
@@ -78,7 +78,7 @@ class _Reader:
         return values.astype(kind)
 
     def _item(self) -> Any:
-        """Read one object; symbols and texts come as str, pair lists as list of (name or None, value)."""
+        """Read one object; symbols and strings become str, pair lists become a list of (name or None, value)."""
         flags = self._integer()
         kind = flags & 0xFF
         if kind == _NULL:

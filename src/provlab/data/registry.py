@@ -97,7 +97,7 @@ def read_source(name: str) -> Source:
     names = source_names()
     if name not in names:
         raise ValueError(
-            f"no source named {name!r}; registered sources are {', '.join(names)}{did_you_mean(name, names)}"
+            f"no source is called {name!r}; registered sources are {', '.join(names)}{did_you_mean(name, names)}"
         )
     entry = read_plain_yaml(SOURCES / f"{name}.yaml")
     files = [SourceFile(source=name, **file) for file in entry.pop("files")]

@@ -30,7 +30,7 @@ none, and would wait for them longer than for all the rest."""
 
 NAMEABLE = {
     "selector": ("provsel.selectors", "provlab.benchmark.selectors"),
-    "model": ("provsel.models",),
+    "model": ("provsel.models", "provlab.bench.judges"),
     "measure": ("provsel.certificates",),
     "preparation": ("provlab.preparation",),
 }
@@ -134,7 +134,7 @@ def _own_classes(kind: str, package: str) -> dict[str, type]:
 
 
 def _advice(kind: str, target: str) -> str:
-    """Say how to trust the module of a refused class, or which class of ours was probably meant."""
+    """Return how to trust the module of a refused class, or which class of provsel was probably meant."""
     module = target.split(".")[0]
     if "." not in target:
         return f"name a class with its module, such as {kind}._target_=my_study.MyClass"
@@ -160,7 +160,7 @@ def is_own(config: Mapping[str, Any]) -> bool:
 
 
 def _key_package(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the package and the name of the class that a config names, the package as keys hold it."""
+    """Return the package, as in keys, and the name of the class that a config names."""
     package, _, name = str(config.get("_target_")).rpartition(".")
     return KEY_NAMES.get(package, package), name
 
@@ -179,7 +179,7 @@ def foreign_names(config: Any) -> list[str]:
 
 
 def _inner_values(value: Any) -> Collection[Any]:
-    """Return the values of a mapping, or the items of a list; nothing of a plain value."""
+    """Return the values of a mapping, or the items of a list; nothing for a plain value."""
     if isinstance(value, Mapping):
         return value.values()
     return value if isinstance(value, list | tuple) else ()
@@ -200,8 +200,8 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
         )
     for name, value in () if is_own(config) else _memories(arguments):
         raise ValueError(
-            f"config of the {kind} {cls.__name__}: expected no {name:.80}, got {value!r:.80}, a folder of "
-            f"pickles, which run code when they are read; leave it out."
+            f"config of the {kind} {cls.__name__}: expected no {name:.80}, got {value!r:.80}, a folder of pickles, "
+            f"which can run code when they are read; leave it out."
         )
     return arguments
 
@@ -224,7 +224,7 @@ def _spelled_as_scikit_learn(kind: str, target: str, arguments: Mapping[str, Any
 
 
 def _memories(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what has the name of scikit-learn's caches, at any depth: grids set arguments of what they search over."""
+    """Yield arguments with the name of scikit-learn's caches, at any depth, since grids set nested arguments."""
     if isinstance(value, Mapping):
         for name, setting in value.items():
             if str(name).rpartition("__")[2] == "memory" and setting not in (None, [None]):
@@ -247,14 +247,14 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     missing = [name for name, is_needed in _parameters(kind, cls).items() if is_needed and name not in arguments]
     if missing:
         raise ValueError(
-            f"config of the {kind} {cls.__name__}: expected a value of {', '.join(missing)}, got none; it has no "
-            f"default, so add {', '.join(f'+{PLACES.get(kind, kind)}.{name}=...' for name in missing)}."
+            f"config of the {kind} {cls.__name__}: expected a value for {', '.join(missing)}, got none; the argument "
+            f"has no default, so add {', '.join(f'+{PLACES.get(kind, kind)}.{name}=...' for name in missing)}."
         )
     return partial(cls.measure, **built) if kind == "measure" else cls(**built)
 
 
 def _with_tuples(cls: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments with lists as tuples where the default is one: scikit-learn checks the type."""
+    """Return arguments with lists turned into tuples if the default is one, because scikit-learn checks the type."""
     parameters = inspect.signature(cls).parameters
     typed = dict(arguments)
     for name, value in arguments.items():
@@ -264,7 +264,7 @@ def _with_tuples(cls: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _build_inner(kind: str, value: Mapping[str, Any]) -> Any:
-    """Return a component or a function that is an argument of a component of a kind."""
+    """Build an argument of a component that is itself a component or a function."""
     if is_component(value):
         return build(inner_kind(value), value)
     function = function_of(kind, value)
@@ -292,15 +292,15 @@ def function_of(kind: str, config: Mapping[str, Any]) -> Callable[..., Any]:
         function = _trusted_function(name)
     if function is None or isinstance(function, type):
         raise ValueError(
-            f"{FUNCTION}: expected a function that this program passed, or a score function of scikit-learn, got "
-            f"{name!r:.80}; a config may name one of a module that the project trusts as a scorer only."
+            f"{FUNCTION}: expected a function that was passed in Python, or a score function of scikit-learn, got "
+            f"{name!r:.80}; a config may name a function of a trusted module only as a scorer."
         )
     checked: Callable[..., Any] = function
     return checked
 
 
 def _trusted_function(name: str) -> Any:
-    """Return a function of a trusted module that is defined there, else None; of scikit-learn the list decides."""
+    """Return a function defined in a trusted module, else None; for scikit-learn a list decides."""
     project = current_project()
     module, _, last = name.rpartition(".")
     top = module.split(".")[0]
@@ -340,7 +340,7 @@ def target_of_key(name: str) -> str:
     for package in KEYED_BY_CLASS:
         if name in importlib.import_module(package).__all__:
             return f"{package}.{name}"
-    raise ValueError(f"the class {name} does not exist now")
+    raise ValueError(f"the class {name} no longer exists")
 
 
 def component_json(kind: str, config: Mapping[str, Any]) -> str:
@@ -352,7 +352,7 @@ def component_json(kind: str, config: Mapping[str, Any]) -> str:
 
 
 def _identity(kind: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what keys hold of a component or a function that is an argument of a component of a kind."""
+    """Return the identity of an argument of a component that is itself a component or a function."""
     if is_component(value):
         return component_identity(inner_kind(value), value)
     return function_identity(kind, value)
@@ -367,7 +367,7 @@ def function_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _replace_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
-    """Return a value of a config, with what `make` gives for each component or function, however deep in lists."""
+    """Return a value of a config with `make` applied to each component or function, at any depth of lists."""
     if isinstance(value, Mapping):
         if is_component(value) or FUNCTION in value:
             return make(value)
@@ -386,8 +386,9 @@ def inner_kind(config: Mapping[str, Any]) -> str:
     """Return the kind of a component that is an argument of another one: by what its class has."""
     target = str(config["_target_"])
     package, _, name = target.rpartition(".")
-    if is_own(config):
-        return "model" if package == REGISTRIES["model"] else "selector"
+    for kind, packages in NAMEABLE.items():
+        if KEY_NAMES.get(package, package) in packages:
+            return kind
     if kind_of(target) in WITHOUT_BASE:
         return kind_of(target)
     component = listed(target) if kind_of(target) == "estimator" else object_in_hand(target)
@@ -400,7 +401,7 @@ def inner_kind(config: Mapping[str, Any]) -> str:
 
 
 def _trusted_class(kind: str, package: str, name: str, project: Project) -> type:
-    """Return a class of a module that a project trusts, after looking at what it is and where it is from."""
+    """Return a class of a trusted module after checking its base and its origin."""
     subject = f"config of the {kind}: expected"
     try:
         component = getattr(_module(package, project.root), name)
@@ -412,19 +413,19 @@ def _trusted_class(kind: str, package: str, name: str, project: Project) -> type
     if not isinstance(component, type) or not issubclass(component, base):
         raise ValueError(
             f"{subject} a subclass of {base.__module__}.{base.__name__}, got {package}.{name}, which is "
-            f"{'another class' if isinstance(component, type) else 'no class'}; nothing else is made from configs."
+            f"{'another class' if isinstance(component, type) else 'no class'}; configs cannot create anything else."
         )
     home = component.__module__.split(".")[0]
     if home not in (*project.trust, "provsel"):
         raise ValueError(
-            f"{subject} a class of {', '.join(project.trust)}, got {package}.{name}, which is of {home}; "
-            f"add that to trust in provsel.toml if you would run its code."
+            f"{subject} a class of {', '.join(project.trust)}, got {package}.{name}, which is of {home}; add this "
+            f"module to trust in provsel.toml if you trust its code."
         )
     return component
 
 
 def _with_method(kind: str, cls: type) -> type:
-    """Return a class that has what its kind has to have."""
+    """Return a class after checking that it has the methods of its kind."""
     if kind in METHODS and not hasattr(cls, METHODS[kind]):
         name = f"{cls.__module__}.{cls.__name__}"
         raise ValueError(f"config of the {kind}: expected a class with {METHODS[kind]}, got {name}; choose another.")
@@ -432,7 +433,7 @@ def _with_method(kind: str, cls: type) -> type:
 
 
 def _module(package: str, root: Path) -> ModuleType:
-    """Import a module with the project's folder on the path; what another project had imported so is forgotten."""
+    """Import a module with the project's folder on the path; modules of another project are dropped first."""
     global _root
     if _root not in ("", str(root)):
         sys.path[:] = [folder for folder in sys.path if folder != _root]
@@ -449,12 +450,12 @@ def _module(package: str, root: Path) -> ModuleType:
 class _OthersFirst:
     """Finds packages without `__init__.py`, such as `mpl_toolkits`, before modules of the project with their names.
 
-    Python takes a module from the end of its path in their place.
+    Python would otherwise take a module from the end of its path.
     """
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Return where the path without the project's folder has a module; None for parts of packages."""
+        """Return where a module is found on the path without the project's folder; None for parts of packages."""
         if path is not None:
             return None
         return PathFinder.find_spec(name, [entry for entry in sys.path if entry != _root])
@@ -477,7 +478,7 @@ def component_parameters(kind: str, cls: type) -> list[str]:
 
 @cache
 def _parameters(kind: str, cls: Any) -> Mapping[str, bool]:
-    """Return the parameters of a component, and whether each needs a value; a measure's without the trial."""
+    """Return the parameters of a component, and whether each needs a value; for a measure without the trial."""
     parameters = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     own = parameters[1:] if kind == "measure" else parameters
@@ -504,7 +505,7 @@ def check_columns(measure: type[Measure], other_columns: Collection[str]) -> Non
     for name, kind in columns.items():
         if not str(name).isidentifier() or name in reserved or kind not in (float, str):
             raise ValueError(
-                f"{measure.__name__}: expected columns that no other measure has, each float or str, got "
+                f"{measure.__name__}: expected columns that no other measure has, each of type float or str, got "
                 f"{name!r:.80}: {getattr(kind, '__name__', kind)!s:.80}; rename it."
             )
 

@@ -105,7 +105,7 @@ def read_json(path: Path) -> Any:
     try:
         return parse_json(read_text(path, MAX_JSON_BYTES))
     except ValueError as error:
-        raise ValueError(f"{path}: expected JSON, got {error}; write it again, or remove the file.") from error
+        raise ValueError(f"{path}: expected JSON, got {error}; correct the file, or remove it.") from error
 
 
 def read_plain_yaml(path: Path) -> Any:
@@ -203,7 +203,7 @@ def _read_mapping(kind: Any, content: Mapping[Any, Any], subject: str) -> Any:
 
 
 def _form(kind: Any) -> str:
-    """Return what a type asks for, in words."""
+    """Return the expected form of a type in words."""
     origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         return f"a mapping with {', '.join(field.name for field in fields(kind))}"
@@ -219,7 +219,7 @@ def _form(kind: Any) -> str:
 
 @cache
 def _kinds(kind: Any) -> dict[str, Any]:
-    """Return the types of a dataclass's fields: they are texts to be evaluated, and universes ask often."""
+    """Return the types of a dataclass's fields; cached, because evaluating the annotations is slow."""
     hints = get_type_hints(kind, include_extras=True)
     return {field.name: hints[field.name] for field in fields(kind)}
 
@@ -234,7 +234,7 @@ Line = Annotated[str, one_line]
 
 
 def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH) -> Any:
-    """Return what a recursive parser gives, if it is not nested too deeply for it or for those that read on."""
+    """Return the result of a recursive parser; raise if the document is nested too deeply."""
     with suppress(RecursionError):
         content = parse(text)
         level = [content] if isinstance(content, dict | list) else []
@@ -245,23 +245,23 @@ def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH
             for collection in level:
                 values += collection.values() if isinstance(collection, dict) else collection
             level = [value for value in values if isinstance(value, dict | list)]
-    raise ValueError(f"it is nested in more than {max_depth} levels")
+    raise ValueError(f"it is nested more than {max_depth} levels")
 
 
 def _check_events(text: str, max_values: int) -> None:
-    """Refuse a text that is nested too deeply, or stands for too many values."""
+    """Raise for a document that is nested too deeply or has too many values."""
     n_values, opened, sizes = 0, [], {}
     for event in yaml.parse(text, Loader=SAFE_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
             opened.append((event.anchor, n_values))
             if len(opened) > MAX_DEPTH:  # libyaml's loader takes a piece of the C stack a level, and crashes at its end
-                raise ValueError(f"it is nested in more than {MAX_DEPTH} levels")
+                raise ValueError(f"it is nested more than {MAX_DEPTH} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = opened.pop()
             sizes[anchor] = n_values - before
         elif isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in opened):
-                raise ValueError(f"the alias *{event.anchor:.80} stands for what it is part of")
+                raise ValueError(f"the alias *{event.anchor:.80} contains itself")
             n_values += sizes.get(event.anchor, 0)
         elif isinstance(event, yaml.ScalarEvent):
             sizes[event.anchor] = 0
@@ -270,7 +270,7 @@ def _check_events(text: str, max_values: int) -> None:
         n_values += isinstance(event, yaml.NodeEvent)
         if n_values > max_values:
             # a few lines of aliases stand for so many values that a message about one would never end
-            raise ValueError(f"it stands for more than {max_values} values, those of its aliases included")
+            raise ValueError(f"it has more than {max_values} values, counting those of its aliases")
 
 
 # ---- canonical JSON, of which keys are made

@@ -78,7 +78,7 @@ def as_config(value: Any) -> Any:
 
 
 def _arguments_of(value: Any) -> dict[str, Any]:
-    """Return the arguments of an estimator or a kernel, or of a splitter, which keeps them as attributes."""
+    """Return the arguments of an estimator or kernel, or of a splitter, which stores them as attributes."""
     if hasattr(value, "get_params"):
         arguments: dict[str, Any] = value.get_params(deep=False)
         return arguments
@@ -87,7 +87,7 @@ def _arguments_of(value: Any) -> dict[str, Any]:
 
 
 def _scorer_config(scorer: Any) -> Any:
-    """Return the name of one of scikit-learn's scorers, or else the call of `make_scorer` that makes it again."""
+    """Return the name of a scorer of scikit-learn, or the call of `make_scorer` that rebuilds it."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     for name in get_scorer_names():
@@ -102,13 +102,13 @@ def _scorer_config(scorer: Any) -> Any:
 
 
 def _name_in_hand(value: Any) -> str:
-    """Return the name of a class or function, by which configs of the block of `estimators_in_hand` find it."""
+    """Return the name by which configs inside `estimators_in_hand` find a class or function."""
     name = public_name(value)
     if not name:
         raise ValueError(
-            f"compare: expected classes and functions that have a name in their module, by which stored trials are "
-            f"found, got {value!r:.80}; define it by class or def at the top level, not inside of a function, and "
-            f"import its module again where that changed."
+            f"compare: expected classes and functions with a name at the top level of their module, which identifies "
+            f"stored trials, got {value!r:.80}; define it by class or def outside of any function, and import its "
+            f"module again after a change."
         )
     _IN_HAND.get({})[name] = value
     return name

@@ -64,7 +64,9 @@ def optional_figures() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if explained(error) is error:
             raise
-        warnings.warn(f"figures and pages are left out, as packages are missing; {to_install('report')}.", stacklevel=3)
+        warnings.warn(
+            f"figures and pages are left out, because packages are missing; {to_install('report')}.", stacklevel=3
+        )
 
 
 def to_install(extra: str) -> str:
@@ -79,7 +81,7 @@ def to_install(extra: str) -> str:
 
 
 def _installed_from() -> str:
-    """Return the folder or wheel that pip recorded as the place of provsel, or the name that an index knows."""
+    """Return the folder or wheel from which pip installed provsel, or its name in the package index."""
     from importlib import metadata  # these take long, and each command imports this module
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
@@ -111,7 +113,7 @@ def listed(names: Sequence[object], shown: int = 5) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the known name that is most like this one, None where none is; letters' case makes no difference."""
+    """Return the known name that is most like this one, None if none is; letters' case makes no difference."""
     by_form = {candidate.lower(): candidate for candidate in names}
     matches = difflib.get_close_matches(name.lower(), by_form, n=1)
     return by_form[matches[0]] if matches else None

@@ -79,7 +79,8 @@ def papers() -> dict[str, Paper]:
     for paper in installed_papers():
         if paper.name in by_name:
             raise ValueError(
-                f"paper {paper.name}: expected one of that name, got {by_name[paper.name].folder} and {paper.folder}; "
+                f"paper {paper.name}: expected a single paper of that name, got {by_name[paper.name].folder} and "
+                f"{paper.folder}; "
                 f"rename one."
             )
         by_name[paper.name] = paper
@@ -114,12 +115,12 @@ def some_artefacts() -> list[str]:
     """
     names = artefact_names()
     if not names:
-        raise ValueError(f"artefact: expected some, got none here; {_where()}.")
+        raise ValueError(f"artefact: there are none here; {_where()}.")
     return names
 
 
 def _where() -> str:
-    """Return what to do where there are no artefacts."""
+    """Return the advice if there are no artefacts."""
     project = current_project()
     if project.papers is None:
         return "run it in a project, a folder with provsel.toml, or make one: provsel new my-study"
@@ -127,7 +128,7 @@ def _where() -> str:
 
 
 def _unknown(name: str, shown: Sequence[str], also: Sequence[str] = ()) -> ValueError:
-    """Return the error about a name that no artefact has."""
+    """Return the error for an unknown name of an artefact."""
     names = artefact_names()
     advice = did_you_mean(name, [*(full.split("/")[1] for full in names), *names, *also]) or "."
     end = advice if names else f"; {_where()}."
@@ -173,7 +174,7 @@ def full_name(name: str, also: Sequence[str] = ()) -> str:
     if not matching:
         raise _unknown(name, [short_name(full) for full in all_names], also)
     if len(matching) > 1:
-        raise ValueError(f"artefact: expected one of {', '.join(matching)}, got {name!r:.80}; write it in full.")
+        raise ValueError(f"artefact: expected one of {', '.join(matching)}, got {name!r:.80}; write the full name.")
     return matching[0]
 
 
@@ -190,9 +191,9 @@ def reproduce_command(name: str, overrides: Sequence[str] = (), program: str = "
 
 
 def _package_of(folder: Path) -> str:
-    """Return the name of a package that is a folder of rooms, made where it is not known yet.
+    """Return the name of the package for a folder of papers, which is created on first use.
 
-    Rooms have names of papers, and would hide other modules on the path: they get a place of their own.
+    Folders of papers could hide other modules on the path, so they get a package of their own.
     """
     name = f"provsel_papers_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
     if name not in sys.modules:

@@ -38,15 +38,16 @@ class Settings:
             path = Path(getattr(self, name))
             if path.is_absolute() or ".." in path.parts:
                 raise ValueError(
-                    f"{name}: expected a folder below it, such as {getattr(Settings, name)!r}, got {str(path)!r:.80}."
+                    f"{name}: expected a folder below the project's, such as {getattr(Settings, name)!r}, got "
+                    f"{str(path)!r:.80}."
                 )
         for name in self.trust:
             if not name.isidentifier():
                 raise ValueError(f'trust: expected top-level modules such as ["sklearn"], got {name!r:.80}.')
             if name in sys.stdlib_module_names:
                 raise ValueError(
-                    f"trust: expected modules of estimators, got {name!r}, which is Python's own and can run "
-                    f"anything; leave it out, and rename a module of yours that has this name."
+                    f"trust: expected modules of estimators, got {name!r}, a module of Python itself that can run "
+                    f"any code; leave it out, and rename your own module if it has this name."
                 )
 
 
@@ -118,7 +119,7 @@ _known: dict[tuple[str | None, str], tuple[Project, tuple[int, ...]]] = {}
 
 
 def _changed(root: Path) -> tuple[int, ...]:
-    """Return when the files that can be a project's were changed."""
+    """Return when the possible project files were changed."""
     times = []
     for name in (FILE, "pyproject.toml"):
         path = f"{root}/{name}"
@@ -152,7 +153,7 @@ def conf_files(group: str) -> list[Path]:
 
 
 def _stated(root: Path) -> dict[str, Any] | None:
-    """Return what a project's file says, None where there is none."""
+    """Return the content of a project's file, None if there is none."""
     for name, inside in ((FILE, ()), ("pyproject.toml", ("tool", "provsel"))):
         path = root / name
         if not path.is_file():
@@ -189,11 +190,11 @@ def new_project(folder: Path) -> list[str]:
             f"new: expected a name of letters, digits and hyphens, got {folder.name!r:.80}; choose another."
         )
     if folder.exists():
-        raise ValueError(f"new: expected a folder that is not there yet, got {folder}; choose another name.")
+        raise ValueError(f"new: expected a folder that does not exist yet, got {folder}; choose another name.")
     if keyword.iskeyword(module) or find_spec(module) is not None:
         raise ValueError(
-            f"new: expected a name that no other Python module has, got {folder.name!r:.80}, and with it {module}.py, "
-            f"which would hide that module or be hidden by it; choose another."
+            f"new: expected a name that no installed Python module has, got {folder.name!r:.80}, and with it "
+            f"{module}.py; one module would hide the other: choose another name."
         )
     template = Path(__file__).parent / "template"
     names = []

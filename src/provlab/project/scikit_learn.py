@@ -137,7 +137,9 @@ def listed(target: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise ValueError(f"{target}: expected a name of the installed scikit-learn, got {error}; update it.") from error
+        raise ValueError(
+            f"{target}: the installed scikit-learn lacks this name ({error}); update scikit-learn."
+        ) from error
 
 
 def function_target(setting: str, name: str, module: str) -> str:

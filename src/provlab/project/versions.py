@@ -42,7 +42,7 @@ _versions: dict[tuple[str, Path], tuple[list[Any], str]] = {}
 
 
 def _version(module: str, root: Path) -> str:
-    """Return the version of a module or a script: the hash of its files, or its distribution; "" of a notebook's."""
+    """Return the version of a module or script: the hash of its files, or its distribution; "" in a notebook."""
     names = [name for name in sys.modules if name == module or name.startswith(f"{module}.")]
     imports = [getattr(sys.modules[name], "__spec__", None) for name in names]
     known_imports, version = _versions.get((module, root), (None, ""))
@@ -72,8 +72,8 @@ def _source(value: Any) -> str:
         return _hash({value.__qualname__: inspect.getsource(value).encode()})
     except (OSError, TypeError) as error:
         raise ValueError(
-            f"{value.__module__}.{value.__qualname__}: expected a version to know its results by, got a class or "
-            f"function without source or distribution; give it an algorithm_version."
+            f"{value.__module__}.{value.__qualname__}: its results need a version, but the class or function belongs "
+            f"to no source file and no installed package; give it an algorithm_version."
         ) from error
 
 

@@ -88,7 +88,7 @@ def write_claim(
 
 
 def _strips(parts: Sequence[Any]) -> dict[str, Markup]:
-    """Return a drawing of each finding; those of one unit share an axis, which shows zero."""
+    """Return a drawing of each finding; findings in one unit share an axis, which shows zero."""
     drawings = {}
     for unit in dict.fromkeys(part.unit for part in parts):
         of_unit = [part for part in parts if part.unit == unit]
@@ -103,7 +103,7 @@ def _strips(parts: Sequence[Any]) -> dict[str, Markup]:
 
 
 def _axis(parts: Sequence[Any]) -> tuple[float, float]:
-    """Return the ends of an axis on which all numbers of some findings lie, and zero."""
+    """Return the ends of an axis that contains all numbers of the findings, and zero."""
     values = [0.0]
     for part in parts:
         values += [part.effect, part.low, part.high, *part.margins]

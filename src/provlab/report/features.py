@@ -143,7 +143,7 @@ def write_features(
 
 
 def _by_place(lines: Sequence[FeaturesLine], selects: pd.Series) -> dict[tuple[str, str], list[FeaturesLine]]:
-    """Return the lines of cells that select a part of the features, by data set and column, data set by data set."""
+    """Return the lines of cells that select only some features, grouped by data set and column."""
     datasets = list(dict.fromkeys(line.dataset for line in lines))
     groups: dict[tuple[str, str], list[FeaturesLine]] = {}
     for line in sorted(lines, key=lambda line: datasets.index(line.dataset)):
@@ -153,7 +153,7 @@ def _by_place(lines: Sequence[FeaturesLine], selects: pd.Series) -> dict[tuple[s
 
 
 def _crossed(lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    """Return a table with a line a feature and a column a method, those first that the methods select most often."""
+    """Return a table of features and methods; the features that methods select most often come first."""
     by_method = [frames[line.cell].set_index("feature") for line in lines]
     frequency = pd.concat([frame["frequency"] for frame in by_method], axis=1, sort=False).fillna(0.0)
     weight = pd.concat([frame["weight"] for frame in by_method], axis=1, sort=False)
@@ -167,7 +167,7 @@ def _crossed(lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame]) 
 
 
 def _notes(lines: Sequence[FeaturesLine], selects: pd.Series, part: FeaturesPart) -> list[str]:
-    """Return what is not in the tables, and why: methods that keep all features, no lists, no names."""
+    """Return which methods the tables leave out, and why: they keep all features, or lists or names are missing."""
     methods_without: dict[str, dict[str, None]] = {}
     for line in lines:
         if line.cell in selects.index and line.cell not in part.cells:
@@ -182,7 +182,7 @@ def _notes(lines: Sequence[FeaturesLine], selects: pd.Series, part: FeaturesPart
 
 
 def _write_csv(path: Path, lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame], n_lines: int) -> None:
-    """Write the first features of each line with its method, column and data set."""
+    """Write the top features of each line with its method, column and data set."""
     parts = []
     for line in lines:
         frame = frames[line.cell].head(n_lines)

@@ -40,8 +40,8 @@ def plain(text: object) -> str:
 def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Spec | None:
     """Return the plot of an artefact's numbers; None where fewer than two are numbers.
 
-    Columns that are numbers become an axis, with a line a row; else several data sets do, in the order of their means,
-    as in the papers; else rows. Bars are one standard deviation; what is printed stands as hollow marks.
+    Columns that are numbers become an axis, with a line per row; else several data sets do, in the order of their
+    means, as in the papers; else rows. Bars are one standard deviation; what is printed stands as hollow marks.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Sp
 
 
 def _traces(lines: pd.DataFrame, over_numbers: bool, linked: bool) -> list[Spec]:
-    """Return a series for each row, and then what is printed of it as hollow marks in the same colour."""
+    """Return a series for each row, and the printed numbers as hollow marks in the same colour."""
     series = []
     printed = []
     for row, look in looks(lines["row"]).items():

@@ -41,7 +41,7 @@ class ReferencePart(NamedTuple):
 
 @dataclass(frozen=True)
 class ProjectReference:
-    """The reference results of a project; nothing where it has none.
+    """The reference results of a project; nothing if it has none.
 
     Attributes
     ----------

@@ -285,10 +285,10 @@ def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterabl
         if not PAGE_NAME.fullmatch(name) or ".." in name:
             raise ValueError(
                 f"{kind} {name!r}: expected a name of letters, digits, '.', '_' and '-' that starts with a letter or "
-                "digit, at most 150 long, since it names a page; rename it."
+                "digit, at most 150 long, because it names a page; rename it."
             )
         if (kind, name.lower()) in seen:  # some file systems ignore case
-            raise ValueError(f"{kind} {name!r}: expected each page once, got two of this name; rename one.")
+            raise ValueError(f"{kind} {name!r}: two pages have this name; rename one.")
         seen.add((kind, name.lower()))
 
 

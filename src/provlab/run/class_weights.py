@@ -53,7 +53,9 @@ def _by_codes(config: Any, codes: Mapping[str, int]) -> Any:
 
 
 def _weights(value: Any, codes: Mapping[str, int]) -> Any:
-    """Return weights by codes; a grid has a list of them, and other forms stay."""
+    """Return weights by class code; a grid has a list of them, and other forms are unchanged."""
     if isinstance(value, Mapping):
         return {codes.get(str(label), label): weight for label, weight in value.items()}
-    return [_weights(weights, codes) for weights in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_weights(weights, codes) for weights in value]
+    return value

@@ -67,7 +67,7 @@ def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
         if config["name"] == "slurm":
             if shutil.which("sbatch") is None:
                 raise ClusterError(
-                    "executor: expected the command sbatch for executor=slurm, got none on this machine; start this on "
+                    "executor: executor=slurm needs the command sbatch, which this machine lacks; run the command on "
                     "a node that submits jobs, or use executor=dask executor.address=... with workers that you start."
                 )
             where, cluster = "SLURM's jobs (squeue --me)", stack.enter_context(slurm_cluster(config))
@@ -103,7 +103,7 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
         from dask_jobqueue import SLURMCluster
     except ImportError:
         raise ClusterError(
-            f"executor: expected the package dask-jobqueue for executor=slurm, got none; {to_install('slurm')}."
+            f"executor: executor=slurm needs the package dask-jobqueue, which is not installed; {to_install('slurm')}."
         ) from None
     data = [f"export {name}={shlex.quote(os.environ[name])}" for name in DATA if os.environ.get(name)]
     own = _texts_of(config, "job_script_prologue")
@@ -122,7 +122,7 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
 
 
 def _job_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of SLURMCluster, which writes them into job scripts as they are: quoted."""
+    """Return settings of SLURMCluster, quoted because it copies them into job scripts."""
     settings = {}
     for name in ("queue", "account", "walltime", "interface"):
         if config.get(name):
@@ -133,7 +133,7 @@ def _job_settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _job_directives(config: Mapping[str, Any]) -> list[str]:
-    """Return lines #SBATCH: where output goes, as SLURMCluster does not quote it, and those of the user."""
+    """Return the lines #SBATCH: the output path, which SLURMCluster does not quote, and those of the user."""
     directives = []
     if config.get("log_directory"):
         folder = _line("log_directory", config["log_directory"])
@@ -157,23 +157,23 @@ def _memory(config: Mapping[str, Any]) -> str:
 def _texts_of(config: Mapping[str, Any], name: str) -> list[str]:
     texts = config.get(name) or []
     if not isinstance(texts, list):
-        raise ValueError(f"executor.{name}: expected a list of lines, got {texts!r:.80}; write it in brackets.")
+        raise ValueError(f"executor.{name}: expected a list of lines, got {texts!r:.80}; put brackets around the list.")
     return list(map(str, texts))
 
 
 def _line(name: str, value: Any) -> str:
-    """Return a setting as a text that does not end its line in a job script, after which all is shell."""
+    """Return a setting as a string without line breaks, after which a job script would run shell commands."""
     text = str(value)
     if not text.isprintable():
         raise ValueError(
-            f"executor.{name}: expected text without line breaks and control characters, as it is written into job "
-            f"scripts, got {text!r:.80}; take them out."
+            f"executor.{name}: expected text without line breaks and control characters, because it is written into "
+            f"job scripts, got {text!r:.80}; remove them."
         )
     return text
 
 
 def _quoted_but_variables(text: str) -> str:
-    """Return a path for a shell, which replaces variables, such as $TMPDIR of a job, and nothing else."""
+    """Return a path quoted for a shell that expands only variables, such as $TMPDIR of a job."""
     quoted = []
     parts = re.split(r"(\$[A-Za-z_]\w*)", os.path.expanduser(text), flags=re.ASCII)
     for part in filter(None, parts):
@@ -264,7 +264,7 @@ def run_on_worker(task: Task, version: str) -> TaskResult:
         fresh = [replace(cell) for cell in task.cells]  # which ask the classes that are here, not the client's
         keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]
         if version != __version__ or keys != [trial.key for trial in task.trials]:
-            raise ValueError(f"it has provsel {__version__} where the client has {version}, or gives trials other keys")
+            raise ValueError(f"it has provsel {__version__}, the client has {version}, or it gives trials other keys")
         with _ONE_TASK, visible_output():
             return run_task(task)
     except (ValueError, OSError) as error:

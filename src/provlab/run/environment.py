@@ -88,8 +88,8 @@ def git_revision() -> str:
 def _revision(root: Path) -> str:
     """Return the commit of a working tree, with "+" if files differ; "" where git cannot tell.
 
-    The settings of a repository name programs that git runs, such as filters, so those of a folder of data are not read
-    where files are compared: an empty repository takes the index and the objects of this one.
+    The settings of a repository name programs that git runs, such as filters, so settings of a data folder are not
+    read: an empty repository uses the index and the objects of this one.
     """
     parts = ["HEAD", "--git-path", "index", "--git-path", "objects"]
     try:
@@ -109,7 +109,7 @@ def _revision(root: Path) -> str:
 
 
 def _git(*arguments: str, **variables: str) -> str:
-    """Return what git prints."""
+    """Return the output of git."""
     environment = {**os.environ, **variables}
     done = subprocess.run(["git", *arguments], env=environment, capture_output=True, text=True, check=True)
     return done.stdout.strip()

@@ -27,7 +27,7 @@ from provlab.project.messages import to_install, visible
 from provlab.project.terminal import visible_output
 from provlab.run.isolation import isolated_children
 from provlab.run.streamed import ONE_THREAD
-from provlab.run.task import Results, TaskResult, run_task
+from provlab.run.task import Results, TaskResult, cut_off_on, run_task
 
 EXECUTORS = ("auto", "serial", "loky", "dask", "slurm")
 
@@ -67,11 +67,13 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     ClusterError
         A cluster that cannot do the work, see `dask.run_on`.
     """
+    cut_off_on.cache_clear()  # in this process; others begin with nothing
     tasks = [replace(task, private_copies=_private_copies(config)) for task in tasks]
     name, wanted = config.get("name"), str(config.get("n_jobs", -1))
     if not re.fullmatch(r"-?[1-9]\d*", wanted, re.ASCII):
         raise ValueError(
-            f"executor.n_jobs: expected a number of worker processes above 0, or -1 for one a core, got {wanted:.80}; "
+            f"executor.n_jobs: expected a number of worker processes above 0, or -1 for one on each core, got "
+            f"{wanted:.80}; "
             f"correct it."
         )
     n_jobs = min(usable_cores() if wanted.startswith("-") else int(wanted), max(1, len(tasks)))
@@ -87,14 +89,14 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
         from provlab.run.dask import run_on_cluster  # an extra, and slow to import
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"executor: expected the packages dask and distributed, got none of the name {error.name}; "
+            f"executor: it needs the packages dask and distributed, but {error.name} is not installed; "
             f"{to_install('dask')}."
         ) from None
     return _isolated(run_on_cluster(tasks, config, n_jobs))
 
 
 def _isolated(results: Results) -> Results:
-    """Yield results that are computed in the processes of this one's children, which import nothing beside the data."""
+    """Yield results from child processes, which import nothing from the data folder."""
     with isolated_children():
         yield from results
 
@@ -103,8 +105,8 @@ def _private_copies(config: Mapping[str, Any]) -> tuple[str, ...]:
     names = config.get("private_copies", ())
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise ValueError(
-            f"executor.private_copies: expected a list of classes with their modules, got {names!r:.80}; such as "
-            f"[my_study.MySelector]."
+            f"executor.private_copies: expected a list of classes with their modules, got {names!r:.80}; write it "
+            f"like [my_study.MySelector]."
         )
     return tuple(names)
 
@@ -134,9 +136,9 @@ def run_in_worker(task: Task) -> TaskResult:
 
 
 def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
-    """Run tasks in this process as long as that ends sooner than worker processes would; all others in these.
+    """Run tasks in this process while that is faster than starting workers; the others run in workers.
 
-    The first task imports and loads, so that a second one says how long the others take.
+    The first task imports and loads, so the second task shows how long the others take.
     """
     seconds_a_trial = math.inf
     for place, task in enumerate(tasks):
@@ -155,7 +157,7 @@ def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
 
 
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
-    """Run tasks in processes of this machine; two a worker are submitted at a time."""
+    """Run tasks in processes of this machine; two per worker are submitted at a time."""
     warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky's
     others, threads = set(multiprocessing.active_children()), set(threading.enumerate())
     pool = ProcessPoolExecutor(
@@ -175,8 +177,8 @@ def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
         finished = True
     except BrokenExecutor as error:
         raise ChildProcessError(
-            "executor loky: expected worker processes that stay, got one that was killed, most often for lack of "
-            "memory; finished trials are stored: run the same command again, with fewer workers (executor.n_jobs=...) "
+            "executor loky: a worker process was killed, most often for lack of memory; finished trials are stored: "
+            "run the same command again, with fewer workers (executor.n_jobs=...) "
             "if it happens again."
         ) from error
     finally:
@@ -192,7 +194,7 @@ def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Keep a Ctrl-C for the end of the block; processes that start meanwhile never get one: this one ends them."""
+    """Delay Ctrl-C until the end of the block; processes started meanwhile ignore it and are ended by this one."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -206,7 +208,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _end_with(parent: int) -> None:
-    """Let this worker end soon after the process that started it, which cannot tell its workers when it is killed."""
+    """Make this worker end soon after its parent process, which cannot notify workers when it is killed."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -79,7 +79,7 @@ class Tested(NamedTuple):
     cost: Cost
 
 
-DETERMINED = ("provsel", "sklearn")
+DETERMINED = ("provsel", "provlab", "sklearn")
 """Packages whose models give the same for the same rows, where they have a seed or need none."""
 
 MAX_COEFFICIENTS = 100
@@ -87,7 +87,7 @@ MAX_COEFFICIENTS = 100
 
 
 def _named(fold: Fold, features: Any) -> Record:
-    """Return the selected features, and their names where the fold has names of its own; None where all are kept."""
+    """Return the selected features, with names if the fold has its own columns; None if all are kept."""
     every = features is None or features.size == fold.view.n_features
     chosen = ... if every else features
     names = None if fold.feature_names is None or features is None else fold.feature_names[chosen].tolist()
@@ -95,10 +95,10 @@ def _named(fold: Fold, features: Any) -> Record:
 
 
 def _coefficients(weights: NDArray[np.float64], reducer: Any, n_features: int) -> list[float] | None:
-    """Return what a linear model multiplies each selected feature by, in the order of selection.
+    """Return the coefficient of each selected feature in a linear model, in order of selection.
 
-    In that of the columns where all are kept, of which no order is stored. None of a model with several vectors, of a
-    reducer that mixes features, and of more than `MAX_COEFFICIENTS`.
+    If all features are kept, the order is that of the columns. None for a model with several vectors, for a reducer
+    that mixes features, and for more than `MAX_COEFFICIENTS`.
     """
     features = reducers.kept_features(reducer)
     if features is None or not 0 < weights.size == features.size <= MAX_COEFFICIENTS:
@@ -156,7 +156,7 @@ SCORES_OF_CLASSES = {
 
 
 def _tell_of_numbers(selector: Any) -> None:
-    """Set the task of a selector, and of those inside: the target are numbers, also where all of them are whole."""
+    """Set the task of a selector, and of selectors inside it, to regression, even if all targets are whole numbers."""
     if getattr(selector, "classes_only", False):
         raise ValueError(
             f"{type(selector).__name__}: expected classes, got a target of numbers; choose selector=rfe, "
@@ -211,9 +211,9 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
 
 
 def _features_that_decide(method: Method, model: Any, reducer: Any) -> NDArray[np.int64] | None:
-    """Return the selected features, sorted, where the test of a model follows from them; None where it may not.
+    """Return the sorted selected features if they determine the test of a model; None if they may not.
 
-    A selector of ours keeps columns as they are unless it weights them; one of others may do more. Certificates and
+    Selectors of provsel leave columns unchanged unless they weight them; others may do more. Certificates and
     measures of the project's own need the model itself.
     """
     if method.measures or is_certified(method, reducer) or (method.certify and is_compressed(model)):
@@ -248,13 +248,30 @@ def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) 
 
 
 def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: Any, cost: Cost) -> Tested:
-    """Return what a trained model came to."""
+    """Return the measures of a trained model."""
     scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
+    if method.limit is not None and fold.classes is not None:
+        scores |= class_counts(fold.y_test, predicted, fold.classes.codes)
     scores |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     weights = np.ravel(getattr(trained, "coef_", ()))
     if weights.size > MAX_COEFFICIENTS:
         weights = np.empty(0)
     return Tested(scores, weights, getattr(trained, "indices_", None), cost)
+
+
+def class_counts(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> Record:
+    """Return how many test rows each class has, and how many of these have another prediction.
+
+    Parameters
+    ----------
+    y, predicted : ndarray of shape (n_test,)
+    classes : ndarray of shape (n_classes,)
+        All of the data set, increasing: folds with whole groups may have no test rows of some.
+    """
+    places = np.searchsorted(classes, y)
+    rows = np.bincount(places, minlength=classes.size)
+    errors = np.bincount(places[predicted != y], minlength=classes.size)
+    return {"class_rows": rows.astype(np.int32), "class_errors": errors.astype(np.int32)}
 
 
 def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
@@ -297,8 +314,8 @@ def own_measures(method: Method, trial: MeasuredTrial) -> Record:
         except Exception as error:  # which is not provsel's
             raise ValueError(
                 f"{measure.__module__}.{measure.__name__}.measure: expected a record of a trial of "
-                f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is asked of every "
-                f"trial of its cells: return NaN, and of a theorem NO_BOUND, where it does not apply."
+                f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is computed for "
+                f"every trial of its cells: where it does not apply, return NaN, or NO_BOUND for a theorem."
             ) from error
         record |= check_values(measure, values)
     return record

@@ -34,11 +34,11 @@ class Fold:
     X_test : ndarray or CSR of shape (n_test, n_features)
     y_test : ndarray of shape (n_test,)
     feature_names : ndarray of str, shape (n_features,)
-        Where a preparation made the columns; None where they are those of the data set.
+        Where a preparation made the columns; None if they are those of the data set.
     test_weight : ndarray of shape (n_test,)
         Weights of the test rows; those of the training rows are in `view.metadata`.
     classes : Classes
-        What the classes stand for; None of a regression.
+        What the classes stand for; None for a regression.
     """
 
     view: SharedView
@@ -105,7 +105,7 @@ def fold_of_rows(
     preparation: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Fold:
-    """Return the fold of some rows of a data set, after a preparation that is fitted on the training rows."""
+    """Return the fold of the given rows of a data set, after a preparation that is fitted on the training rows."""
     names = None
     # a copy of the largest data sets would cost half a gigabyte; stated splits may have some rows twice
     whole = np.array_equal(train, np.arange(len(dataset.y)))

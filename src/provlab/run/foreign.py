@@ -64,7 +64,7 @@ def run_foreign_trial(
 def _tell_of_copies(cell: Cell) -> None:
     names = " and ".join(cell.foreign)
     warnings.warn(
-        f"{names}: expected to work on read-only arrays, got an error; on a copy of the rows there is none, and the "
-        f"copy is not written to. executor.private_copies=[{','.join(cell.foreign)}] saves the first try.",
+        f"{names}: it fails on read-only arrays; it works on a copy of the rows, and does not write to that copy. "
+        f"executor.private_copies=[{','.join(cell.foreign)}] avoids the first attempt.",
         stacklevel=2,
     )

@@ -35,12 +35,12 @@ def isolated_children() -> Iterator[None]:
 
 
 def _is_working_folder(entry: str) -> bool:
-    """Tell whether an entry of the path is the working folder, which may be gone."""
+    """Return whether an entry of the path is the working folder, which may no longer exist."""
     return entry in ("", ".") or (os.path.isdir(entry) and os.path.samefile(entry, "."))
 
 
 def _moved_back(path: list[str], moved: list[tuple[int, str]]) -> list[str]:
-    """Return a path with the last of each moved entry in its old place; one that was taken away stays away."""
+    """Return a path with moved entries back in their old places; removed entries stay removed."""
     path = path.copy()
     for place, entry in moved:
         if entry in path:

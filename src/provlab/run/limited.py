@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from provlab.core.protocols.base import Method, Record
-from provlab.project.components import build
 from provlab.project.documents import canonical_json
 from provlab.run.fitting import Fitted, classify, fit_selector
 from provlab.run.fold import Fold
 from provlab.run.measured_view import MeasuredView
 from provlab.run.shared_rows import needs_writable_arrays
-from provsel.reducers import is_random
 
 RANK = 5
 """Of the approximation that `subset_ratio` compares with: the same at all sizes, which all data have."""
 
 ROUNDING = 1e-12
 """Share of ||X||_F^2 that is taken for nothing."""
+
+CUT_OFF = "cut off"
+"""Part of a view: by the first name of `sizes_asked` the fewest features with which a selection was cut off."""
+
+SIZES = ("n_features_to_select", "rank", "n_projections")
+"""Parameters of selectors that follow the number of features in the benchmark."""
 
 
 class OutOfTimeError(Exception):
@@ -65,6 +69,22 @@ def _products(X: Any) -> Any:
     return products if isinstance(products, np.ndarray) else products.toarray()
 
 
+def sizes_asked(selector: Mapping[str, Any]) -> dict[str, float]:
+    """Return the number of features that a selector asks for, by its config as it is for all numbers.
+
+    One that chooses its own number asks for more than any number. One that tries several, as `CrossValidatedSize` does,
+    stands first; the selector inside follows, which it asks for the largest.
+    """
+    others = {name: value for name, value in selector.items() if name not in SIZES}
+    size = selector.get("n_features_to_select")
+    asked = {canonical_json(others): float(size) if isinstance(size, int | float) else np.inf}
+    sizes, inside = selector.get("sizes"), selector.get("selector")
+    if isinstance(sizes, list) and isinstance(inside, Mapping):
+        inner = next(iter(sizes_asked(inside)))
+        asked[inner] = float(max(sizes))
+    return asked
+
+
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
     """Raise OutOfTimeError in the block after so many CPU seconds of this process.
@@ -77,7 +97,7 @@ def cpu_limit(seconds: float) -> Iterator[None]:
         return
 
     def stop(*_: Any) -> None:
-        raise OutOfTimeError(f"expected a selection within {seconds:g} CPU seconds, got one that was cut off then")
+        raise OutOfTimeError(f"the selection was stopped at its limit of {seconds:g} CPU seconds")
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -98,18 +118,20 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
     """
     view, limit = fold.view, float(method.limit or np.inf)
     assert isinstance(view, MeasuredView)
-    cut_off: dict[str, str] = view.shared("cut off", dict)
-    draw = seed if is_random(build("selector", method.selector)) else None
-    selection = f"{canonical_json(method.selector)} {draw}"
+    cut_off: dict[str, float] = view.shared(CUT_OFF, dict)
+    asked = sizes_asked(method.selector)
     try:
-        if selection in cut_off:
-            raise OutOfTimeError(cut_off[selection])
+        if any(name in cut_off and size >= cut_off[name] for name, size in asked.items()):
+            raise OutOfTimeError(
+                f"the selection was not tried: this method was stopped at its limit of {limit:g} CPU seconds on this "
+                f"data set before, in this fold or another, with as many features or fewer"
+            )
         with view.measured() as memory, cpu_limit(limit):
             fitted = fit_selector(method, seed, view)
         peak = memory()
         cost = fitted.selecting.own + fitted.selecting.shared
         if cost.cpu > limit:
-            raise OutOfTimeError(f"expected a selection within {limit:g} CPU seconds, got one that takes longer")
+            raise OutOfTimeError(f"the selection takes longer than its limit of {limit:g} CPU seconds")
         record = classify(method, fitted, fold, seed) | {"subset_ratio": subset_ratio(fitted)}
     except (ImportError, MemoryError, KeyboardInterrupt):
         raise
@@ -117,7 +139,8 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
         if needs_writable_arrays(error):  # it is run again on a copy
             raise
         if isinstance(error, OutOfTimeError):
-            cut_off[selection] = str(error)
+            name, size = next(iter(asked.items()))
+            cut_off[name] = min(size, cut_off.get(name, np.inf))
         return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
     for name in ("error", "r2", "rmse", "mae", "subset_ratio", *method.scoring):
         if name in record:  # classes and numbers have other measures

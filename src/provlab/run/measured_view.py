@@ -68,7 +68,7 @@ class MeasuredView(SharedView):
 
 
 def _count_anew() -> bool:
-    """Let VmHWM be what the process has now; False where the system cannot."""
+    """Reset VmHWM to the present memory of the process; return False if the system cannot."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:

@@ -59,14 +59,14 @@ def measure_selection(method: Method, fold: Fold, *, seed: int, split_seed: int)
 
 
 def _search_and_pass(fitted: Fitted, seed: int) -> Record:
-    """Time the fit again with what its search found, where the method searches for a parameter."""
+    """If the method searches for a parameter, time the fit again with the value found."""
     if not hasattr(fitted.reducer, "calibrated"):
         return {}
     start = Cost.now()
     again = fitted.reducer.calibrated().set_params(random_state=seed).fit_view(TrainingView(fitted.rows.X))
     cost = Cost.now() - start
     if not np.array_equal(again.indices_, fitted.reducer.indices_):
-        raise ArithmeticError(f"{type(again).__name__}: the pass at the calibrated rate keeps other features.")
+        raise ArithmeticError(f"{type(again).__name__}: the pass at the calibrated rate keeps different features.")
     return {"pass_cpu": cost.cpu, "pass_wall": cost.wall}
 
 

@@ -95,7 +95,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self._without_constant(rows)
 
     def _transformer(self, X: Any) -> Any:
-        """Return what is fitted: all but `drop_constant`."""
+        """Return the steps that are fitted: all but `drop_constant`."""
         if sparse.issparse(X):
             return self.of_numbers(is_sparse=True)
         is_text = np.array([kind.kind == "O" for kind in X.dtypes], dtype=bool)
@@ -103,7 +103,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             texts = X.columns[is_text]
             value = X[texts[0]].dropna().iloc[0]
             raise ValueError(
-                f"preparation: expected columns of numbers, got the text {value!r:.40} in column {texts[0]!r:.80}; "
+                f"preparation: expected columns of numbers, got the string {value!r:.40} in column {texts[0]!r:.80}; "
                 f"choose preparation=one_hot, or leave it out: dataset.left_out=[{','.join(texts):.200}]."
             )
         if self.missing is None and X.isna().any(axis=None):
@@ -160,7 +160,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self._without_constant(np.asarray(self.transformer_.get_feature_names_out(input_features), dtype=object))
 
     def _without_constant(self, columns: Any) -> Any:
-        """Return what has a column, or an entry, for each column without those of constant ones."""
+        """Return an array without the columns, or entries, of constant columns."""
         return columns[..., self.varying_] if self.drop_constant else columns
 
 
@@ -241,7 +241,7 @@ def _is_finite(rows: Any) -> bool:
 
 
 def _check_overflow(subject: str, dataset: Dataset) -> None:
-    """Raise where numbers are so large that they were not finite when they were scaled."""
+    """Raise if numbers are so large that scaling makes them infinite."""
     X = dataset.X if sparse.issparse(dataset.X) else np.nan_to_num(dataset.X)
     size = abs(X).max(axis=0)
     sizes = size.toarray().ravel() if sparse.issparse(size) else size
@@ -250,7 +250,8 @@ def _check_overflow(subject: str, dataset: Dataset) -> None:
         return
     name = dataset.feature_names[column]
     raise ValueError(
-        f"{subject}: expected numbers that can be scaled, got values up to {sizes[column]:.3g} in column {name!r:.80}, "
-        f"whose squares are beyond numbers of 64 bits; divide the column by a constant, such as {sizes[column]:.0e}, "
+        f"{subject}: expected numbers that can be scaled, got values up to {sizes[column]:.3g} in column "
+        f"{name!r:.80}, whose squares overflow 64-bit numbers; divide the column by a constant, such as "
+        f"{sizes[column]:.0e}, "
         f"or leave it out: dataset.left_out=[{name:.80}]."
     )

@@ -1,4 +1,4 @@
-"""Run what is missing of some cells, with progress, and keep every result."""
+"""Run what is missing of the given cells, with progress, and keep every result."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class RunReport:
 
 
 def _most_frequent(reasons: Iterable[str], ends: Mapping[str, str]) -> list[str]:
-    """Return a line for each of the most frequent reasons, with its end if it has one, and one for all others."""
+    """Return a line for each of the most frequent reasons, and one for all others."""
     counted = Counter(reasons).most_common()
     lines = [f"{n} x {reason}{ends.get(reason, '')}" for reason, n in counted[:KINDS]]
     rest = dict(counted[KINDS:])
@@ -159,7 +159,7 @@ def run_cells(
     n_refused = len(report.failures)
     if refused:
         _check_refused(report, refused, fail_fast)
-        say(f"not run, {n_refused} trials: {report.kinds()[0]}")
+        say(f"{n_refused} trials were not run: {report.kinds()[0]}")
         tasks = _without(tasks, refused)
     if only_first:
         tasks = _first_trials(tasks)
@@ -235,7 +235,7 @@ def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str,
 
 
 def _without(tasks: Iterable[Task], refused: Collection[str]) -> list[Task]:
-    """Return tasks without the trials of some cells, which their ids name."""
+    """Return tasks without the trials of the cells with the given ids."""
     left = []
     for task in tasks:
         trials = [trial for trial in task.trials if task.cells[trial.cell].id not in refused]
@@ -261,7 +261,7 @@ def _first_trials(tasks: Iterable[Task]) -> list[Task]:
 
 
 def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """Warn of what users should know of their own files, and return how this begins: each task would say it again."""
+    """Warn about users' own files, and return the beginnings of the warnings, which each task would repeat."""
     beginnings: list[str] = []
     own = {
         (task.data, task.protocol.get("preparation") is None): task for task in tasks if task.dataset["name"] == "file"
@@ -275,7 +275,7 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
             if n > MANY_ROWS and any(str(cell.model.get("_target_")).endswith(BY_LIBSVM) for cell in task.cells):
                 warnings.warn(
                     f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours a fit "
-                    f"on so many; model=liblinear_primal takes seconds, +dataset.sample_rows=10000 a sample.",
+                    f"on so many; model=liblinear_primal takes seconds, or take a sample: +dataset.sample_rows=10000.",
                     stacklevel=1,
                 )
     messages = {f"{warning.category.__name__}: {warning.message}": warning.message for warning in caught}
@@ -285,10 +285,10 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
 
 
 def _check_refused(report: RunReport, refused: Mapping[str, str], fail_fast: bool) -> None:
-    """Refuse to run where no trial is left, and none is stored, or where the first failure is to end the run."""
+    """Raise if no trial is left and none is stored, or if the first failure must end the run."""
     if fail_fast or (not report.n_found and not report.n_skipped):
         reasons = dict.fromkeys(refused.values())
-        raise ValueError(f"refused, nothing was run: {' '.join([*reasons][:KINDS])}")
+        raise ValueError(f"the run was refused, and nothing was computed: {' '.join([*reasons][:KINDS])}")
 
 
 def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[str, str]:
@@ -322,7 +322,7 @@ def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[st
 
 
 def _reason_against(cell: Cell) -> str:
-    """Return why no trial of a cell can be computed, as its data show; "" where they show nothing."""
+    """Return why no trial of a cell can be computed on its data; "" if nothing prevents it."""
     dataset = load_from(cell.dataset)
     try:
         cell.measured.check_folds(dataset, cell.protocol["n_splits"])
@@ -335,7 +335,7 @@ def _reason_against(cell: Cell) -> str:
 
 
 def _reason_against_size(cell: Cell) -> str:
-    """Return why a selector cannot select as many features of a user's own table; "" where it may."""
+    """Return why a selector cannot select this many features of a user's table; "" if it can."""
     count = cell.selector.get("n_features_to_select")
     preparation = cell.protocol.get("preparation")
     if not isinstance(count, int) or not (preparation is None or is_own(preparation)):

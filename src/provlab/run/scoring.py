@@ -92,12 +92,13 @@ def _own_score(
     weights: Mapping[str, Any],
     classes: Classes | None,
 ) -> float:
-    """Return what a scorer that is no name gives, which sees the labels of the data."""
+    """Return the result of a scorer object, which sees the labels of the data."""
     _check_weights(scorer._score_func if is_made(scorer) else scorer, weights)
     score = scorer(model, X, y if classes is None else classes.labels_of(y), **weights)
     if not isinstance(score, int | float | np.number):
         raise ValueError(
-            f"protocol.scoring: {name}: expected a number of a scorer, got {score!r:.80}; state several by their names."
+            f"protocol.scoring: {name}: expected the scorer to return one number, got {score!r:.80}; pass several "
+            f"scorers by their names."
         )
     return float(score)
 

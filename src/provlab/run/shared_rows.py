@@ -187,11 +187,12 @@ def settings_of_one_trial(seed: int) -> Iterator[None]:
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002  # others draw from it
     with np.errstate(), sklearn.config_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # for the authors of a class, and thousands of times in a run
         yield
 
 
 def _arrays(part: Any, *, of_estimators: bool) -> Iterator[NDArray[Any]]:
-    """Yield the arrays of a value; those in a dict are left out, as a part that is a dict may grow."""
+    """Yield the arrays inside a value, except those in dicts, which may grow."""
     if isinstance(part, np.ndarray):
         yield part
     elif sparse.issparse(part):
@@ -217,7 +218,7 @@ def _members(part: Any, *, of_estimators: bool) -> list[Any]:
 
 
 def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the values of an array in one piece of memory, in the order in which they lie there if they do."""
+    """Return the values of an array as contiguous memory, in memory order if it is contiguous already."""
     if array.flags.f_contiguous and not array.flags.c_contiguous:
         return array.T
     return np.ascontiguousarray(array)

@@ -73,7 +73,7 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
         how = f"exit status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
         raise ValueError(
             f"training in a process of its own: expected {config.get('_target_')} to be fitted, got {how} and "
-            f"{last!r}; correct that, or free memory if it ran out."
+            f"{last!r}; correct the cause, or free memory if it ran out."
         )
     sys.stderr.write(done.stderr)  # warnings, as of a solver that stopped early
     trained, model = json.loads(done.stdout.splitlines()[-1]), build("model", config)

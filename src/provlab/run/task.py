@@ -8,7 +8,7 @@ import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from provlab.project.messages import visible
 from provlab.run.class_weights import method_by_codes
 from provlab.run.environment import environment, git_revision
 from provlab.run.fold import Fold, make_fold
+from provlab.run.limited import CUT_OFF
 from provlab.run.measuring import measure as measure_trial
 from provlab.run.shared_rows import ChangedInputError
 
@@ -69,6 +70,7 @@ def run_task(task: Task) -> TaskResult:
         try:
             with contained():
                 fold = _fold(task, dataset)
+                fold.view.shared(CUT_OFF, partial(cut_off_on, task.data))
         except BaseException as error:  # such as fewer rows of a class than folds; other data sets continue
             _raise_if_ours(error, preparation is None or is_own(preparation))
             where = f"{dataset.name}, repeat {task.repeat}, fold {task.fold}"
@@ -118,7 +120,7 @@ def contained() -> Iterator[None]:
 
 
 def _raise_if_ours(error: BaseException, is_own: bool) -> None:
-    """Raise an interrupt, and an error of provsel's own classes that is not `EXPECTED`."""
+    """Raise interrupts, and errors of provsel's own classes unless they are `EXPECTED`."""
     # Ctrl-C reaches the main thread alone: that of a worker of Dask is another one
     is_interrupt = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
     if is_interrupt or (is_own and not isinstance(error, EXPECTED)):
@@ -174,12 +176,12 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
 
 
 def _check_identity(task: Task) -> None:
-    """Raise where this machine would load other files than the keys of the trials name."""
+    """Raise if the files of this machine are not those in the keys of the trials."""
     identity = identity_of(task.dataset)
     if identity != task.data:
         raise DataIntegrityError(
             f"data set {task.dataset.get('name')}: expected the identity {task.data[:12]}, got {identity[:12]}; this "
-            f"machine has another copy of the data, or it changed since the run began: run provsel fetch "
+            f"machine has another copy of the data, or the data have changed since the run began: run provsel fetch "
             f"{task.dataset.get('name')}, or point PROVSEL_DATA or PROVSEL_DATA_MIRROR to the same files everywhere."
         )
 
@@ -201,7 +203,13 @@ def data_of(task: Task) -> Dataset:
 
 
 @lru_cache(maxsize=1)
+def cut_off_on(data: str) -> dict[str, float]:
+    """Return what is known of selections that were cut off on a data set: all folds of it that run here share it."""
+    return {}
+
+
+@lru_cache(maxsize=1)
 def _shared_fold(measured: AbstractProtocol, config: str, data: str, preparation: str) -> Fold:
-    """Return the rows that all tasks of a protocol share, whatever their repeat, while the data have this identity."""
+    """Return the rows that all tasks of a protocol share, in every repeat, while the data keep this identity."""
     prepared = json.loads(preparation)
     return make_fold(measured, load_from(json.loads(config)), n_splits=1, split_seed=0, fold=0, preparation=prepared)

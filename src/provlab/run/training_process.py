@@ -39,7 +39,7 @@ def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any
     Returns
     -------
     dict
-        Plain values: coef_, intercept_ and classes_; objective, None where the model has none; train_cpu and train_wall
+        Plain values: coef_, intercept_ and classes_; objective, None if the model has none; train_cpu and train_wall
         in seconds, with the reading of the file; and peak_memory, the bytes beyond those after the imports, or None.
     """
     fitted = build("model", model)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.verdicts.claims.paired_tests import CorrectedT, Side, holm
+from provlab.verdicts.claims.paired_tests import CorrectedT, Side, holm, mean_difference
 
 Floats = NDArray[np.float64]
 
@@ -72,13 +72,10 @@ class FoldDifferences:
     def _differences(self, values: pd.DataFrame, reference: Floats, factor: float) -> pd.DataFrame:
         lines = {}
         for name, of_method in values.items():
-            test = self.test(of_method.to_numpy(), reference)
-            low, high = test.interval(0.95)
-            p_value = min(1.0, factor * test.p_value())
-            lines[name] = {"difference": test.estimate, "low": low, "high": high, "p": p_value}
+            lines[name] = mean_difference(of_method.to_numpy() - reference, ratio=self.ratio)
         columns = ["difference", "low", "high", "p"]
         frame = pd.DataFrame.from_dict(lines, orient="index", columns=columns, dtype=float)
-        frame["p"] = holm(frame["p"].tolist())
+        frame["p"] = holm((factor * frame["p"]).clip(upper=1.0).tolist())
         return frame
 
     def test(self, values: Floats, reference: Floats) -> CorrectedT:

@@ -76,8 +76,8 @@ def without_each_domain(sets: pd.DataFrame, *, margin: float = 1.0, seed: int = 
     names = domain.unique()
     if len(names) <= MIN_DOMAINS:
         raise ValueError(
-            f"panel model: expected more than {MIN_DOMAINS} domains, to leave each out, got {len(names)}; "
-            f"add data sets of others."
+            f"panel model: expected more than {MIN_DOMAINS} domains, since each is left out in turn, got "
+            f"{len(names)}; add data sets of other domains."
         )
     kept = names.to_numpy()[:, None] != domain.to_numpy()
     lines = {}
@@ -185,7 +185,7 @@ def _variance_below(model: Fit, domain_scales: Floats, rng: np.random.Generator)
 
 
 def _scale(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Return new scales, of which the mixture of normals is Student's t."""
+    """Return new scales, for which the mixture of normals is Student's t."""
     return TAILS / 2 / rng.standard_gamma(TAILS / 2, shape)
 
 
@@ -204,7 +204,7 @@ def _line(probabilities: Floats, middles: Floats) -> pd.Series:
 
 
 def _percent(share: float) -> str:
-    """Return a probability in percent, of which the model can tell no more than whole ones."""
+    """Return a probability in whole percent, the precision of the model."""
     if share < 0.01:
         return "< 1 %"
     if share > 0.99:

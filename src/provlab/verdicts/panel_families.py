@@ -48,8 +48,9 @@ def overlaps(selections: pd.DataFrame) -> pd.DataFrame:
     twice = selections[selections.duplicated(["method", *FOLD])]
     if len(twice):
         raise ValueError(
-            f"overlaps: expected one selection of a method at a place, got several of {twice['method'].iloc[0]} on "
-            f"{twice['dataset'].iloc[0]}; average over draws needs one line each."
+            f"overlaps: expected one selection of each method in each fold, got several of {twice['method'].iloc[0]} "
+            f"on "
+            f"{twice['dataset'].iloc[0]}; keep one line for each draw."
         )
     methods = sorted(selections["method"].unique())
     shape = (len(methods), len(methods))
@@ -90,7 +91,7 @@ def families(overlap: pd.DataFrame, threshold: float = THRESHOLD) -> pd.Series:
 
 
 def _correlations(lines: pd.DataFrame) -> NDArray[np.float64]:
-    """Return the overlap of each two selections of one fold, (n, n); NaN where it is not defined."""
+    """Return the pairwise overlaps of the selections of one fold, (n, n); NaN where undefined."""
     sizes = lines["features"].map(len).to_numpy()
     d = int(lines["n_features"].iloc[0])
     rows = np.repeat(np.arange(len(lines)), sizes)

@@ -1,6 +1,6 @@
 """The frame of the panel: what was measured of each method on each data set, as the ranks and pages read it.
 
-It has a line a trial, which is one fold of one repeat. What only all folds of a selection tell together stands in the
+It has a line per trial, which is one fold of one repeat. What only all folds of a selection tell together stands in the
 line of each of its trials.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-ALL_FEATURES, OWN_SIZE = 0, -1
-"""In `size`: all features are kept, and the method chooses their number itself."""
+ALL_FEATURES, OWN_SIZE, CHOSEN_SIZE = 0, -1, -2
+"""In `size`: all features are kept, the method chooses their number itself, and cross-validation chooses it."""
 
 KEY = ["method", "dataset", "size"]
 """Columns that name a selection."""

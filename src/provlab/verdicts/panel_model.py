@@ -63,14 +63,14 @@ RESOLUTION = 0.1
 
 @dataclass(frozen=True)
 class Fit:
-    """Draws from what is known of the parameters after the data; each array has a row a draw.
+    """Draws from what is known of the parameters after the data; each array has a row per draw.
 
     Attributes
     ----------
     sets : DataFrame
         See `sets_of_folds`.
     covariates : DataFrame
-        Standardised, a line a set, so that the mean over domains of means over sets is 0.
+        Standardised, a line per set, so that the mean over domains of means over sets is 0.
     margin : float
         In points, see `fit`. All that follows is on the scale of `bent`.
     coefficients : ndarray of shape (n_draws, 1 + n_covariates)
@@ -199,19 +199,19 @@ def sets_of_folds(folds: pd.DataFrame, covariates: Sequence[str] = ()) -> pd.Dat
     needed = [*PLACE, "repeat", "fold", "difference", *covariates]
     missing = [name for name in needed if name not in folds.columns]
     if missing:
-        raise ValueError(f"panel model: expected the columns {', '.join(needed)}, got no {missing[0]}; add it.")
+        raise ValueError(f"panel model: expected the columns {', '.join(needed)}, but {missing[0]} is missing; add it.")
     nameless = folds[folds[PLACE].isna().any(axis=1)]
     if len(nameless):
         raise ValueError(
-            f"panel model: expected domain, source and data set of each fold, got {nameless[PLACE].iloc[0].to_dict()}; "
-            f"name them."
+            f"panel model: every fold needs a domain, a source and a data set, got "
+            f"{nameless[PLACE].iloc[0].to_dict()}; fill the empty cells."
         )
     for name in ("difference", *covariates):
         wrong = folds[~np.isfinite(folds[name].astype(float))]
         if len(wrong):
             raise ValueError(
                 f"panel model: expected a finite {name} of each fold, got {wrong[name].iloc[0]} on "
-                f"{wrong['dataset'].iloc[0]}; leave the data set out, or put in the largest error of any method."
+                f"{wrong['dataset'].iloc[0]}; leave the data set out, or enter the largest error of any method."
             )
     groups = folds.groupby(PLACE, sort=True)
     sets = groups["difference"].agg(mean="mean", variance="var", n_folds="size").astype(float)
@@ -272,7 +272,7 @@ def fits(
 
 
 def _standardised(covariates: pd.DataFrame) -> pd.DataFrame:
-    """Return covariates with mean 0 over domains of their means over sets, and standard deviation 1 over sets."""
+    """Return covariates whose domain means have mean 0, and whose standard deviation over sets is 1."""
     center = covariates.groupby(level="domain").mean().mean()
     spread = covariates.std(ddof=0)
     return (covariates - center) / spread.where(spread > 0, 1.0)
@@ -382,7 +382,7 @@ class Sampler:
         return density.sum(axis=1)
 
     def _draw_effects(self) -> None:
-        """Draw the coefficients, and then the effects of domains, sources and sets, from above to below."""
+        """Draw the coefficients, then the effects of domains, sources and sets, in this order."""
         tree = self.tree
         now = self.collapsed(self.spreads)
         domain_variance, source_variance, set_variance = now.variances
@@ -418,13 +418,13 @@ class Sampler:
         self.domain_scales = self._inverse_gamma(TAILS + n_effects @ tree.to_domains, TAILS + squares_of_domain)
 
     def _trade_scales(self) -> None:
-        """Multiply spreads and divide scales: effects keep their variances, which are all that data tell."""
+        """Multiply spreads and divide scales so that effects keep their variances, which alone the data determine."""
         self.domain_tails = self._traded(self.domain_tails, slice(0, 1))
         self.domain_scales = self._traded(self.domain_scales, slice(1, 3))
         self.source_scales = self._traded(self.source_scales, slice(1, 3))
 
     def _traded(self, scales: Floats, levels: slice) -> Floats:
-        """Return new scales after a Metropolis step of these and of the spreads of some levels."""
+        """Return new scales after a joint Metropolis step of the scales and the spreads of some levels."""
         factor = np.exp(0.5 * self.rng.standard_normal((self.n_chains, 1)))
         spreads = self.spreads.copy()
         spreads[:, levels] *= factor
@@ -436,7 +436,7 @@ class Sampler:
         return np.where(is_accepted, proposed, scales)
 
     def _draw_noise(self) -> None:
-        """Draw the variance of the folds of each set, and the typical one."""
+        """Draw the variance over folds of each set, and the typical variance."""
         squares = self.squares + (self.means - self.differences) ** 2 / self.noise_factor
         shape = NOISE_TAILS + self.kept * self.n_folds
         self.fold_variances = self._inverse_gamma(shape, NOISE_TAILS * self.fold_variance + self.kept * squares)
@@ -448,7 +448,7 @@ class Sampler:
         return mean + np.sqrt(variance) * self.rng.standard_normal(mean.shape)
 
     def _inverse_gamma(self, df: Floats | float, squares: Floats) -> Floats:
-        """Return squares / chi^2 with so many degrees of freedom."""
+        """Return squares / chi^2 with this many degrees of freedom."""
         return squares / (2 * self.rng.standard_gamma(np.broadcast_to(df, squares.shape) / 2))
 
 
@@ -464,7 +464,7 @@ def source_tree(places: pd.MultiIndex) -> Tree:
 
 
 def _weighted_products(columns: Floats, weights: Floats) -> Floats:
-    """Return the products of columns (B, q, m) with each other, (B, q, q), with weights (B, m)."""
+    """Return the weighted inner products of columns (B, q, m), (B, q, q), with weights (B, m)."""
     return (columns * weights[:, None]) @ np.swapaxes(columns, 1, 2)
 
 

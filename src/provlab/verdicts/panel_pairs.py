@@ -32,7 +32,7 @@ def pairs(errors: pd.DataFrame, reference: str = ALL) -> pd.DataFrame:
     ----------
     errors : DataFrame
         See `Scores.of_slice`; data sets on which a method was not planned are left out for it. Of a single domain, its
-        data sets are compared in the place of domains.
+        data sets are compared in place of domains.
     reference : str
         A column of these.
 
@@ -129,7 +129,7 @@ def adjusted(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
 
 
 def _signs(n: int) -> NDArray[np.float64]:
-    """Return all signs of n rows, or as many as `MAX_SIGNS`; the first are those of the data."""
+    """Return all sign patterns of n rows, at most `MAX_SIGNS`; the first is that of the data."""
     if 2**n <= MAX_SIGNS:
         return np.where((np.arange(2**n)[:, None] >> np.arange(n)) & 1, -1.0, 1.0)
     signs = np.where(np.random.default_rng(0).integers(2, size=(MAX_SIGNS, n)), -1.0, 1.0)
@@ -140,7 +140,7 @@ def _signs(n: int) -> NDArray[np.float64]:
 def _differences(
     errors: pd.DataFrame, reference: str, *, sign: int = 1, by_set: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the mean differences of domains, or of sets, to a reference, a column a method, and its wins and sets."""
+    """Return each method's mean differences to a reference by domain or data set, its wins, and its number of sets."""
     values = filled(errors)
     has_no_value = errors.isin([np.inf]).any() & ~np.isfinite(errors).any()
     values.loc[:, has_no_value] = np.nan  # failed at every place
@@ -154,7 +154,7 @@ def _differences(
 
 
 def _judged(means: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines of `pairs`, of all columns as one family."""
+    """Return the lines of `pairs`, with all columns corrected as one family."""
     values = means.to_numpy()
     p_better, level = adjusted(values)
     p_worse, _ = adjusted(-values)

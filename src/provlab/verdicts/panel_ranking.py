@@ -100,7 +100,7 @@ def leaderboard(
     scores: Scores, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None,
     shown: Iterable[str] = MEASURES,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return a line a method, the best average rank first.
+    """Return a line per method, the best average rank first.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def leaderboard(
 
 
 def sets_of(errors: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Return a line a data set of a method in `Scores.of_slice`, the best first: its mean rank there, and its loss.
+    """Return a line per data set of a method in `Scores.of_slice`, the best first: its mean rank there, and its loss.
 
     Those where it failed at every place are left out.
     """

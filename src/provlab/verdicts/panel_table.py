@@ -66,7 +66,7 @@ def panel_table(panel: pd.DataFrame, datasets: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_words(datasets: pd.DataFrame) -> pd.DataFrame:
-    """Return what claims distinguish data sets by."""
+    """Return the columns by which claims distinguish data sets."""
     least = datasets.filter(like="error_").min(axis=1)
     difficulty = pd.cut(least, [*DIFFICULTY.values(), np.inf], labels=[*DIFFICULTY], right=False)
     return pd.DataFrame({

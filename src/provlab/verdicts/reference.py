@@ -52,7 +52,7 @@ class Reference:
     readings : dict
         The `Provenance` of the readings of the claims about each artefact.
     verdicts, rankings : DataFrame
-        One line a claim, and one line a method and column; all as text.
+        One line a claim, and one line per method and column; all as text.
     """
 
     folder: Path
@@ -63,7 +63,7 @@ class Reference:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Return what a folder has; nothing where there is none.
+        """Return what a folder has; nothing if there is none.
 
         Raises
         ------
@@ -82,8 +82,9 @@ class Reference:
 
     def cost(self) -> dict[str, float]:
         """Return the number of trials and the CPU hours of all parts."""
-        hours = round(sum(part["cpu_hours"] for part in self.artefacts.values()), 3)
-        return {"trials": sum(part["trials"] for part in self.artefacts.values()), "cpu_hours": hours}
+        parts = self.artefacts.values()
+        hours = round(sum(part["cpu_hours"] for part in parts), 3)
+        return {"trials": sum(part["trials"] for part in parts), "cpu_hours": hours}
 
     def claims(self) -> pd.DataFrame:
         """Return the verdicts, what each is `counted` as, and in words those under `readings` and of `subsamples`."""

@@ -1,4 +1,4 @@
-"""What `SubsetApproximation` is measured of: spectrum, best approximation and error, shared by trials."""
+"""The parts from which `SubsetApproximation` is measured: spectrum, best approximation and error, shared by trials."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ RELIABLE = 1e-2
 
 
 class BestApproximation(NamedTuple):
-    """The k leading vectors, what they leave, and how well that is known.
+    """The k leading vectors, the tail beyond them, and its accuracy.
 
     Attributes
     ----------
     basis : SpectralBasis
     tail : Tail
     zero : float
-        Square up to which an error is rounding.
+        Square below which an error is rounding.
     error : float
-        Of the square root of the tail: rounding of the singular values, or those that an undecided rank leaves out.
+        Error of the square root of the tail, from rounding or from values that an undecided rank leaves out.
     is_decided : bool
     angle : float
         Sine of the angle by which rounding may turn the space of the k vectors; 1 where the next value is as large.
@@ -51,7 +51,7 @@ class BestApproximation(NamedTuple):
     angle: float
 
     def relative_error(self, tail: float) -> float:
-        """Return a bound of the relative error of a tail, which is a sum of squared singular values."""
+        """Return a bound on the relative error of a tail, a sum of squared singular values."""
         if tail == 0:  # nothing is beyond a certain rank
             return 0.0 if self.is_decided else np.inf
         share = self.error / np.sqrt(tail)
@@ -59,7 +59,7 @@ class BestApproximation(NamedTuple):
 
 
 def _complete(view: TrainingView) -> SpectralBasis:
-    """Return the complete basis, of dense X without a Gram matrix, which would lose half the digits."""
+    """Return the complete basis; for dense X without a Gram matrix, which would lose half the digits."""
     if sparse.issparse(view.X) or not is_elongated(view.X):
         return view.basis()
     basis: SpectralBasis = view.shared(
@@ -74,7 +74,7 @@ def _truncated(view: TrainingView, k: int) -> SpectralBasis:
 
 
 def spectrum_of(view: TrainingView, m: int, truncated: bool) -> tuple[Spectrum, int]:
-    """Return the spectrum, of large sparse X m + 1 values of it, and the rank as far as it is known."""
+    """Return the spectrum, for large sparse X its first m + 1 values, and the rank as far as it is known."""
     if not truncated:
         basis = _complete(view)
         return Spectrum(basis.singular_values), basis.rank
@@ -83,7 +83,7 @@ def spectrum_of(view: TrainingView, m: int, truncated: bool) -> tuple[Spectrum, 
 
 
 class SubsetParts(NamedTuple):
-    """What a certificate of a selection is measured of.
+    """The parts from which a certificate of a selection is measured.
 
     Attributes
     ----------
@@ -106,14 +106,14 @@ class SubsetParts(NamedTuple):
 
 
 def usual_parts(view: TrainingView, columns: NDArray[np.int64], k: int | None) -> SubsetParts:
-    """Return what all selectors share, with errors relative to the largest singular value; or raise when X is zero."""
+    """Return the parts for all selectors, with errors relative to the largest singular value; raise if X is zero."""
     m = columns.size if k is None else max(k, columns.size)
     truncated = needs_truncation(view.X, m + 1)
     spectrum, rank = spectrum_of(view, m, truncated)
     if rank == 0:
         raise ValueError(
             f"SubsetApproximation: expected rows with a non-zero value, got all zeros ({view.n_samples} rows, "
-            f"{view.n_features} columns); nothing approximates them better than nothing."
+            f"{view.n_features} columns); a matrix of zeros needs no approximation."
         )
     error = error_by_products(view.X, columns) if truncated else error_from_basis(_complete(view), columns)
     leading = m if truncated else None
@@ -121,9 +121,9 @@ def usual_parts(view: TrainingView, columns: NDArray[np.int64], k: int | None) -
 
 
 def relative_parts(view: TrainingView, columns: NDArray[np.int64]) -> SubsetParts | None:
-    """Return parts with errors relative to each singular value, or None where the scales of X are not all that is bad.
+    """Return parts with errors relative to each singular value; None if X is ill-conditioned beyond its scales.
 
-    The selector saw other vectors than these, so that nothing is said of what it promises of V: the angle is 1.
+    The selector used different vectors, so its bounds in terms of V are not judged: the angle is 1.
     """
     exponent = -int(np.frexp(largest_size(view.X))[1])  # for the longest range of squares
     solution = view.shared("relative svd", lambda: relative_svd(scaled(view.X, exponent)))
@@ -146,7 +146,7 @@ def relative_parts(view: TrainingView, columns: NDArray[np.int64]) -> SubsetPart
 
 
 def best_approximation(view: TrainingView, k: int, m: int | None) -> BestApproximation:
-    """Return the best approximation of rank k, of large sparse X from m + 1 leading vectors."""
+    """Return the best approximation of rank k; for large sparse X from m + 1 leading vectors."""
     eps = max(view.X.shape) * np.finfo(np.float64).eps
     if m is not None:
         leading = _truncated(view, m + 1)
@@ -168,7 +168,7 @@ def _angle(values: NDArray[np.float64], k: int, error: float) -> float:
 
 
 def promise_of(selector: Any, spectrum: Spectrum, rank: int) -> SubsetPromise:
-    """Return what the method promises, which may be nothing, with the rank that it is about."""
+    """Return the method's bound, if it has one, with its rank."""
     if hasattr(selector, "subset_promise"):
         promise: SubsetPromise = selector.subset_promise(spectrum, rank)
         return promise

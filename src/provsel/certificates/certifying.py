@@ -1,4 +1,4 @@
-"""Certify a fitted selector: one record a theorem, on the rows that it was fitted on."""
+"""Certify a fitted selector: one record per theorem, on the rows that it was fitted on."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     if not is_compressed(model):
         raise ValueError(
             f"certify_compression: expected a CompressedLinearSVM of the hinge loss, or a FeatureSelectiveSVM with "
-            f"n_components, got {model!r}; the theorems are about these."
+            f"n_components, got {model!r}; the theorems cover only these."
         )
     view = TrainingView(checked_array("certify_compression", X), np.asarray(y))
     if view.n_features != model.n_features_in_:

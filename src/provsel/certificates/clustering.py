@@ -195,7 +195,7 @@ def _says_nothing(trial: MeasuredTrial) -> bool:
 
 
 def _partition_costs(trial: MeasuredTrial) -> Costs:
-    """Return what three partitions cost on all features and on the reduced rows; the last is that of all features."""
+    """Return the costs of three partitions on all features and on the reduced rows; the last is from all features."""
     from provsel.kernels.clustering_cost import kmeans_cost
     from provsel.reducers import leaves_nothing_out, reduced_rows
 

@@ -80,7 +80,7 @@ class CompressedRecovery(Theorem):
 
 
 class FeatureSelectiveRecovery(Theorem):
-    """As `CompressedRecovery`, for `FeatureSelectiveSVM` with n_components, and (1 - delta)^2 for (1 + delta)^-2.
+    """Like `CompressedRecovery`, for `FeatureSelectiveSVM` with n_components, and (1 - delta)^2 for (1 + delta)^-2.
 
     Use it by `certify_compression`.
 
@@ -197,5 +197,5 @@ def _signs(name: str, y: Any) -> NDArray[np.float64]:
     if np.isin(classes, (-1, 1)).all():
         return y.astype(np.float64)
     if classes.size != 2:
-        raise ValueError(f"{name}: expected labels of two classes, got {classes.size}; the problem is a binary one.")
+        raise ValueError(f"{name}: expected labels of two classes, got {classes.size}; pass the rows of two classes.")
     return np.where(y == classes[1], 1.0, -1.0)

@@ -129,7 +129,7 @@ class SoftMarginBound(Theorem):
 
 
 def _signs(trial: MeasuredTrial) -> NDArray[np.float64] | None:
-    """Return the labels as -1 and 1; None without two classes, or with more rows than a Gram matrix is made of."""
+    """Return the labels as -1 and 1; None without two classes, or with too many rows for a Gram matrix."""
     y = trial.rows.y
     if y is None or trial.rows.n_samples > MAX_ROWS or np.unique(y).size != 2:
         return None
@@ -137,7 +137,7 @@ def _signs(trial: MeasuredTrial) -> NDArray[np.float64] | None:
 
 
 def _dual_optimum(gram: NDArray[np.float64], signs: NDArray[np.float64], C: float) -> tuple[float, float, float]:
-    """Return the dual value, its gap and ||w||^2 of the soft-margin SVM on a Gram matrix; inf for a gap not reached."""
+    """Return dual value, gap and ||w||^2 of the soft-margin SVM on a Gram matrix; inf if the gap was not reached."""
     from provsel.models._libsvm_library import fit_gram
 
     svm = fit_gram(gram, (signs > 0).astype(np.int64), C=C, tol=1e-6, max_iter=MOST_ITERATIONS)

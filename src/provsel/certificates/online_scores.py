@@ -156,5 +156,5 @@ class StreamMemory(Measure):
 
 
 def _sum_bound(trial: MeasuredTrial) -> float:
-    """Return the bound of the sum of the scores, for rows of this number and norm."""
+    """Return the bound on the sum of the scores for this number and norm of rows."""
     return float(trial.reducer.score_sum_bound(trial.rows.n_samples, float(trial.rows.basis().singular_values[0])))

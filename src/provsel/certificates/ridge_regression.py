@@ -140,7 +140,7 @@ class RidgeRegressionRisk(Theorem):
 
 @dataclass(frozen=True)
 class _Target:
-    """U^T y, shape (rank,), the squared length of what of y is orthogonal to X's columns, and the number of rows."""
+    """U^T y, shape (rank,), the squared length of the part of y orthogonal to X's columns, and the number of rows."""
 
     along: NDArray[np.float64]
     rest: float
@@ -156,7 +156,7 @@ class _RidgeFit:
     least, most : float
         Extreme eigenvalues of V^T R R^T V.
     error : float
-        By how much these may err; infinite where the numerical rank is undecided and matters beside alpha.
+        Error bound of the eigenvalues; infinite if the numerical rank is undecided and matters beside alpha.
     """
 
     alpha: float
@@ -168,7 +168,7 @@ class _RidgeFit:
 
     @classmethod
     def of(cls, trial: MeasuredTrial, alpha: float) -> _RidgeFit:
-        """Return both kernels of a trial, or raise for a penalty that is not positive and finite."""
+        """Return both kernels of a trial; raise unless the penalty is positive and finite."""
         check_positive("ridge certificate", alpha=alpha)
         basis, eigenvalues = trial.rows.basis(), trial.eigenvalues
         sigma, weights = basis.singular_values, trial.reducer.weights_
@@ -184,7 +184,7 @@ class _RidgeFit:
         return self.least > SLACK
 
     def state(self, excess: float, steepness: float) -> str:
-        """Return the state of bounds whose derivative by the eigenvalues is at most the square of `steepness`."""
+        """Return the state of bounds whose derivative in the eigenvalues is at most `steepness` squared."""
         if not self.is_bounded:
             return UNDECIDED if np.isinf(self.error) else VACUOUS
         return settled(excess, 2 * self.error * max(1.0, self.most, steepness) ** 2)
@@ -207,7 +207,7 @@ class _RidgeFit:
 
 
 def _target(trial: MeasuredTrial) -> _Target | None:
-    """Return y in the coordinates of U; None without y, and for classes, not two, that are no numbers."""
+    """Return y in the coordinates of U; None without y, and for other than two classes that are not numbers."""
     y = trial.rows.y
     if y is None:
         return None

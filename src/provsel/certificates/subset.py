@@ -98,8 +98,8 @@ class SubsetApproximation(Theorem):
         if columns is None or not columns.size:
             raise ValueError(
                 f"SubsetApproximation: expected a selector that keeps columns, with indices_ or get_support, got "
-                f"{selector!r:.80}, which {'has neither' if columns is None else 'keeps none'}; of a pipeline, pass "
-                f"the step that selects."
+                f"{selector!r:.80}, which {'has neither' if columns is None else 'keeps none'}; if it is a pipeline, "
+                f"pass its selecting step."
             )
         usual = usual_parts(view, columns, k)
         record, unsure = cls._of(usual, selector, columns, view, k)
@@ -114,7 +114,7 @@ class SubsetApproximation(Theorem):
     def _of(
         cls, parts: SubsetParts, selector: Any, columns: NDArray[np.int64], view: TrainingView, k: int | None
     ) -> tuple[Self, float]:
-        """Return the record that these parts give, and a bound of the relative error of its ratios."""
+        """Return the record for these parts, and a bound on the relative error of its ratios."""
         from provsel.certificates._subset_parts import promise_of, spectrum_value
         from provsel.kernels.subset_bounds import oblique_bound
         from provsel.kernels.subset_errors import error_ratio, is_rounding
@@ -155,7 +155,7 @@ class SubsetApproximation(Theorem):
         return replace(record, state=state), facts.relative_error(min(tail, parts.error.frobenius))
 
     def _state(self, promise: SubsetPromise, angle: float, slack: float, unsure: float) -> str:
-        """Return what the numbers, with a relative error of `unsure`, say of the promise."""
+        """Return the state of the bound, given numbers with relative error `unsure`."""
         forced = [  # by mathematics
             (self.frobenius_ratio, self.oblique_bound),
             (self.frobenius_ratio, self.basis_bound),
@@ -177,7 +177,7 @@ class SubsetApproximation(Theorem):
         return HELD
 
     def _without_numbers(self) -> Self:
-        """Return the record without what was measured, none of which is certain; what is promised stays."""
+        """Return the record with its bounds but without measured numbers, none of which is certain."""
         return type(self)(
             k=self.k,
             frobenius_bound=self.frobenius_bound,
@@ -227,5 +227,5 @@ def certify_subset(selector: Any, X: Any, k: int | None = None) -> SubsetApproxi
     10
     """
     if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
-        raise ValueError(f"certify_subset: expected k None or a positive integer, got {k!r}.")
+        raise ValueError(f"certify_subset: expected k to be None or a positive integer, got {k!r}.")
     return SubsetApproximation.measure(measured_trial("certify_subset", selector, X), None if k is None else int(k))

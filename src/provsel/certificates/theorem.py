@@ -74,7 +74,7 @@ class Measure(ValuesWithNaN, ABC):
 
 
 class Theorem(Measure):
-    """What a theorem promises of a selection or a model, beside what was achieved: one class a theorem.
+    """What a theorem promises of a selection or a model, beside what was achieved: one class per theorem.
 
     A subclass has a `name` and a `source`, its numbers as fields, and `measure`, which settles `state`. It is
     declared, stored, reported and tested in claims as provsel's are: `certify(..., also=[Mine])` in the library,
@@ -146,12 +146,12 @@ def settled(excess: float, error: float) -> str:
 
 @cache
 def _columns_of(cls: type[Measure]) -> dict[str, Any]:
-    """Return `Measure.columns`, which evaluates the texts of annotations; each cell of a plan asks."""
+    """Return `Measure.columns`; cached, because evaluating annotations for each cell of a plan is slow."""
     hints = get_type_hints(cls)
     return {cls.column(field.name): _without_none(hints[field.name]) for field in fields(cls)}  # type: ignore[arg-type]
 
 
 def _without_none(hint: Any) -> Any:
-    """Return the kind of a field that can be None as well; anything else as it is."""
+    """Return the type of an optional field without None; other types are unchanged."""
     kinds = [kind for kind in get_args(hint) if kind is not NoneType]
     return kinds[0] if len(kinds) == 1 and NoneType in get_args(hint) else hint

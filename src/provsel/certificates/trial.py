@@ -22,14 +22,14 @@ class MeasuredTrial:
     Attributes
     ----------
     reducer : estimator
-        The fitted selector; None where a theorem is about a model on all features.
+        The fitted selector; None if a theorem is about a model on all features.
     rows : TrainingView
         The rows that it was fitted on, and what was derived from them: records of one trial share that.
     X_test : ndarray or CSR of shape (n_test, n_features)
         Of a trial of the laboratory, as all below; without rows where all of them train.
     y_test : ndarray of shape (n_test,)
     model : estimator or None
-        Fitted on the selected features; None where the protocol fits none.
+        Fitted on the selected features; None if the protocol fits none.
     predicted : ndarray of shape (n_test,) or None
         Its predictions.
     geometry : dict
@@ -64,7 +64,7 @@ class MeasuredTrial:
         return self._parts[name]
 
     def of_selection(self, name: str, compute: Callable[[], Any]) -> Any:
-        """As `shared`, of what depends on the reducer and the rows only: not on the model, nor on test rows."""
+        """Like `shared`, of what depends on the reducer and the rows only: not on the model, nor on test rows."""
         if name not in self.geometry:
             self.geometry[name] = compute()
         return self.geometry[name]

@@ -138,13 +138,13 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
 
 
 def _outside(basis: Array, column: Array) -> Array:
-    """Return `column`, shape (n,), less its projection on `basis`, shape (n, k), orthonormal; done twice."""
+    """Return `column`, shape (n,), minus its projection on the orthonormal `basis`, shape (n, k), projected twice."""
     once = column - basis @ (basis.T @ column)
     return once - basis @ (basis.T @ once)
 
 
 def _with_room(directions: Array, k: int) -> Array:
-    """Return `directions` with at least one column beyond the first k, which it may have copied."""
+    """Return `directions` with room for at least one column beyond the first k, possibly as a copy."""
     if k < directions.shape[1]:
         return directions
     larger = np.empty((directions.shape[0], 2 * k), order="F")

@@ -29,7 +29,7 @@ from provsel.kernels.bss_search import ColumnSearch
 
 
 class Sparsifier(NamedTuple):
-    """What BSS picked, one entry a step.
+    """What BSS picked, one entry per step.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def bss(
 
 
 def _as_read(columns: OrderedColumns, r: int, gain: str, shifts: str, no_candidate: str) -> Sparsifier:
-    """Return the picks of another reading, with an eigenproblem in each step: `bss` cannot update these barriers."""
+    """Return the picks under another reading, with an eigenproblem in each step: `bss` cannot update these barriers."""
     ordered = columns.V[columns.order]
     rank = ordered.shape[1]
     ratio = np.sqrt(rank / r)
@@ -181,5 +181,5 @@ def _as_read(columns: OrderedColumns, r: int, gain: str, shifts: str, no_candida
         picks.append(int(columns.order[place]))
         gains.append(t)
     if not picks:
-        raise ArithmeticError("BSS: expected a feasible column in some step, got none in all of them.")
+        raise ArithmeticError("BSS: no step has a feasible column.")
     return Sparsifier(np.array(picks, dtype=np.int64), np.array(gains), n_infeasible)

@@ -75,7 +75,7 @@ class ExcessBound(NamedTuple):
 
 
 class Diagonals:
-    """What the shifted inverses (sign (diag(lam) - shift I))^-1 of an eigenbasis are in the steps that it serves.
+    """What the shifted inverses (sign (diag(lam) - shift I))^-1 for an eigenbasis are in the steps that it serves.
 
     Parameters
     ----------

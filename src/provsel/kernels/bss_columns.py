@@ -80,7 +80,7 @@ def columns_by_norm(norms: Array) -> Columns:
 
 
 def directions(V: Array, norms: Array, columns: Columns) -> Columns:
-    """Return a number from 0 on for the direction of each of some rows of V, the same for rows that are multiples.
+    """Return a number from 0 on for the direction of each of the given rows of V, the same for rows that are multiples.
 
     Rows whose random projections agree are compared in full. A missed pair costs time, never correctness.
 
@@ -107,7 +107,7 @@ def directions(V: Array, norms: Array, columns: Columns) -> Columns:
 
 
 def _keep_parallel(V: Array, norms: Array, columns: Columns, same: NDArray[np.bool_]) -> None:
-    """Keep those marks, of rows after the first, whose row is a multiple of the row before (in place)."""
+    """Clear, in place, the marks of rows after the first that are not multiples of the row before."""
     agreeing = np.flatnonzero(same)
     for start in range(0, agreeing.size, COMPARED):
         pairs = agreeing[start : start + COMPARED]

@@ -105,7 +105,7 @@ class ColumnSearch:
         yield from self._feasible_looks(first[self._is_taken[first]], bound, BLOCK)
 
     def _feasible_looks(self, places: Columns, bound: ExcessBound, size: int) -> Iterator[tuple[Columns, Array]]:
-        """Yield (places, rows) of those that look feasible, `size` looked at first, then twice as many at a time."""
+        """Yield (places, rows) of those that look feasible, in batches of `size`, doubled each time."""
         start, size = 0, min(size, BLOCK)
         while start < places.size:
             block = places[start : start + size]
@@ -119,7 +119,7 @@ class ColumnSearch:
         return self._columns.V[self._columns.order[places]] @ self._Q
 
     def _unit_rows(self, directions: Columns) -> Singles:
-        """Return unit vectors in the current eigenbasis; the leading ones are kept once they were asked for."""
+        """Return unit vectors in the current eigenbasis; leading ones are cached after their first use."""
         end = int(directions.max()) + 1
         if end > len(self._units):
             return self._unit_vectors(directions) @ self._Q_single
@@ -128,7 +128,7 @@ class ColumnSearch:
         return self._turned[directions]
 
     def _turn(self, end: int) -> None:
-        """Keep the unit vectors of the leading directions, at least `end`, in the current eigenbasis (in place)."""
+        """Cache the unit vectors of at least the `end` leading directions in the current eigenbasis, in place."""
         end = min(end + TURNED_AHEAD, len(self._units))
         if end > self._n_units:
             self._units[self._n_units : end] = self._unit_vectors(np.arange(self._n_units, end))
@@ -142,7 +142,7 @@ class ColumnSearch:
         return (self._columns.V[columns] / self._columns.norms[columns, None]).astype(np.float32)
 
     def _picked(self, place: int, row: Array, scores: Scores) -> Pick:
-        """Return the pick, after the next of its direction has taken its place among the heads."""
+        """Return the pick, after the next column of its direction has replaced it among the heads."""
         if not self._is_taken[place]:
             self._is_taken[place] = True
             heads, follower = self._heads, self._columns.next[place]

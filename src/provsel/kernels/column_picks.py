@@ -93,6 +93,6 @@ def _dense_column(X: Matrix, column: int) -> Array:
 
 
 def _first_largest(scores: Array, noise: float = 0.0) -> int:
-    """Return the first column whose score is the largest but for rounding."""
+    """Return the first column whose score is the largest up to rounding."""
     largest = scores.max()
     return int(np.argmax(scores >= largest - TIED * abs(largest) - noise))

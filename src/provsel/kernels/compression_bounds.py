@@ -64,7 +64,7 @@ def norm_components(sparsity: int, n_features: int, delta: float) -> int:
     _check("norm_components", delta, sparsity=sparsity, n_features=n_features)
     if sparsity > n_features:
         raise ValueError(
-            f"norm_components: expected sparsity up to n_features = {n_features}, got {sparsity}; "
+            f"norm_components: expected sparsity to be at most n_features = {n_features}, got {sparsity}; "
             f"pass the number of non-zero coefficients."
         )
     supports = sparsity * math.log(math.e * n_features / sparsity)
@@ -94,7 +94,9 @@ def expansion_failure(n_components: int, n_features: int, delta: float) -> float
 
 def _check(subject: str, delta: float, **counts: int) -> None:
     if not 0 < delta < 0.5:
-        raise ValueError(f"{subject}: expected delta in (0, 1/2), got {delta}; Theorem 5 is about no other.")
+        raise ValueError(
+            f"{subject}: expected delta to be in (0, 1/2), got {delta}; Theorem 5 holds only in this range."
+        )
     for name, count in counts.items():
         if count < 1:
-            raise ValueError(f"{subject}: expected {name} of at least 1, got {count}; pass a count.")
+            raise ValueError(f"{subject}: expected {name} to be at least 1, got {count}; pass a count.")

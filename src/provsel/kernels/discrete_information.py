@@ -108,7 +108,7 @@ class CodedColumns:
         return np.log(n_samples) - fine / n_samples, np.log(n_samples) - coarse / n_samples
 
     def _sums(self, counts: NDArray[np.int64], cells: NDArray[np.int64], starts: NDArray[np.int64]) -> Array:
-        """Return the sum of x log x over the counts of each column, whose increasing cells begin at `starts`."""
+        """Return the sum of x log x over the counts of each column, whose sorted cells begin at `starts`."""
         return np.asarray(np.add.reduceat(self.log_table[counts], cells.searchsorted(starts)))
 
 
@@ -147,7 +147,7 @@ def information_with_sparse(X: Any, y: NDArray[np.int64]) -> Array:
 
 
 def _information(counts: NDArray[np.int64], starts: NDArray[np.int64]) -> Array:
-    """Return the information of each column, whose values' counts by class, shape (m, n_classes), begin at `starts`."""
+    """Return the information of each column; its counts by value and class, shape (m, n_classes), begin at `starts`."""
     by_class = np.add.reduceat(counts, starts, axis=0)
     total = by_class.sum(axis=1)
     of_values = counts.sum(axis=1)

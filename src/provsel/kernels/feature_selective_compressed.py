@@ -111,7 +111,7 @@ def _from_start(
 
 
 def _balanced(f: Array, w: Array, c1: float, c2: float, linear: bool) -> tuple[Array, Array]:
-    """Return (t f, w / t), the same decision, with the t that costs least; without it both would shrink to 0."""
+    """Return (t f, w / t), the same decision, with the cheapest t; without it both would shrink to 0."""
     norm, price = c2 * float(w @ w), c1 * float(f.sum() if linear else f @ f)
     if norm == 0.0 or price == 0.0:
         return f, w
@@ -123,8 +123,8 @@ def _balanced(f: Array, w: Array, c1: float, c2: float, linear: bool) -> tuple[A
 def _best_factors(B: Any, alpha: Array, c1: float, linear: bool, tol: float) -> Array:
     """Return argmin over f in [0, 1]^m of the mean hinge loss of B f plus c1 sum(f), or c1 ||f||^2; shape (m,).
 
-    Columns whose pull B^T alpha is below the price are 0 at the optimum. The given alpha guesses which, the solution
-    corrects it.
+    Columns whose value of B^T alpha is below their price are 0 at the optimum. The given alpha guesses these columns,
+    and the solution corrects the guess.
     """
     n, m = B.shape
     B = sparse.csc_array(B) if sparse.issparse(B) else B

@@ -141,9 +141,9 @@ def fit_feature_selective(
 
 
 def _in_units_of(X: Any, y: Array, c1: float, c2: float) -> tuple[float, float]:
-    """Return c1 times the c1 from which on nothing is kept, and c2 times the mean of ||Phi_i||^2.
+    """Return c1 times the smallest c1 that keeps no feature, and c2 times the mean of ||Phi_i||^2.
 
-    Both problems are the same when X is multiplied by a number, and c1 = 1 means the same on every X.
+    Both problems are invariant to a scaling of X, and c1 = 1 has the same meaning for every X.
     """
     squares = float(X.power(2).sum() if sparse.issparse(X) else np.square(X).sum()) / y.size
     c2 *= squares if squares > 0 else 1.0
@@ -152,13 +152,13 @@ def _in_units_of(X: Any, y: Array, c1: float, c2: float) -> tuple[float, float]:
 
 
 def _completed(starts: list[Array], count: int, rng: np.random.Generator) -> list[Array]:
-    """Return `count` starts, the missing ones uniformly random, and 0: no local optimum may be worse than w = 0."""
+    """Return `count` starts, missing ones uniformly random, and 0: no local optimum may be worse than w = 0."""
     random = [rng.random(starts[0].size) for _ in range(count - len(starts))]
     return [*starts[:count], *random, np.zeros(starts[0].size)]
 
 
 def _kept(subject: str, X: Any, y: Array, mu: Array, at_c1: str) -> NDArray[np.int64]:
-    """Return the features with positive mu, in order; where there is none, the first to enter, with a warning."""
+    """Return the features with positive mu, in order; if there are none, the first to enter, with a warning."""
     kept = np.flatnonzero(mu)
     if kept.size:
         return kept[rank_descending(mu[kept])].astype(np.int64)
@@ -169,8 +169,8 @@ def _kept(subject: str, X: Any, y: Array, mu: Array, at_c1: str) -> NDArray[np.i
             f"check that some feature differs between the classes."
         )
     warnings.warn(
-        f"{subject}: every weight is zero at {at_c1}; kept the one feature that gets weight first as c1 falls. "
-        f"Lower c1, see c1_max.",
+        f"{subject}: every weight is zero at {at_c1}; kept the feature that is the first to get weight as c1 falls. "
+        f"Lower c1; c1_max gives its limit.",
         UserWarning,
         stacklevel=5,
     )
@@ -200,9 +200,9 @@ def _check(
     check_positive(subject, c1=c1, c2=c2, tol=tol)
     for name, choice, choices in (("form", form, FORMS), ("variance", variance, VARIANCES)):
         if choice not in choices:
-            raise ValueError(f"{subject}: expected {name} in {choices}, got {choice!r}.")
+            raise ValueError(f"{subject}: expected {name} to be one of {choices}, got {choice!r}.")
     if not isinstance(relative, bool):
-        raise ValueError(f"{subject}: expected relative True or False, got {relative!r}.")
+        raise ValueError(f"{subject}: expected relative to be True or False, got {relative!r}.")
     for name, count in {"n_components": n_components, "n_starts": n_starts, "max_iter": max_iter}.items():
         if count is None and name != "n_starts":
             continue

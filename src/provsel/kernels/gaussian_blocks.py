@@ -32,9 +32,9 @@ KEPT_BYTES = 2**28
 
 
 def check_store(subject: str, store: bool | str) -> None:
-    """Raise where the parameter `store` of an estimator named `subject` is neither True, False nor "auto"."""
+    """Raise if the parameter `store` of an estimator named `subject` is neither True, False nor "auto"."""
     if not (isinstance(store, bool) or store == "auto"):
-        raise ValueError(f'{subject}: expected store True, False or "auto", got {store!r}.')
+        raise ValueError(f'{subject}: expected store to be True, False or "auto", got {store!r}.')
 
 
 def is_kept(store: bool | str, n_components: int, n_features: int) -> bool:
@@ -121,11 +121,11 @@ class GaussianBlocks:
         return gram
 
     def _blocks_a_panel(self, size: int) -> int:
-        """Return how many blocks are made before one product whose result has `size` entries."""
+        """Return how many blocks are generated for one product whose result has `size` entries."""
         return max(1, max(PANEL, size) // (WIDTH * self.n_components))
 
     def _panels(self, count: int, needed: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, int, Array]]:
-        """Yield (start, stop, rows start, ..., stop - 1 of Lambda^T) in panels of `count` blocks.
+        """Yield start, stop, and the rows start, ..., stop - 1 of Lambda^T, in panels of `count` blocks.
 
         Rows of blocks that are not `needed` are arbitrary.
         """
@@ -146,7 +146,7 @@ class GaussianBlocks:
                 yield start, stop, panel
 
     def _all_kept(self) -> Array:
-        """Return the rows of Lambda^T that are kept, shape (m, l), of which those of `_made` are made."""
+        """Return the stored rows of Lambda^T, shape (m, l); only the blocks in `_made` are filled."""
         with self._lock:
             if self._kept is None:
                 self._kept = np.zeros((self.n_features, self.n_components))
@@ -170,8 +170,8 @@ class GaussianBlocks:
 def _column_parts(X: Any, width: int) -> Callable[[int, int], Any]:
     """Return a function of (k, w): the w columns of the CSR matrix X from k `width` on, as CSR.
 
-    One counting sort puts the columns of each part below those before, where their rows are a slice. To slice CSC and
-    convert each part to CSR takes twice as long, and the product with CSC would come back to each row.
+    One counting sort puts the columns of each part below those before, where their rows are a slice. Slicing CSC and
+    converting each part to CSR takes twice as long, and a product with CSC would visit rows repeatedly.
     """
     n, m = X.shape
     k = -(-m // width)

@@ -109,6 +109,6 @@ def _normalised(images: np.ndarray) -> np.ndarray:
 
 
 def _mirrored(images: np.ndarray) -> np.ndarray:
-    """Return images of twice the side, whose periodic continuation has no seam."""
+    """Return images of twice the side length whose periodic continuation has no seam."""
     wide = np.concatenate([images, images[:, :, ::-1]], axis=2)
     return np.concatenate([wide, wide[:, ::-1]], axis=1)

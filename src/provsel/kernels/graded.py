@@ -164,7 +164,7 @@ def _parts(shape: tuple[int, int]) -> Iterator[slice]:
 
 
 def _exponents(values: Array) -> NDArray[np.int16]:
-    """Return the k for which 2^-k x is between 1/2 and 1 in size; of zeros `NOTHING`."""
+    """Return the k for which |2^-k x| is between 1/2 and 1; `NOTHING` for zeros."""
     exponents_of_values = np.empty(values.shape, dtype=np.int16)
     step = max(1, SHORT_BLOCK // max(1, values[:1].size))
     for at in (slice(start, start + step) for start in range(0, values.shape[0], step)):

@@ -29,7 +29,7 @@ class HardMargin(NamedTuple):
         Relative: (1 - gap) / squared_norm <= gamma^2 of this w <= optimal gamma^2 <= 1 / squared_norm, and
         y_i (w.x_i + b) >= sqrt(1 - gap) for all i. NaN if inseparable.
     separable : bool
-        False where the convex hulls of the classes meet, up to rounding. A gap below 1 proves a True.
+        False if the convex hulls of the classes meet, up to rounding. A gap below 1 proves a True.
     """
 
     alpha: Array

@@ -112,7 +112,7 @@ def hinge_barrier(A: Any, C: float, parts: Parts, *, max_iter: int = 200) -> Ite
 # where a point has come as near to its bounds as numbers can, quotients leave their range: that is the end, and no news
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def _step(A: Any, C: float, parts: Parts, point: BarrierPoint) -> BarrierPoint | None:
-    """Return the point after predictor and corrector, or None where rounding stops them."""
+    """Return the point after predictor and corrector steps, or None if rounding stops them."""
     try:
         newton = _Newton(A, C, parts, point)
     except LinAlgError:
@@ -146,12 +146,12 @@ class _Newton:
         self.row_left = A @ (parts.signs * point.x).sum(axis=0) + point.excess - point.slack - 1.0
         stiffness = parts.quadratic + point.lower / point.x + point.higher / self.room
         if not (stiffness > 0).all():
-            raise LinAlgError("a multiplier is below the smallest number")
+            raise LinAlgError("a multiplier is below the smallest positive float")
         self.D = 1.0 / stiffness
         self.solve = diagonal_gram_solver(A, self.D.sum(axis=0), point.excess / self.free + point.slack / point.alpha)
 
     def direction(self, target: float, ahead: BarrierPoint | None = None) -> BarrierPoint:
-        """Return the step to products of `target`, with the second order terms of the step `ahead`."""
+        """Return the step towards products of `target`, with the second-order terms of the step `ahead`."""
         point, room, free, signs = self.point, self.room, self.free, self.parts.signs
         to_x, to_alpha = target - point.x * point.lower, target - point.alpha * point.slack
         to_room, to_free = target - room * point.higher, target - free * point.excess
@@ -173,7 +173,7 @@ class _Newton:
         )
 
     def longest(self, move: BarrierPoint) -> float:
-        """Return the largest step, at most 1, after which all that is positive is not negative."""
+        """Return the largest step, at most 1, that keeps positive variables non-negative."""
         pairs = [*zip(vars(self.point).values(), vars(move).values(), strict=True)]
         pairs += [(self.room[self.finite], -move.x[self.finite]), (self.free, -move.alpha)]
         most = 1.0
@@ -183,7 +183,7 @@ class _Newton:
         return most
 
     def mean_product(self, point: BarrierPoint) -> float:
-        """Return the mean of all products at another point."""
+        """Return the mean of all products after a step."""
         room = np.where(self.finite, self.parts.upper - point.x, 0.0)
         total = float(np.vdot(point.x, point.lower) + np.vdot(room, point.higher))
         total += float(point.alpha @ point.slack + (self.C - point.alpha) @ point.excess)

@@ -118,7 +118,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
 def _proximal_step(
     Z: Any, y: Array, C: float, sigma: float, centre: Array, w: Array, scores: Array, tol: float, max_iter: int
 ) -> tuple[Array, Array, int]:
-    """Return about argmax of the dual minus ||alpha - centre||^2 / (2 sigma), its w, and the Newton steps it took."""
+    """Approximately maximise the dual minus ||alpha - centre||^2 / (2 sigma); return alpha, w, and the Newton steps."""
     for step in range(max_iter + 1):
         raw = centre + sigma * (1.0 - scores)
         alpha = np.clip(raw, 0.0, C)
@@ -171,7 +171,7 @@ def newton_solve(Z: Any, rows: NDArray[np.intp], sigma: float, right: Array) -> 
 def _slope_along(
     w: Array, d: Array, scores: Array, change: Array, centre: Array, sigma: float, C: float
 ) -> Callable[[float], float]:
-    """Return the derivative along d at w + t d as a function of t; O(n) a call."""
+    """Return the derivative along d at w + t d as a function of t; O(n) per call."""
 
     def slope(t: float) -> float:
         alpha = np.clip(centre + sigma * (1.0 - scores - t * change), 0.0, C)

@@ -124,7 +124,7 @@ def refine(
 def _better(
     best: tuple[Array, Array] | None, newest: tuple[Array, Array], c: float
 ) -> tuple[tuple[Array, Array], float]:
-    """Return the best dual variables on the line through two, at their best length, with their image; the bound."""
+    """Return the best dual variables on the line through two points, at the best length, their image, and the bound."""
     alpha, w = newest
     largest = 1.0 / (2.0 * c * alpha.size)
     if best is not None:

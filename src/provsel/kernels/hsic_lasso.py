@@ -84,7 +84,7 @@ def block_kernels(values: Array, discrete: NDArray[np.bool_]) -> Array:
 
 
 def _upper_rows(size: int) -> Iterator[tuple[slice, slice, slice]]:
-    """Yield each row of a matrix, the rows after it, and where the pairs of both stand in the vector of all pairs."""
+    """Yield each row of a matrix, the rows after it, and the places of their pairs in the vector of all pairs."""
     start = 0
     for row in range(size - 1):
         stop = start + size - 1 - row
@@ -191,7 +191,10 @@ def hsic_lasso(kernels: KernelColumns, target: KernelColumns, count: int | None,
         if others.size:
             cross = kernels.products(others, kernels, candidates[active])
             left = relevance[others, None] - cross @ path[active]
-            others = others[(left > penalties + OPTIMAL * penalties[0]).any(axis=1)]
+            excess = (left - penalties - OPTIMAL * penalties[0]).max(axis=1)
+            # near lambda = 0 most features are candidates, though a longer path ends before: the worst come first
+            worst = np.argsort(-excess, kind="stable")[: candidates.size]
+            others = others[worst[excess[worst] > 0]]
         if others.size == 0:
             break
         candidates = np.union1d(candidates, others)
@@ -201,18 +204,19 @@ def hsic_lasso(kernels: KernelColumns, target: KernelColumns, count: int | None,
 
 
 def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> tuple[Array, Array]:
-    """Return the penalties where the path bends, shape (n_steps,), and the weights there, shape (p, n_steps).
+    """Return the penalties at the breakpoints of the path, shape (n_steps,), and the weights there, shape (p, n_steps).
 
-    It ends where `count` features have weight and one more is to enter, or at `penalty` times the first. Least angle
-    regression with non-negative weights: along a piece all features with weight have the gradient lambda. One that can
-    be written by those in the path, such as a copy, keeps its gradient beside lambda and does not enter.
+    The path ends when `count` features have weight and one more would enter, or at `penalty` times the first penalty.
+    Least angle regression with non-negative weights: along a segment all features with weight have the gradient lambda.
+    A feature that depends on those in the path, such as a copy, keeps its gradient equal to lambda and does not enter.
     """
     weights = np.zeros(relevance.size)
     level = max(0.0, float(relevance.max()))
     least = penalty * level if count is None else 0.0
     levels, path = [level], [weights.copy()]
     active = [int(np.argmax(relevance >= level * (1 - EQUAL)))] if level > least else []
-    while active:
+    n_standing = 0
+    while active and n_standing <= relevance.size:  # else equal features take turns without end
         direction = np.zeros(relevance.size)
         direction[active] = np.linalg.solve(gram[np.ix_(active, active)], np.ones(len(active)))
         slope = gram @ direction  # 1 of active ones
@@ -226,6 +230,7 @@ def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> t
         step = min(float(steps.min()), level - least)
         is_last = step == level - least
         weights += step * direction
+        n_standing = n_standing + 1 if step <= EQUAL * levels[0] else 0
         level = least if is_last else level - step
         event = int(np.argmax(steps <= step + EQUAL * levels[0]))
         if leaves[event] and not is_last:

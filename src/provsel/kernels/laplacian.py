@@ -1,4 +1,4 @@
-"""The Laplacian score: a sparse neighbourhood graph of the rows, then one number a column."""
+"""The Laplacian score: a sparse neighbourhood graph of the rows, then one number per column."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _merge(nearest: NDArray[np.int64], squares: Array, tile: Array, start: int, 
     Parameters
     ----------
     tile : ndarray of shape (m, w)
-        Squared distances to the rows start, ..., start + w - 1, which come after all that were met before.
+        Squared distances to the rows start, ..., start + w - 1, which follow all earlier rows.
     norms : ndarray of shape (m,)
     """
     k = squares.shape[1]

@@ -47,19 +47,19 @@ def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Arra
 class _Problems:
     """Least angle regression on some samples of the rows.
 
-    The direction v of a step has the product 1 or -1 with each active column, its sign of correlation: so all active
-    correlations fall at the rate 1. It grows by a multiple of the part of the entering column that is orthogonal to
-    those before it, and the products of v with all columns grow with it: nothing is solved.
+    The product of the direction v with each active column is the sign of its correlation, so all active correlations
+    fall at rate 1. When a column enters, v changes by a multiple of its part orthogonal to the earlier ones, and
+    products with all columns are updated: no system is solved.
 
     Attributes
     ----------
     mask : ndarray of shape (n_samples, n)
     inverse_norms : ndarray of shape (n_samples, d)
-        Of the columns centred on the sample; 0 of constant ones.
+        Norms of the columns centred on the sample; 0 for constant columns.
     correlations, rates : ndarray of shape (n_samples, d)
         Products with the residual, and with v.
     closed : ndarray of shape (n_samples, d)
-        Infinite where the column cannot enter any more, else 0.
+        Infinite if the column cannot enter any more, else 0.
     largest : ndarray of shape (n_samples,)
         Absolute correlation of the active columns.
     """
@@ -82,7 +82,7 @@ class _Problems:
         self.limit = EQUAL * np.linalg.norm(residual, axis=1)
 
     def _centred(self, values: Array) -> Array:
-        """Return values of all rows, shape (n_samples, n), less their mean on the sample; 0 on other rows."""
+        """Return the values minus their mean on the sample, shape (n_samples, n); 0 on other rows."""
         counts = self.mask.sum(axis=1, keepdims=True)
         inside = values * self.mask
         return inside - self.mask * inside.sum(axis=1, keepdims=True) / counts
@@ -106,7 +106,7 @@ class _Problems:
         return order
 
     def _enter(self, basis: Array) -> tuple[NDArray[np.int64], Array, Array]:
-        """Move to where the next columns enter, and return them, their orthonormal parts and the lengths of those."""
+        """Move to where the next columns enter; return them, their orthonormal parts and the parts' lengths."""
         entering = np.full(self.every.size, NOTHING)
         fresh = np.zeros_like(self.mask)
         lengths = np.zeros(self.every.size)
@@ -134,9 +134,10 @@ class _Problems:
         return entering, fresh, lengths
 
     def _steps(self) -> Array:
-        """Return how far it is to where each column has the correlation of the active ones, shape (n_samples, d).
+        """Return the step at which each column reaches the active correlation, shape (n_samples, d).
 
-        Infinite for closed columns. Of copies of active columns it is rounding: they are chosen early, and closed.
+        Infinite for closed columns. For copies of active columns it is a rounding error: they are chosen early, and
+        closed.
         """
         steps = self.largest[:, None] - self.correlations
         steps /= np.maximum(1.0 - self.rates, NEVER)

@@ -89,7 +89,7 @@ def _newton_direction(Z: Any, weights: Array, gradient: Array) -> Array:
 
 
 def _slope_along(w: Array, d: Array, scores: Array, change: Array, C: float) -> Callable[[float], float]:
-    """Return the derivative along d at w + t d as a function of t; O(n) a call."""
+    """Return the derivative along d at w + t d as a function of t; O(n) per call."""
 
     def slope(t: float) -> float:
         alpha = C * expit(-scores - t * change)

@@ -136,7 +136,7 @@ def lpsvm_highs(A: Any, y: Array, nu: float, *, max_iter: int = 1_000_000, max_s
 
 
 def _certified(A: Any, y: Array, nu: float, program: Any, unit: float, factor: float, steps: int) -> LPSolution:
-    """Return what HiGHS found for columns divided by `unit` and costs multiplied by `factor`; zero where it failed."""
+    """Return the solution of HiGHS for columns divided by `unit` and costs times `factor`; zero if it failed."""
     n, d = A.shape
     if program.x is None:
         return lpsvm_certified(A, y, nu, np.zeros(d), -1.0 if (y > 0).sum() * 2 >= n else 1.0, np.zeros(n), steps)

@@ -74,7 +74,7 @@ def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None)
             raise ArithmeticError(f"the published iteration has no direction in step {steps}: {error}") from error
         steps += 1
         if not np.isfinite(u).all():
-            raise ArithmeticError(f"the published iteration left the range of numbers in step {steps}")
+            raise ArithmeticError(f"the published iteration overflowed in step {steps}")
     w, gamma = excess(v) / constants.epsilon, -balance / constants.epsilon
     certified = lpsvm_certified(A, y, nu, w, gamma, u, steps)
     return LPSolution(certified.w, certified.gamma, certified.u, certified.objective, certified.gap, steps, converged)

@@ -15,11 +15,8 @@ from scipy.special import digamma
 from provsel.kernels.discrete_information import Codes, column_blocks
 from provsel.kernels.spectral import Array
 
-BLOCK = 1 << 20
-"""Values of a block of columns: 8 MiB of float64."""
-
-CACHED = 1 << 15
-"""Values of a block whose neighbours are searched together: its lists of neighbours stay in a cache."""
+BLOCK = 1 << 14
+"""Values of a block of columns, whose lists of neighbours stay in a cache."""
 
 MANY = 600
 """Rows from which on strips are quicker."""
@@ -80,11 +77,11 @@ def information_with_numbers(columns: Array, y: Array, n_neighbors: int) -> Arra
     n_samples = target.size
     digammas = digamma(np.arange(n_samples + 1))
     information = np.empty(len(columns))
-    for part in column_blocks(len(columns), y.size, CACHED):
+    for part in column_blocks(len(columns), y.size, BLOCK):
         values = columns[part][:, order]
         by_value = np.argsort(values, axis=1)
-        radius = _radius_of_pairs(values, target, by_value, n_neighbors)
         line = np.take_along_axis(values, by_value, axis=1)
+        radius = _radius_of_pairs(values, target, by_value, line, n_neighbors)
         inside = _inside(line, np.take_along_axis(radius, by_value, axis=1))
         near = digammas[_counts(line, line, inside)].mean(axis=1)
         targets = np.broadcast_to(target, values.shape).reshape(1, -1)
@@ -100,7 +97,7 @@ def _radius_in_groups(
     """Return the distance to the last neighbour in the group, how many neighbours these are, and the group's size.
 
     `values`, shape (b, n), increase in each group; groups, shape (b, n) or (1, n), are contiguous. Groups of k rows or
-    fewer have less than k neighbours.
+    fewer have fewer than k neighbours.
     """
     size = _run_lengths(groups)
     n_near = np.minimum(n_neighbors, size - 1)
@@ -123,7 +120,7 @@ def _radius_in_groups(
 
 
 def _run_lengths(groups: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the length of the run of equal values, shape (b, n), in which each stands."""
+    """Return for each value the length of its run of equal values, shape (b, n)."""
     starts = np.ones(groups.shape, dtype=bool)
     starts[:, 1:] = groups[:, 1:] != groups[:, :-1]
     first = np.flatnonzero(starts)
@@ -139,25 +136,42 @@ def _of_groups(n_near: NDArray[np.int64], size: NDArray[np.int64], counts: NDArr
 
 
 def _inside(values: Array, radius: Array) -> Array:
-    """Return a radius that is a little less, so that the neighbour that gave it is outside however it is rounded."""
+    """Return a slightly smaller radius, so that the neighbour that defines it is outside despite rounding."""
     return radius - 4 * np.spacing(np.abs(values) + radius)
 
 
 def _counts(everywhere: Array, values: Array, radius: Array) -> NDArray[np.int64]:
     """Return how many of the sorted points, shape (b, m), are within a radius of each value, both of shape (b, n)."""
-    counts = np.empty(values.shape, dtype=np.int64)
-    ends = np.concatenate([values + radius, values - radius], axis=1)
-    n_values = values.shape[1]
-    for column, (points, limits) in enumerate(zip(everywhere, ends, strict=True)):
-        places = points.searchsorted(limits)
-        counts[column] = places[:n_values] - places[n_values:]
-    return np.maximum(counts, 1)  # each is near itself
+    rows = np.arange(len(everywhere))[:, None]
+    stop = _places(everywhere, rows, values + radius)
+    start = _places(everywhere, rows, values - radius)
+    return np.maximum(stop - start, 1)  # each is near itself
 
 
-def _radius_of_pairs(values: Array, target: Array, by_value: NDArray[np.int64], n_neighbors: int) -> Array:
+def _places(lines: Array, rows: NDArray[np.int64], keys: Array) -> NDArray[np.int64]:
+    """Return how many points of a sorted line are less than each key: of the line of lines, shape (b, m), in `rows`.
+
+    All keys are bisected together, in half of the time of a search for each, whose branches no processor foresees.
+    """
+    n_lines, n_points = lines.shape
+    n_halvings = n_points.bit_length()
+    width = 2**n_halvings
+    padded = np.full((n_lines, width), np.inf)
+    padded[:, :n_points] = lines
+    points = padded.ravel()
+    starts = rows * width
+    places = np.zeros(keys.shape, dtype=np.int64) + starts
+    for exponent in reversed(range(n_halvings)):
+        step = 2**exponent
+        is_less = points[step - 1 :].take(places) < keys
+        places += is_less * np.int64(step)
+    return places - starts
+
+
+def _radius_of_pairs(values: Array, target: Array, by_value: NDArray[np.int64], line: Array, n_neighbors: int) -> Array:
     """Return the distance of each point (value, target) to its neighbour number k, by the larger difference.
 
-    Shape (b, n), of values that are in the order of the sorted target; `by_value` orders them.
+    Shape (b, n), of values that are in the order of the sorted target; `by_value` orders them, which gives `line`.
     """
     n_samples = target.size
     if n_samples < MANY:
@@ -166,15 +180,15 @@ def _radius_of_pairs(values: Array, target: Array, by_value: NDArray[np.int64], 
         is_open = _gap_after(target[None, :], n_steps + 1) < radius
     else:
         radius, is_open = _bound_in_strips(values, target, n_neighbors)
-    _close(radius, is_open, values, target, by_value, n_neighbors)
+    _close(radius, is_open, values, target, by_value, line, n_neighbors)
     return radius
 
 
 def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Array, NDArray[np.bool_]]:
-    """Return a bound to what `_radius_of_pairs` does, and where it may be lower, both of shape (b, n).
+    """Return upper bounds on the result of `_radius_of_pairs`, and where it may be lower, both of shape (b, n).
 
-    Strips of successive targets are sorted by value, and points a few places apart are compared. In one of two
-    divisions into strips, which overlap by half, each point is far from the ends of its strip.
+    Strips of consecutive targets are sorted by value, and points a few places apart are compared. The points are
+    divided twice, shifted by half a strip, so that each is once far from the ends of its strip.
     """
     n_columns, n_samples = values.shape
     height = int(STRIP * np.sqrt(n_neighbors * n_samples))
@@ -188,12 +202,13 @@ def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Ar
         strips[:, members] = values
         strips = strips.reshape(n_columns, n_strips, height)
         order = np.argsort(strips, axis=2)
-        strips = np.take_along_axis(strips, order, axis=2)
+        places = order + np.arange(0, strips.size, height).reshape(n_columns, n_strips, 1)
+        strips = strips.take(places)
         targets = np.pad(target, (lead, n_strips * height - lead - n_samples), constant_values=(-FAR, FAR))
         first = np.arange(0, targets.size, height)[:, None]
         before = np.append(-np.inf, targets)[first]
         after = np.append(targets, np.inf)[first + height]
-        targets = targets[order + first]
+        targets = targets.take(order + first)
         shape = (n_columns * n_strips, height)
         nearest = _bound_by_steps(strips.reshape(shape).T, targets.reshape(shape).T, n_neighbors, n_steps)
         nearest = nearest.T.reshape(strips.shape)
@@ -201,14 +216,14 @@ def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Ar
         np.minimum(reach, targets - before, out=reach)
         np.minimum(reach, after - targets, out=reach)
         for whole, part, combine in ((radius, nearest, np.minimum), (is_open, reach < nearest, np.logical_and)):
-            in_place = np.empty_like(part, order="C")
-            np.put_along_axis(in_place, order, part, axis=2)
+            in_place = np.empty(part.size, dtype=part.dtype)
+            in_place[places] = part
             combine(whole, in_place.reshape(n_columns, -1)[:, members], out=whole)
     return radius, is_open
 
 
 def _gap_after(ordered: Array, step: int) -> Array:
-    """Return the distance, shape (..., n), of each sorted number to the nearer of those `step` places apart."""
+    """Return each sorted number's distance to the nearer of the two that are `step` places away, shape (..., n)."""
     gap = np.full(ordered.shape, np.inf)
     if step < ordered.shape[-1]:
         apart = ordered[..., step:] - ordered[..., :-step]
@@ -218,10 +233,10 @@ def _gap_after(ordered: Array, step: int) -> Array:
 
 
 def _bound_by_steps(values: Array, targets: Array, n_neighbors: int, n_steps: int) -> Array:
-    """Return the distance to the nearest number k of the points at most `n_steps` rows before and after, shape (n, b).
+    """Return the distance to the k-th nearest of the points at most `n_steps` rows away, shape (n, b).
 
-    Values of shape (n, b), targets of shape (n, b) or (n, 1). Arrays are written in place: new memory costs more than
-    the arithmetic.
+    Values of shape (n, b), targets of shape (n, b) or (n, 1). Arrays are reused, because allocating memory costs more
+    than the arithmetic.
     """
     values, targets = np.ascontiguousarray(values), np.ascontiguousarray(targets)
     nearest = [np.full(values.shape, np.inf) for _ in range(n_neighbors)]
@@ -238,7 +253,7 @@ def _bound_by_steps(values: Array, targets: Array, n_neighbors: int, n_steps: in
 
 
 def _insert(nearest: list[Array], distance: Array, spare: Array) -> None:
-    """Insert distances into increasing lists, in place; the largest drops out, and two arrays are written over."""
+    """Insert distances into increasing lists, in place; the largest drops out, and two work arrays are overwritten."""
     for row in nearest[:-1]:
         np.maximum(row, distance, out=spare)
         np.minimum(row, distance, out=row)
@@ -247,16 +262,23 @@ def _insert(nearest: list[Array], distance: Array, spare: Array) -> None:
 
 
 def _close(
-    radius: Array, is_open: NDArray[np.bool_], values: Array, target: Array, by_value: NDArray[np.int64], k: int
+    radius: Array,
+    is_open: NDArray[np.bool_],
+    values: Array,
+    target: Array,
+    by_value: NDArray[np.int64],
+    line: Array,
+    k: int,
 ) -> None:
-    """Lower bounds to the distances to neighbour number k, in place, of points that are open; all of shape (b, n).
+    """Lower the bounds on the distance to the k-th neighbour, in place, for open points; all of shape (b, n).
 
     A neighbour is no farther than the bound in value and in target: of the two intervals, the one with fewer points is
     searched. Intervals of 2^i points or fewer are searched together.
     """
     rows, points = np.nonzero(is_open)
     reach = radius[rows, points] + 4 * np.spacing(np.abs(values[rows, points]) + radius[rows, points])
-    first_value, n_values = _value_intervals(values, by_value, rows, points, reach)
+    first_value = _places(line, rows, values[rows, points] - reach)
+    n_values = _places(line, rows, values[rows, points] + reach) - first_value
     first_target = target.searchsorted(target[points] - reach)
     n_targets = target.searchsorted(target[points] + reach, side="right") - first_target
     is_target = n_targets < n_values
@@ -265,7 +287,7 @@ def _close(
     for power in np.unique(exponent).tolist():
         width = min(2**power, target.size)
         members = np.flatnonzero(exponent == power)
-        for part in column_blocks(members.size, width, CACHED):
+        for part in column_blocks(members.size, width, BLOCK):
             some = members[part]
             row, point = rows[some][:, None], points[some][:, None]
             near = np.minimum(first[some], target.size - width)[:, None] + np.arange(width)
@@ -274,18 +296,3 @@ def _close(
             np.maximum(distance, np.abs(target[near] - target[point]), out=distance)
             distance.partition(k, axis=1)  # the nearest is the point itself
             radius[rows[some], points[some]] = distance[:, k]
-
-
-def _value_intervals(
-    values: Array, by_value: NDArray[np.int64], rows: NDArray[np.int64], points: NDArray[np.int64], reach: Array
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, of points in increasing rows, shape (m,), the place of the first value in reach, and how many are."""
-    first = np.empty_like(points)
-    stop = np.empty_like(points)
-    for row, (start, end) in enumerate(pairwise(rows.searchsorted(np.arange(len(values) + 1)).tolist())):
-        if start < end:
-            line = values[row, by_value[row]]
-            own = values[row, points[start:end]]
-            first[start:end] = line.searchsorted(own - reach[start:end])
-            stop[start:end] = line.searchsorted(own + reach[start:end], side="right")
-    return first, stop - first

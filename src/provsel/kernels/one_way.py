@@ -75,7 +75,7 @@ def f_statistics(moments: ClassMoments) -> Array:
 
 
 def correlations(X: Matrix, y: Array, weight: Array | None = None) -> Array:
-    """Return the correlations of the columns of X, ndarray or CSR of shape (n, d), with y; 0 of constant columns."""
+    """Return the correlations of the columns of X, ndarray or CSR of shape (n, d), with y; 0 for constant columns."""
     if weight is None:
         weight = np.ones(y.size)
     deviation = y - weight @ y / weight.sum()
@@ -108,7 +108,7 @@ def _members(y: NDArray[np.int64], weight: Array) -> Any:
 
 
 def _weighted_sums(X: Matrix, weights: Any) -> Array:
-    """Return weights, shape (m, n), times sparse X, or times X less its first row: exactly 0 of constant columns."""
+    """Return weights, shape (m, n), times sparse X, or times X minus its first row: exactly 0 for constant columns."""
     if sparse.issparse(X):
         product = weights @ X
         return product.toarray() if sparse.issparse(product) else product
@@ -131,7 +131,7 @@ def _squares_around(X: Matrix, centers: Array, y: NDArray[np.int64], weight: Arr
 
 
 def _sparse_squares_around(X: Any, centers: Array, y: NDArray[np.int64], weight: Array) -> tuple[Array, Array]:
-    """Return what `_squares_around` does: values one by one, and the zeros of a class together."""
+    """Do the same as `_squares_around`: values one by one, and the zeros of a class together."""
     n_features = X.shape[1]
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     labels, weights = y[rows], weight[rows]

@@ -118,7 +118,7 @@ def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> P
     gap = r + 1
 
     def kept(rate: float) -> float:
-        """Return how many columns a rate keeps, foretold where that is too many; r where no larger rate keeps more."""
+        """Return how many columns a rate keeps, estimated if too many; r if no larger rate keeps more."""
         nonlocal best, gap
         tried = one_pass(X, replace(rule, rate=rate), key, most=r + gap - 1)
         count = tried.positions.size
@@ -146,7 +146,7 @@ def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> P
 
 
 class _RateSearch:
-    """Which `rate` to try next, from those that kept too few and too many columns."""
+    """The next `rate` to try, between those that kept too few and too many columns."""
 
     def __init__(self, r: int, rate: float) -> None:
         self.rate, self._r = _rounded(rate), r
@@ -161,7 +161,7 @@ class _RateSearch:
         return self._width > CLOSE
 
     def see(self, count: float) -> None:
-        """Move `rate`, which kept so many columns."""
+        """Move `rate`, which kept this many columns."""
         x, y = math.log(self.rate), math.log((count + 0.5) / (self._r + 0.5))
         if y < 0:
             self._low = x, y
@@ -185,7 +185,7 @@ def _rounded(rate: float) -> float:
 
 
 def _is_saturated(tried: Pass) -> bool:
-    """Tell whether every probability of the pass was 0 or 1, so that a larger rate changes nothing."""
+    """Return whether every probability of the pass was 0 or 1, so that a larger rate changes nothing."""
     positive = tried.scores[tried.scores > 0]
     return positive.size == 0 or tried.rate * positive.min() >= 1.0
 

@@ -146,10 +146,10 @@ class OnlineLeverage:
     ) -> list[tuple[int, float]]:
         """Score and keep the columns of a panel, filling `scores`, shape (b,), in place.
 
-        Scores are taken ahead for a window of columns, which a kept column makes stale: the window starts anew at one
-        column and doubles while none is kept. So a score is always solved for with the present factor. A correction by
-        a subtraction loses all digits after a column much longer than those before. At most half of the work is in
-        vain.
+        Scores are computed ahead for a window of columns; after a kept column the window restarts at one column, and it
+        doubles while none is kept. So every score is computed with the current factor. Correcting old scores by
+        subtraction would lose all digits after a column much longer than the earlier ones. At most half of the work is
+        wasted.
         """
         rule, b = self.rule, draws.size
         nonzero = panel.lengths > 0
@@ -181,7 +181,7 @@ class OnlineLeverage:
             window_scores = self._scores(panel, window, tolerance)
 
     def _scores(self, panel: Panel, window: slice, tolerance: float) -> Array:
-        """Return the clipped scores of the columns of `window` against the span as it is."""
+        """Return the clipped scores of the columns of `window` against the current span."""
         rule = self.rule
         raw = self.span.squared_norms(panel.coordinates(window))
         if rule.needs_residuals:

@@ -112,12 +112,12 @@ class KeptSpan:
             R[:] = lapack.dtpqrt(0, min(TILE, self.rank), copied, z[None, ::-1], overwrite_a=1)[0]
 
     def _corner(self) -> Array:
-        """Return an array, shape (room, m), whose first m rows are R; LAPACK takes it without a copy."""
+        """Return an array, shape (room, m), whose first m rows are R; LAPACK uses it without a copy."""
         start = (self._room - self.rank) * (self._room + 1)
         return self._numbers[start : start + self._room * self.rank].reshape((self._room, self.rank), order="F")
 
     def _reserve(self, room: int) -> None:
-        """Enlarge the room of R, whose last entry is the last of `room` columns of so many numbers."""
+        """Enlarge the storage of R to `room` columns of this many numbers."""
         old = self._corner()[: self.rank] if self._room else None
         self._room, self._numbers = room, np.zeros(room * (room + 1))
         if old is not None:

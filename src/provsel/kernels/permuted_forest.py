@@ -65,7 +65,7 @@ class Forest:
 
 
 def _repeats(feature: Integers, left: Integers, right: Integers, is_leaf: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return whether each node's feature is that of an ancestor."""
+    """Return whether each node splits on the feature of an ancestor."""
     inner = np.flatnonzero(~is_leaf)
     parent = np.full(feature.size, -1)
     parent[left[inner]] = inner
@@ -112,7 +112,7 @@ def permutation_importances(
 
 
 def _predicted(forest: Forest, X: NDArray[np.float32]) -> Floats:
-    """Return the sums of what the trees predict, shape (n, n_outputs)."""
+    """Return the sums of the trees' predictions, shape (n, n_outputs)."""
     total = np.zeros((X.shape[0], forest.value.shape[1]))
     for rows, roots in _pairs(forest, X.shape[0]):
         leaves = _leaves(forest, X, rows, roots, rows, np.full(rows.size, LEAF))
@@ -132,7 +132,7 @@ def _pairs(forest: Forest, n: int) -> Iterator[tuple[Integers, Integers]]:
 def _leaves(
     forest: Forest, X: NDArray[np.float32], rows: Integers, nodes: Integers, sources: Integers, permuted: Integers
 ) -> Integers:
-    """Return where rows end that start at some nodes, with the feature `permuted` of the rows `sources`."""
+    """Return the leaves of rows from given nodes on, with the feature `permuted` taken from the rows `sources`."""
     leaves = nodes.copy()
     walking = np.flatnonzero(forest.feature[leaves] != LEAF)
     while walking.size:
@@ -147,7 +147,7 @@ def _leaves(
 
 
 def _changes(forest: Forest, X: NDArray[np.float32], permutation: Integers, features: Integers) -> Floats:
-    """Return by how much the sums change where each feature is permuted, shape (n_features, n, n_outputs)."""
+    """Return the change of the sums when each feature is permuted, shape (n_features, n, n_outputs)."""
     n, n_outputs = X.shape[0], forest.value.shape[1]
     place = np.full(X.shape[1], -1)
     place[features] = np.arange(features.size)
@@ -168,7 +168,7 @@ def _changes(forest: Forest, X: NDArray[np.float32], permutation: Integers, feat
 def _tests(
     forest: Forest, X: NDArray[np.float32], rows: Integers, roots: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Return the inner nodes on the paths of rows, with the number of the pair that passes each, and the leaves."""
+    """Return the inner nodes on the paths of rows, the pair number of each, and the leaves."""
     nodes = roots.copy()
     walking = np.flatnonzero(forest.feature[nodes] != LEAF)
     passing: list[Integers] = [walking]

@@ -157,7 +157,7 @@ def _accepted(block: Array, at_start: Array, chances: Array, most: int) -> NDArr
     block : ndarray of shape (n, b)
         Residuals at the start of the block.
     at_start : ndarray of shape (b,)
-        Their squared norms, which they were proposed by.
+        Their squared norms, which gave the proposal probabilities.
     chances : ndarray of shape (b,)
         Uniform numbers.
     """

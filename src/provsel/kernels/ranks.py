@@ -30,7 +30,7 @@ def mean_ranks(X: Matrix) -> Matrix:
 
 
 def _sparse_ranks(X: Any) -> Any:
-    """Return ranks less that of the zeros: of a positive value, half of the zeros more than among the values."""
+    """Return ranks relative to that of the zeros: a positive value also counts half of the zeros."""
     n_samples, n_features = X.shape
     columns = np.repeat(np.arange(n_features), np.diff(X.indptr))
     order = np.lexsort((X.data, columns))

@@ -95,7 +95,7 @@ def relative_svd(X: Any) -> RelativeSVD | None:
 
 
 def _complete_pivoting(X: Any) -> _Factors | None:
-    """Return the factors of X, shape (n, d), n <= d; None where a pivot is zero, or all but zero."""
+    """Return the factors of X, shape (n, d), n <= d; None if a pivot is zero, or all but zero."""
     A = np.array(X, dtype=np.float64)
     n, d = A.shape
     rows, columns = np.arange(n), np.arange(d)
@@ -120,11 +120,11 @@ def _swap(A: Array, order: NDArray[np.int64], first: int, second: int) -> None:
 
 
 def _relative_error(factors: _Factors) -> float:
-    r"""Return a bound, to first order, of the relative errors of the singular values of L D U beside those of X.
+    r"""Return a first-order bound on the relative differences between the singular values of L D U and of X.
 
     X = L D U + E with |E| <= u |L| |D| |U|, u about n eps, which rounded values of X meet as well. That is
     L (I + K) D (U + F) with |K| <= u |K|_1 and |F| <= u |F|_1 below: the part of L^-1 E U^-1 below the diagonal goes
-    to L, the rest to U. Factors close to the identity on both sides move singular values by as much, relatively.
+    to L, the rest to U. Factors close to the identity change singular values by the same relative amount.
     """
     L, D, U = factors.L, np.abs(factors.D), factors.U
     n = L.shape[0]

@@ -74,7 +74,7 @@ class UnitRows:
         return squareform(sums, checks=False)
 
     def distances_from(self, rows: slice) -> Array:
-        """Return the sums of the differences of some rows, m, to all, shape (m, n)."""
+        """Return the sums of the differences of the given rows, m, to all, shape (m, n)."""
         numbers, codes = np.hsplit(self.values, [self.n_numbers])
         sums = np.zeros((rows.stop - rows.start, len(numbers)))
         if numbers.size:
@@ -84,7 +84,7 @@ class UnitRows:
         return sums
 
     def distances_of_pairs(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Array:
-        """Return the sums of the differences of some rows and some others, both of shape (m,), shape (m,)."""
+        """Return the sums of the differences of the given rows and some others, both of shape (m,), shape (m,)."""
         sums = np.empty(rows.size)
         step = max(1, CACHED // self.values.shape[1])
         for start in range(0, rows.size, step):
@@ -120,7 +120,7 @@ class UnitRows:
         return float(roundings * n_features * np.finfo(np.float32).eps)
 
     def distance_blocks(self, *, rough: bool = False) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield distances of some rows to all, shape (m, n), with those rows; of a row to itself it is infinite."""
+        """Yield some rows and their distances to all rows, shape (m, n); a row's distance to itself is infinite."""
         n = len(self.values)
         step = n if n <= WHOLE_ROWS else max(1, BLOCK // n)
         for start in range(0, n, step):
@@ -361,7 +361,7 @@ def surf_scores(rows: UnitRows, y: NDArray[Any], *, is_regression: bool, form: s
 
 
 def _radii(distances: Array) -> Array:
-    """Return the mean distance of each row to the others less half its standard deviation, shape (m, 1)."""
+    """Return the mean distance of each row to the others minus half the standard deviation, shape (m, 1)."""
     others = np.where(np.isfinite(distances), distances, 0.0)
     n_others = distances.shape[1] - 1
     mean = others.sum(axis=1, keepdims=True) / n_others
@@ -374,9 +374,9 @@ def _radii(distances: Array) -> Array:
 def _hits_and_misses(
     near: NDArray[np.bool_], same: NDArray[np.bool_], class_numbers: NDArray[np.int64] | None
 ) -> Array:
-    """Return the weights of near rows, shape (m, n): hits sum to -1; misses to 1 where there are two classes.
+    """Return the weights of near rows, shape (m, n): hits sum to -1; misses to 1 if there are two classes.
 
-    Of more classes, a miss of a class counts by the share of that class in the near misses.
+    With more classes, a miss counts by the share of its class among the near misses.
     """
     hits, misses = near & same, near & ~same
     n_hits = np.count_nonzero(hits, axis=1, keepdims=True)

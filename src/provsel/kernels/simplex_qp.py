@@ -142,7 +142,7 @@ def _solve(factor: Array, members: Array, right: Array, total: float) -> Array:
 
 
 def _spread(groups: Array, face: Indices, entries: Array) -> Array:
-    """Return the feasible p, shape (n,), with these entries on the face, clipped and rescaled."""
+    """Return the feasible p, shape (n,), from its entries on the face, clipped and rescaled."""
     p = np.zeros(groups.shape[1])
     p[face] = np.maximum(entries, 0.0)
     return p / ((groups @ p) @ groups)

@@ -78,7 +78,7 @@ def single_svd_columns(V: Array, tail: Tail) -> Columns:
 
 
 def _least_ratio(squares: Array, left: Array) -> int:
-    """Return the lowest index of the least ratio among rows that are not dependent on the chosen ones."""
+    """Return the row with the smallest ratio among rows independent of the chosen ones; ties by index."""
     open_rows = np.flatnonzero(left > DEPENDENT * left.max())
     ratios = squares[open_rows] / left[open_rows]
     return int(open_rows[np.flatnonzero(ratios <= ratios.min() * (1 + TIED))[0]])

@@ -74,9 +74,10 @@ class SpectralBasis:
         """Return this basis, after a `LinAlgWarning` where its rank is not certain."""
         if not self.is_decided:
             warnings.warn(
-                f"The numerical rank of X is not certain: {self.rank} singular values exceed {self.tolerance:.2g} of "
-                f"the largest, and others are neither above that nor rounding errors. What depends on the rank may be "
-                f"wrong. Remove columns or rows that nearly depend on others, or set `rank` where the selector has it.",
+                f"The numerical rank of X is not certain: {self.rank} singular values exceed {self.tolerance:.2g} "
+                f"times the largest, and others are below that but too large for rounding errors. Results that "
+                f"depend on the rank may be wrong. Remove columns or rows that nearly depend on others, or set "
+                f"`rank` if the selector has it.",
                 LinAlgWarning,
                 stacklevel=3,
             )
@@ -176,7 +177,7 @@ def is_elongated(X: Matrix) -> bool:
 
 
 def _singular_vectors(X: Array) -> tuple[Array, Array]:
-    """Return the singular values and V^T of dense X, by a QR factorisation first where a side is much longer."""
+    """Return the singular values and V^T of dense X, after a QR factorisation if one side is much longer."""
     if not is_elongated(X):
         sigma, Vt = svd(X, full_matrices=False, check_finite=False)[1:]
     elif X.shape[0] > X.shape[1]:
@@ -195,10 +196,10 @@ def _decided(V: Array, sigma: Array, X: Matrix) -> SpectralBasis:
 
 
 def _is_null(X: Matrix, lam: Array, Q: Array, low: float) -> bool:
-    """Tell whether the eigenvectors beyond `lam` belong to zeros of X, which the Gram matrix cannot tell from small.
+    """Return whether eigenvectors beyond `lam` belong to zero singular values, which the Gram matrix cannot show.
 
-    X is applied to a few random vectors z of their span, less what rounding left of the others in z. A product with
-    X shows singular values down to rounding, where the Gram matrix shows their squares.
+    X is applied to a few random vectors z of their span, minus the rounding errors in z along the other vectors. A
+    product with X shows singular values down to rounding, whereas the Gram matrix shows their squares.
     """
     if is_graded(X):
         return False

@@ -102,7 +102,7 @@ def _step(barrier: float, eps: float, k: int, left: int) -> float:
 
 
 def _barrier_trace(d: int, k: int, r: int) -> float:
-    """Return the eps for which r steps promise most: r delta - (k - 1) / eps, whose maximum is `spectral_bound`."""
+    """Return the eps with the best guarantee of r steps, r delta - (k - 1) / eps, whose maximum is `spectral_bound`."""
 
     def lost(log_eps: float) -> float:
         eps = math.exp(log_eps)

@@ -81,7 +81,7 @@ def concave_tail(mean: float, threshold: float, n_steps: int, r: float) -> float
 
 
 def _largest_in(shifts: tuple[float, float], k: int, first: int, expected: float, r: float) -> float:
-    """Return the largest P(B Z >= first) of laws that are cut after k, over the shifts a within two limits."""
+    """Return the largest P(B Z >= first) among laws truncated after k, over shifts a between two limits."""
 
     def negative_tail(log_shift: float) -> float:
         weights = (np.exp(log_shift) + np.arange(k + 1)) ** (1 / r)
@@ -95,7 +95,7 @@ def _largest_in(shifts: tuple[float, float], k: int, first: int, expected: float
 
 
 def _shift(k: int, expected: float, r: float) -> float:
-    """Return a with which the law (a + i)^(1 / r) on 0, ..., k has the mean `expected`, which is below k / 2."""
+    """Return the a for which the law (a + i)^(1 / r) on 0, ..., k has the mean `expected`, below k / 2."""
     places = np.arange(k + 1)
 
     def excess(log_shift: float) -> float:

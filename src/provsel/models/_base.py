@@ -1,4 +1,4 @@
-"""What the linear SVM back ends share: validation, decision values, prediction."""
+"""The common part of the linear SVM back ends: validation, decision values, prediction."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from provsel.validation import DocumentedMixin, validated
 
 
 class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
-    """A linear classifier with `coef_` and `intercept_`; a back end writes `_solve` and, if needed, `_combine`.
+    """A linear classifier with `coef_` and `intercept_`; a back end implements `_solve` and, if needed, `_combine`.
 
-    Use it for a linear SVM of your own, and to ask whether a model is one.
+    Use it as a base of your own linear SVM, and to test whether a model is one.
 
     Examples
     --------
@@ -43,14 +43,14 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            NaN or infinite values, labels of another length, fewer than two classes.
+            For NaN or infinite values, a wrong number of labels, or fewer than two classes.
         """
         X, y = validated(self, X, y)
         check_classification_targets(y)
         return self._fit(X, y)
 
     def fit_rows(self, X: Any, y: NDArray[Any]) -> Self:
-        """As `fit`, of rows validated before: finite float64 or float32, dense or CSR."""
+        """Like `fit`, for rows that were validated before: finite float64 or float32, dense or CSR."""
         self.n_features_in_ = X.shape[1]
         return self._fit(X, y)
 
@@ -61,7 +61,7 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return f(x), shape (n,), for two classes, else one column a class, shape (n, n_classes)."""
+        """Return f(x), shape (n,), for two classes, else one column per class, shape (n, n_classes)."""
         check_is_fitted(self)
         return self._values(validated(self, X, reset=False))
 
@@ -74,14 +74,14 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         return self._labels(self.decision_function(X))
 
     def predict_rows(self, X: Any) -> NDArray[Any]:
-        """As `predict`, of rows validated before."""
+        """Like `predict`, for rows that were validated before."""
         return self._labels(self._values(X))
 
     def _labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
     def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn the values of the binary problems into one column a class."""
+        """Turn the values of the binary problems into one column per class."""
         return values
 
     def __sklearn_tags__(self) -> Any:
@@ -113,7 +113,7 @@ MANY_ROWS = 50_000
 
 
 def warn_of_many_rows(name: str, n_samples: int, advice: str) -> None:
-    """Warn, as from `fit` of `name`, before a method starts that may take hours."""
+    """Warn, as if from `fit` of `name`, before a method that may take hours."""
     if n_samples > MANY_ROWS:
         warnings.warn(
             f"{name}: expected at most {MANY_ROWS} rows, got {n_samples}, which may take hours; {advice}.",

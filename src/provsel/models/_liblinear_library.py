@@ -1,4 +1,4 @@
-"""The C library LIBLINEAR: its authors' package where that is installed, else the copy in scikit-learn."""
+"""The C library LIBLINEAR: its authors' package if it is installed, else the copy in scikit-learn."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def train_liblinear(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return LIBLINEAR's weights, shape (n_problems, d), and offsets, shape (n_problems,), for X of shape (n, d).
 
-    Labels, shape (n,), are numbers; of two, there is one problem, positive towards the larger. What other threads do
-    changes nothing: calls wait for each other, and random numbers are seeded for each. Ctrl-C takes effect after the
-    call. `solver`, a key of `SOLVERS`, is LIBLINEAR's `-s`, `tol` its `-e`, `bias` its `-B`.
+    Labels, shape (n,), are numbers; two labels give one problem, positive towards the larger. Other threads do not
+    affect the result: calls wait for each other, and each seeds its random numbers. Ctrl-C takes effect after the call.
+    `solver`, a key of `SOLVERS`, is LIBLINEAR's `-s`, `tol` its `-e`, `bias` its `-B`.
 
     Warns
     -----
     UserWarning
-        Once in a process, without liblinear-official, whose place scikit-learn's LIBLINEAR takes; `subject` is named.
+        Once per process, if liblinear-official is missing and scikit-learn's LIBLINEAR replaces it; names `subject`.
     """
     if not IS_OFFICIAL:
         _warn_of_other(subject)
@@ -74,8 +74,9 @@ def train_liblinear(
 @cache
 def _warn_of_other(subject: str) -> None:
     warnings.warn(
-        f"{subject}: expected the package liblinear-official, got none; scikit-learn's LIBLINEAR serves, with other "
-        f"weights within its tolerance. For the package, with a C++ compiler: pip install liblinear-official.",
+        f"{subject}: the package liblinear-official is not installed; scikit-learn's LIBLINEAR is used, whose "
+        f"weights differ within its tolerance. To install the package, which needs a C++ compiler: pip install "
+        f"liblinear-official.",
         stacklevel=5,
     )
 
@@ -83,7 +84,7 @@ def _warn_of_other(subject: str) -> None:
 def _by_scikit_learn(
     X: Any, labels: NDArray[Any], settings: dict[str, Any], bias: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """As `train_liblinear`; like it, silent about an early end, which callers that need to know measure."""
+    """As `train_liblinear`; like it, silent about an early end, which callers measure if they need it."""
     model = LinearSVC(**settings, fit_intercept=bias > 0, intercept_scaling=abs(bias))
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -92,16 +93,16 @@ def _by_scikit_learn(
 
 
 def liblinear_version(version: int) -> int | str:
-    """Return the version of an algorithm that uses LIBLINEAR: with scikit-learn's it computes other numbers."""
+    """Return the version of an algorithm that uses LIBLINEAR, which gives other numbers with scikit-learn's copy."""
     return version if IS_OFFICIAL else f"{version}, by scikit-learn's LIBLINEAR"
 
 
 @cache
 def _liblinearutil() -> ModuleType:
-    """Load the package and its shared library, with numba out of sight.
+    """Load the package and its shared library, with numba hidden.
 
-    Where numba happens to be installed, the package compiles its loop over rows with it, anew in each process: seconds
-    and a hundred megabytes, to save milliseconds.
+    If numba is installed, the package compiles its loop over rows in each process: seconds and a hundred megabytes to
+    save milliseconds.
     """
     numba = sys.modules.pop("numba", None)
     sys.modules["numba"] = None  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""LIBSVM as scikit-learn brings it, without what `SVC.fit` checks anew at each of thousands of small problems."""
+"""LIBSVM from scikit-learn, without the checks that `SVC.fit` repeats for each of thousands of small problems."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class GramSolution(NamedTuple):
     support : ndarray of shape (p,), int
         Rows with a non-zero dual variable, class by class.
     dual_coef : ndarray of shape (k - 1, p)
-        y_i alpha_i, as `SVC.dual_coef_`: of two classes, the second is the positive one.
+        y_i alpha_i, as in `SVC.dual_coef_`; with two classes, the second is the positive one.
     intercept : ndarray of shape (k (k - 1) / 2,)
     n_iter : ndarray of shape (k (k - 1) / 2,), int
-        Iterations; as many as the limit where LIBSVM did not converge.
+        Iterations; equal to the limit if LIBSVM did not converge.
     """
 
     support: NDArray[np.int32]
@@ -48,7 +48,7 @@ def fit_gram(
     max_iter: int = MAX_ITER,
     weights: Array | None = None,
 ) -> GramSolution:
-    """Return LIBSVM's solution on a Gram matrix of shape (n, n), labels (n,) being the numbers of the classes.
+    """Return LIBSVM's solution on a Gram matrix of shape (n, n), with class numbers as labels, shape (n,).
 
     `weights` (k,) are factors of C by class, 1 by default. The bits are those of `SVC(kernel="precomputed")`, at a
     sixth of its time for a hundred rows. On columns of very different scales LIBSVM can take hours: `max_iter` bounds
@@ -57,13 +57,13 @@ def fit_gram(
     Raises
     ------
     ValueError
-        The Gram matrix overflows; C or tol is no positive number, with which LIBSVM would not end; max_iter is no
+        If the Gram matrix overflows, if C or tol is not positive (LIBSVM would not end), or if max_iter is not a
         positive integer.
     """
     checked_max_iter(max_iter)
     for name, value in {"C": C, "tol": tol}.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-            raise ValueError(f"LIBSVM: expected {name} positive and finite, got {value!r:.80}.")
+            raise ValueError(f"LIBSVM: expected {name} to be positive and finite, got {value!r:.80}.")
     if not np.isfinite(gram).all():
         raise ValueError(
             "LIBSVM: expected rows with finite inner products, got infinity or NaN among them; scale the columns down."
@@ -77,16 +77,16 @@ def fit_gram(
 
 
 def checked_max_iter(max_iter: Any) -> int:
-    """Return the limit of the iterations as an int, or raise."""
+    """Return the limit of iterations as an int, or raise."""
     if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
-        raise ValueError(f"LIBSVM: expected max_iter a positive integer, got {max_iter!r:.80}.")
+        raise ValueError(f"LIBSVM: expected max_iter to be a positive integer, got {max_iter!r:.80}.")
     return int(max_iter)
 
 
 def warn_early(subject: str, fits: str, max_iter: int) -> None:
-    """Warn, as from `fit` of `subject`, that LIBSVM ended at the limit of its iterations."""
+    """Warn, as if from `fit` of `subject`, that LIBSVM reached its limit of iterations."""
     warnings.warn(
-        f"{subject}: expected LIBSVM to converge, got none after max_iter = {max_iter} iterations{fits}; scale the "
+        f"{subject}: LIBSVM did not converge after max_iter = {max_iter} iterations{fits}; scale the "
         f"columns to one range, lower C, or raise max_iter or tol.",
         ConvergenceWarning,
         stacklevel=5,
@@ -94,7 +94,7 @@ def warn_early(subject: str, fits: str, max_iter: int) -> None:
 
 
 def fit_svc(svc: SVC, X: Any, labels: Any) -> SVC:
-    """Return `svc`, fitted without its own warning of an early end, which `n_iter_` tells."""
+    """Return `svc`, fitted without its warning of an early end, which `n_iter_` shows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return svc.fit(X, labels)
@@ -111,9 +111,9 @@ def _by_svc(gram: Array, labels: Array, C: float, tol: float, max_iter: int, wei
 
 @cache
 def _direct() -> Solver | None:
-    """Return scikit-learn's own door to LIBSVM; None where it is not, or no longer, what `SVC` goes through.
+    """Return scikit-learn's internal interface to LIBSVM; None if `SVC` does not use it.
 
-    It is no public name, so it is believed only after it has given what `SVC` gives, for two classes and for three.
+    It is not a public name, so it is trusted only after it reproduced `SVC` for two and for three classes.
     """
     try:
         from sklearn.svm import _libsvm

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 class Loss(NamedTuple):
-    """What is computed by loss; c is the weight of ||w||^2, and the scores are y_i <x_i, w>.
+    """The functions of a loss; c is the weight of ||w||^2, and the scores are y_i <x_i, w>.
 
     Attributes
     ----------

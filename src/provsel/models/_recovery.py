@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 class Passes:
-    """Products with the rows of a stream that was read once, each another pass; `count` of them, with the first."""
+    """Products with the rows of a stream; each takes another pass, and `count` includes the first."""
 
     def __init__(self, stream: RowStream) -> None:
         self._stream, self.count = stream, 1
@@ -52,7 +52,7 @@ class Recovered(NamedTuple):
     alpha : ndarray of shape (n_samples,)
         Dual variables.
     lower : float
-        Lower bound on the optimum of the original problem, NaN where there is none.
+        Lower bound on the optimum of the original problem, NaN if there is none.
     """
 
     coef: Array
@@ -85,7 +85,7 @@ def by_refinement(
     tol: float,
     solve: Callable[[Array], PrimalDual],
 ) -> Recovered:
-    """Return the SVM in the span of Lambda^T and `steps` images; one pass, and two more a step. Overwrites Z."""
+    """Return the SVM in the span of Lambda^T and `steps` images; one pass, and two more per step. Overwrites Z."""
     refined = refine(
         GrowingSpan(blocks, Z),
         signs,

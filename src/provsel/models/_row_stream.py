@@ -31,7 +31,7 @@ class RowStream:
     Parameters
     ----------
     name : str
-        Name of the caller, for messages.
+        Name of the caller for messages.
     chunks : iterable
         X_chunk of shape (b, m), dense or sparse, y_chunk of shape (b,); b may vary.
 
@@ -55,7 +55,7 @@ class RowStream:
         Raises
         ------
         ValueError
-            No rows, labels missing or of another number, widths that differ, NaN or infinite values.
+            If there are no rows, labels are missing, widths differ, or values are NaN or infinite.
         """
         labels: list[NDArray[Any]] = []
         start = 0
@@ -74,7 +74,7 @@ class RowStream:
         Raises
         ------
         ValueError
-            Another number of rows, as from a generator, which can be read once only, or other labels.
+            If the number of rows or the labels changed, as with a generator, which can be read only once.
         """
         stop = 0
         for number, chunk in enumerate(self._iterate()):
@@ -89,8 +89,8 @@ class RowStream:
             yield X, rows
         if stop != self.labels.size:
             raise ValueError(
-                f"{self._name}: expected the {self.labels.size} rows of the first pass on each further one, got "
-                f"{stop}; pass chunks that can be iterated anew, as row_chunks(...) or a list, not a generator."
+                f"{self._name}: expected the {self.labels.size} rows of the first pass on each later pass, got "
+                f"{stop}; pass chunks that can be iterated again, such as row_chunks(...) or a list, not a generator."
             )
 
     def _iterate(self) -> Iterator[Any]:

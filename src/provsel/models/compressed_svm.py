@@ -181,7 +181,7 @@ class CompressedLinearSVM(BaseBinarySVM):
             return super().fit(X, y)
 
     def fit_rows(self, X: Any, y: NDArray[Any]) -> Self:
-        """As `fit`, of rows validated before."""
+        """Like `fit`, for rows that were validated before."""
         with self._whole_or_nothing():
             return super().fit_rows(X, y)
 
@@ -249,7 +249,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         self.blocks_ = copy(projection)  # a copy leaves out what `store` keeps
 
     def _solved(self, rows: NDArray[np.float64], signs: NDArray[np.float64]) -> PrimalDual:
-        """Return the solution on few features, with a warning where its gap stays open, and count its steps."""
+        """Return the solution on few features and count its steps; warn if its gap stays open."""
         solved = LOSSES[self.loss].solve(rows, signs, self.c, tol=self.tol)
         self.n_iter_ += solved.n_iter
         if not solved.converged:
@@ -276,16 +276,16 @@ class CompressedLinearSVM(BaseBinarySVM):
         """Return l, or raise for any parameter out of range."""
         name, size = type(self).__name__, self.n_components
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-            raise ValueError(f"{name}: expected n_components a positive integer, got {size!r}.")
+            raise ValueError(f"{name}: expected n_components to be a positive integer, got {size!r}.")
         check_positive(name, c=self.c, tol=self.tol)
         for parameter, choices in CHOICES.items():
             value = getattr(self, parameter)
             if value not in choices:
-                raise ValueError(f"{name}: expected {parameter} in {choices}, got {value!r}.")
+                raise ValueError(f"{name}: expected {parameter} to be one of {choices}, got {value!r}.")
         check_store(name, self.store)
         steps = self.refinements
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
-            raise ValueError(f"{name}: expected refinements an integer of at least 0, got {steps!r}.")
+            raise ValueError(f"{name}: expected refinements to be an integer of at least 0, got {steps!r}.")
         if steps and self.recovery != "dual":
             raise ValueError(
                 f'{name}: expected refinements=0 with recovery="{self.recovery}", got {steps}; use recovery="dual".'
@@ -296,7 +296,7 @@ class CompressedLinearSVM(BaseBinarySVM):
 
     @contextmanager
     def _whole_or_nothing(self) -> Iterator[None]:
-        """Forget an earlier fit, and a failed one."""
+        """Remove the attributes of an earlier or failed fit."""
         self._forget()
         try:
             yield

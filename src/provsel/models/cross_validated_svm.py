@@ -119,9 +119,9 @@ class CrossValidatedSVM(BaseLinearSVM):
                 f"CrossValidatedSVM: expected a model with class_weight 'balanced' or None, got {weights}."
             )
         if self.scoring not in SCORING:
-            raise ValueError(f"CrossValidatedSVM: expected scoring in {SCORING}, got {self.scoring!r:.80}.")
+            raise ValueError(f"CrossValidatedSVM: expected scoring to be one of {SCORING}, got {self.scoring!r:.80}.")
         if isinstance(self.n_splits, bool) or not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2:
-            raise ValueError(f"CrossValidatedSVM: expected n_splits an integer above 1, got {self.n_splits!r}.")
+            raise ValueError(f"CrossValidatedSVM: expected n_splits to be an integer above 1, got {self.n_splits!r}.")
         smallest = int(np.bincount(labels).min())
         if smallest < 2:
             raise ValueError(
@@ -143,7 +143,7 @@ def _on_rows(model: BaseLinearSVM, X: Any, labels: NDArray[np.int64], grid: list
 
 
 def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[float], folds: list[Any]) -> Predicted:
-    """As `_on_rows`, with inner products that are computed once."""
+    """Like `_on_rows`, with inner products that are computed once."""
     gram = gram_matrix(X)
     for train, test in folds:
         inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]

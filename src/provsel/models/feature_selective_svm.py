@@ -172,6 +172,8 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
         classes = np.unique(y)
         check_several("c1_max", classes)
         if classes.size > 2:
-            raise ValueError(f"c1_max: expected labels of two classes, got {classes.size}; pass the rows of two.")
+            raise ValueError(
+                f"c1_max: expected labels of two classes, got {classes.size}; pass the rows of two classes."
+            )
         X = sparse.csr_array(X) if sparse.issparse(X) else X
         return largest_c1(X, np.where(y == classes[1], 1.0, -1.0), c2)

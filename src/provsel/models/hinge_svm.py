@@ -105,4 +105,4 @@ class HingeSVM(BaseBinarySVM):
     def _check(self) -> None:
         check_positive("HingeSVM", c=self.c, tol=self.tol)
         if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise ValueError(f"HingeSVM: expected max_iter a positive integer, got {self.max_iter!r}.")
+            raise ValueError(f"HingeSVM: expected max_iter to be a positive integer, got {self.max_iter!r}.")

@@ -106,7 +106,8 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         trials = self.n_local_trials
         if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1):
             raise ValueError(
-                f"KMeansClustering: expected n_local_trials None or a positive integer, got {trials!r}; 1 is MATLAB's."
+                f"KMeansClustering: expected n_local_trials to be None or a positive integer, got {trials!r}; 1 is "
+                f"the value of MATLAB."
             )
 
         def seeds(rows: Any, n_clusters: int, random_state: Any) -> NDArray[np.float64]:
@@ -141,14 +142,14 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         if count is None:
             if y is None:
                 raise ValueError(
-                    "KMeansClustering: expected n_clusters, or labels y to count the classes of, got neither; "
+                    "KMeansClustering: expected n_clusters, or labels y whose classes are counted, got neither; "
                     "pass y to fit, or set n_clusters."
                 )
             check_classes("KMeansClustering", np.asarray(y), "set n_clusters")
             return np.unique(y).size
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= n_samples:
             raise ValueError(
-                f"KMeansClustering: expected n_clusters None or an integer between 1 and the number of rows, "
+                f"KMeansClustering: expected n_clusters to be None or an integer between 1 and the number of rows, "
                 f"{n_samples}, got {count!r}."
             )
         return int(count)

@@ -85,7 +85,7 @@ class LiblinearSVM(BaseLinearSVM):
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         if self.loss not in SOLVERS:
-            raise ValueError(f"LiblinearSVM: expected loss in {sorted(SOLVERS)}, got {self.loss!r}.")
+            raise ValueError(f"LiblinearSVM: expected loss to be one of {sorted(SOLVERS)}, got {self.loss!r}.")
         check_positive("LiblinearSVM", C=self.C, tol=self.tol)
         bias = 1 if self.fit_intercept else -1
         self.coef_, self.intercept_ = train_liblinear(

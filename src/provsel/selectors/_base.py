@@ -1,4 +1,4 @@
-"""The one base class of all selectors: `fit` is written here, a method writes only `_select`."""
+"""The one base class of all selectors: `fit` is written here, and a method implements only `_select`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from provsel.validation import CheckedSelectorMixin, DocumentedMixin, as_generat
 
 @dataclass(frozen=True)
 class Selection:
-    """What a method chose.
+    """The choice of a method.
 
     Use it in `_select` of a selector of your own.
 
@@ -58,13 +58,13 @@ class Selection:
 
 
 class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
-    """Selects columns; what is common to all methods.
+    """Selects columns; the common part of all methods.
 
-    Use it for a selector of your own: scikit-learn's API, checks, weights and certificates come with it.
+    Use it for a selector of your own: it brings scikit-learn's API, checks, weights and certificates.
 
-    A subclass is final. It declares `algorithm_version`, stores its arguments verbatim in `__init__`, and
-    writes `_select(view, rng)`. Its bounds, if it has any, are functions of its own. `needs_labels = True` says that
-    it selects by y, and `classes_only = True` that these cannot be numbers.
+    A subclass is final. It declares `algorithm_version`, stores its arguments unchanged in `__init__`, and implements
+    `_select(view, rng)`. Its bounds, if it has any, are functions of its own. `needs_labels = True` means that it
+    selects by y, and `classes_only = True` that y cannot be numeric.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
-            Ignored by unsupervised methods but for its length.
+            Unsupervised methods check only its length.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            NaN or infinite values, empty X, labels of another length, more features asked for than there are.
+            For NaN or infinite values, empty X, a wrong number of labels, or more features than X has.
         """
         return self.fit_view(self._validated(X, y))
 
@@ -127,7 +127,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         return TrainingView(X, y, metadata)
 
     def fit_view(self, view: TrainingView) -> Self:
-        """Select columns of validated rows; fits on the same view share what they derive from it."""
+        """Select columns of validated rows; fits on the same view share derived quantities."""
         rng = as_generator(getattr(self, "random_state", None))
         selection = self._select(view, rng)
         self.n_features_in_ = view.n_features
@@ -137,7 +137,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         return self
 
     def reduce(self, X: Any) -> Any:
-        """Return X, shape (n, d), on the kept columns and weighted, as `transform`, for rows validated before."""
+        """Return the kept columns of X, shape (n, d), weighted as in `transform`, for validated rows."""
         return _scale_columns(X[:, np.sort(self.indices_)], self._scales())
 
     def inverse_transform(self, X: Any) -> Any:
@@ -169,7 +169,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            None leaves it as it is.
+            None changes nothing.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
 
     @available_if(lambda self: self.get_params(deep=False).get("rescale") and np.any(getattr(self, "weights_", 0) != 1))
     def _sk_visual_block_(self) -> Any:
-        """Return the block that scikit-learn's HTML draws, with a line for values that are not those of X."""
+        """Return the block of scikit-learn's HTML, with a line if values are rescaled."""
         return SimpleNamespace(
             kind="single",
             estimators=self,
@@ -209,7 +209,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
 
 
 class SelectorAround(BaseSelector, ABC):
-    """A selector with another one inside, `selector`, whose chance, labels and weights it has."""
+    """A selector around another one, `selector`, from which it takes randomness, labels and weights."""
 
     selector: Any
 
@@ -263,7 +263,7 @@ def checked_count(selector: Any, n_features: int) -> int:
         )
     if not 1 <= count <= n_features:
         raise ValueError(
-            f"{name}: expected n_features_to_select between 1 and the number of features, "
+            f"{name}: expected n_features_to_select to be between 1 and the number of features, "
             f"n_features = {n_features}, got {count}; choose a number in that range."
         )
     return int(count)
@@ -274,22 +274,22 @@ COLUMNS = ("V", "sigma_V")
 
 
 def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
-    """Return the basis of `view`, centred and cut to `selector.rank`, or raise when the rank is none or X is zero."""
+    """Return the basis of `view`, centred and cut to `selector.rank`; raise for an invalid rank or zero X."""
     name, rank, center = type(selector).__name__, selector.rank, selector.center
     if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1):
-        raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
+        raise ValueError(f"{name}: expected rank to be None or a positive integer, got {rank!r}.")
     if selector.columns not in COLUMNS:
-        raise ValueError(f"{name}: expected columns in {COLUMNS}, got {selector.columns!r}.")
+        raise ValueError(f"{name}: expected columns to be one of {COLUMNS}, got {selector.columns!r}.")
     if not isinstance(center, bool | np.bool_):
-        raise ValueError(f"{name}: expected center True or False, got {center!r}.")
+        raise ValueError(f"{name}: expected center to be True or False, got {center!r}.")
     basis = view.basis(center=bool(center))
     if basis.rank == 0:
         raise all_zeros(selector, view)
     rank = None if rank is None else int(rank)
-    if basis.cuts_equal(rank):
+    if rank is not None and basis.cuts_equal(rank):
         warnings.warn(
-            f"{name}: expected rank to end where singular values of X differ, got {rank}, and the next one is equal to "
-            f"within rounding: which vectors count is left to rounding errors; choose another rank.",
+            f"{name}: singular values {rank} and {rank + 1} of X are equal to within rounding, so that rounding "
+            f"errors would choose among their vectors; choose another rank.",
             LinAlgWarning,
             stacklevel=5,
         )
@@ -297,7 +297,7 @@ def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
 
 
 def warn_if_tied(selector: Any, scores: NDArray[np.float64], reason: str, advice: str) -> None:
-    """Warn, as from `fit`, where the scores that a selector chooses by, but for zeros, are equal to within rounding."""
+    """Warn, as if from `fit`, if the non-zero scores of a selector are all equal up to rounding."""
     tied = number_tied(scores)
     if tied > 1:
         outcome = "the draw is uniform" if selector.is_random else "the first features are kept"
@@ -310,7 +310,7 @@ def warn_if_tied(selector: Any, scores: NDArray[np.float64], reason: str, advice
 
 
 def all_zeros(selector: Any, view: TrainingView) -> ValueError:
-    """Return the error for rows without a non-zero value."""
+    """Return the error for X that is all zeros."""
     return ValueError(
         f"{type(selector).__name__}: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
         f"{view.n_features} columns); remove empty rows or check how X was loaded."
@@ -318,11 +318,11 @@ def all_zeros(selector: Any, view: TrainingView) -> ValueError:
 
 
 def check_budget(rank: int, eps: float) -> None:
-    """Raise unless a theorem can be asked for its number of features at this rank and accuracy."""
+    """Raise unless rank and accuracy are in the range of the theorem."""
     if rank < 1:
         raise ValueError(f"budget: expected rank >= 1, got {rank}.")
     if not 0 < eps <= 0.5:
-        raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
+        raise ValueError(f"budget: expected eps to be in (0, 1/2], got {eps}.")
 
 
 def _scale_columns(X: Any, factors: NDArray[np.float64]) -> Any:

@@ -1,4 +1,4 @@
-"""What the selectors by BSS have in common: checks, the budget, and the selection from a spectral basis."""
+"""The common part of the BSS selectors: checks, the budget, and the selection from a spectral basis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WEIGHTS = ("sqrt_t", "as_printed")
 
 
 def bss_budget(rank: int, eps: float) -> int:
-    """Return r with 3 sqrt(rank / r) <= eps / 2: Lemma 2 then gives what the proof of Theorem 1 needs."""
+    """Return r with 3 sqrt(rank / r) <= eps / 2: Lemma 2 then implies the condition in the proof of Theorem 1."""
     check_budget(rank, eps)
     return math.ceil(36 * rank / eps**2)
 
@@ -23,16 +23,17 @@ def bss_budget(rank: int, eps: float) -> int:
 def check_forms(name: str, weights: str, gain: str) -> None:
     """Raise unless `weights` is one of `WEIGHTS` and `gain` one of `GAINS`."""
     if weights not in WEIGHTS:
-        raise ValueError(f"{name}: expected weights in {WEIGHTS}, got {weights!r}.")
+        raise ValueError(f"{name}: expected weights to be one of {WEIGHTS}, got {weights!r}.")
     if gain not in GAINS:
-        raise ValueError(f"{name}: expected gain in {GAINS}, got {gain!r}.")
+        raise ValueError(f"{name}: expected gain to be one of {GAINS}, got {gain!r}.")
 
 
 def check_exceeds_rank(name: str, r: int, rank: int, owner: str, hint: str) -> None:
     """Raise unless BSS can take r steps on a basis of that rank."""
     if r <= rank:
         raise ValueError(
-            f"{name}: expected n_features_to_select greater than the rank of {owner}, rank = {rank}, got {r}; {hint}."
+            f"{name}: expected n_features_to_select to be greater than the rank of {owner}, rank = {rank}, got {r}; "
+            f"{hint}."
         )
 
 
@@ -46,9 +47,9 @@ def bss_selection(
     shifts: str = SHIFTS[0],
     no_candidate: str = NO_CANDIDATE[0],
 ) -> Selection:
-    """Return what r > rank steps of BSS pick; the gains of a column that was picked again add up.
+    """Return the picks of r > rank steps of BSS; gains of a column picked repeatedly add up.
 
-    Lemmas 1 and 2 are promised for the algorithm that they are proved for.
+    Bounds by Lemmas 1 and 2 are attached only to the algorithm for which they are proved.
     """
     rank = columns.V.shape[1]
     ratio = math.sqrt(rank / r)

@@ -1,4 +1,4 @@
-"""Which columns are discrete, and which vary; columns as codes, of which mutual information is counted."""
+"""Which columns are discrete, and which vary; columns as codes for counting mutual information."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STRATEGIES = ("quantile", "width")
 def discrete_mask(subject: str, discrete_features: Any, X: Any) -> NDArray[np.bool_]:
     """Return which columns are discrete, shape (d,), or raise.
 
-    "auto" is all of sparse X and none of dense X, a truth value all or none, an array a mask or the places of columns.
+    "auto" is all of sparse X and none of dense X, a truth value all or none, an array a mask or column numbers.
     """
     n_features = X.shape[1]
     if isinstance(discrete_features, str) and discrete_features == "auto":
@@ -32,8 +32,8 @@ def discrete_mask(subject: str, discrete_features: Any, X: Any) -> NDArray[np.bo
     is_places = places.ndim == 1 and (places.dtype.kind in "iu" or places.size == 0)
     if not is_places or (places.size and not (places.min() >= 0 and places.max() < n_features)):
         raise ValueError(
-            f"{subject}: expected discrete_features 'auto', a truth value, a mask of {n_features} columns or their "
-            f"places from 0 to {n_features - 1}, got {discrete_features!r:.80}."
+            f"{subject}: expected discrete_features 'auto', a truth value, a mask of {n_features} columns, or column "
+            f"numbers from 0 to {n_features - 1}, got {discrete_features!r:.80}."
         )
     mask = np.zeros(n_features, dtype=bool)
     mask[places.astype(np.int64)] = True
@@ -41,13 +41,13 @@ def discrete_mask(subject: str, discrete_features: Any, X: Any) -> NDArray[np.bo
 
 
 def check_bins(selector: Any) -> None:
-    """Raise where `n_bins` or `strategy` of a selector is out of range."""
+    """Raise if `n_bins` or `strategy` of a selector is out of range."""
     check_integer(type(selector).__name__, "n_bins", selector.n_bins, minimum=2)
     check_choice(type(selector).__name__, "strategy", selector.strategy, STRATEGIES)
 
 
 def coded_columns(selector: Any, X: Any, is_discrete: NDArray[np.bool_]) -> CodedColumns:
-    """Return the columns of X, shape (n, d), as codes: discrete features as they are, others binned."""
+    """Return the columns of X, shape (n, d), as codes: discrete features unchanged, others binned."""
     if sparse.issparse(X):
         check_dense_size(type(selector).__name__, X)
         X = sparse.csc_array(X)
@@ -70,7 +70,7 @@ def coded_target(selector: Any, rows: RankedRows) -> NDArray[np.int64]:
 
 
 def varying_columns(subject: str, X: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which columns of X, shape (n, d), vary, shape (d,), or raise where none does."""
+    """Return which columns of X, shape (n, d), vary, shape (d,), or raise if none does."""
     varies: NDArray[np.bool_] = X.min(axis=0) < X.max(axis=0)
     if not varies.any():
         raise ValueError(
@@ -80,13 +80,13 @@ def varying_columns(subject: str, X: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def check_varying(subject: str, varies: NDArray[np.bool_]) -> None:
-    """Raise where none of the columns varies, as the mask of shape (d,) says."""
+    """Raise if none of the columns varies, as the mask of shape (d,) says."""
     if not varies.any():
         raise ValueError(f"{subject}: expected at least one feature that varies, got none of {varies.size}; check X.")
 
 
 def standardised(subject: str, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the `standardised_columns` of X, shape (d, n), or raise where none varies."""
+    """Return the `standardised_columns` of X, shape (d, n), or raise if none varies."""
     columns = standardised_columns(X)
     check_varying(subject, np.any(columns, axis=1))
     return columns

@@ -1,4 +1,4 @@
-"""Compressed rows on their way to a file: chunks put together, worked on by threads, and written in order."""
+"""Writes compressed rows to a file: chunks are joined, compressed by threads, and written in order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def write_compressed(
     n: int | None,
     n_jobs: int,
 ) -> int:
-    """Write X Lambda^T of the checked chunks, n rows if that is known, to the file `path`, and return their number."""
+    """Write X Lambda^T of the checked chunks, n rows if known, to the file `path`, and return their number."""
     with needing_pyarrow("GaussianCompression"):
         from provsel.streams.compressed_file import compressed_file
 
@@ -58,7 +58,7 @@ def write_compressed(
 
 
 def together(chunks: Iterable[tuple[Any, Labels]], n_components: int) -> Iterator[tuple[Any, Labels]]:
-    """Yield the rows of `chunks` in fewer ones of up to TOGETHER bytes with their compressed rows, or of one chunk."""
+    """Yield the rows of `chunks` joined into larger chunks of up to TOGETHER bytes including their compressed rows."""
     held: list[tuple[Any, Labels]] = []
     size = 0
     for X, y in chunks:

@@ -1,4 +1,4 @@
-"""Random forests on the ranks of the columns, for the selectors that ask them."""
+"""Random forests on the ranks of the columns, for selectors based on forests."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ THIRD = 1 / 3
 
 
 def varying_ranks(subject: str, X: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return the ranks within the columns of X, shape (n, d), or raise where no column varies."""
+    """Return the ranks within the columns of X, shape (n, d), or raise if no column varies."""
     ranks = value_places(X)
     check_varying(subject, np.any(ranks, axis=0))
     return ranks
 
 
 def new_forest(classes: NDArray[Any] | None, n_estimators: int, seed: int, max_depth: int | None = None) -> Any:
-    """Return an unfitted random forest for classes, or for numbers where these are None."""
+    """Return an unfitted random forest for classes, or for regression if `classes` is None."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor  # 0.2 s that others do not need
 
     if classes is None:

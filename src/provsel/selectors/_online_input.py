@@ -1,4 +1,4 @@
-"""Checks of a block of columns that `OnlineLeverageSelector` is given."""
+"""Checks of the blocks of columns passed to `OnlineLeverageSelector`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def checked_indices(feature_indices: Any, count: int, stream: Stream) -> NDArray
         indices = np.asarray(feature_indices)
         if indices.shape != (count,) or indices.dtype.kind not in "iu" or (indices < 0).any():
             raise ValueError(
-                f"{NAME}: expected feature_indices to be {count} non-negative integers, one a column of the block, "
-                f"got {indices.dtype} of shape {indices.shape}; pass the column numbers."
+                f"{NAME}: expected feature_indices to be {count} non-negative integers, one for each column of the "
+                f"block, got {indices.dtype} of shape {indices.shape}; pass the column numbers."
             )
     if repeated := stream.repeated(indices):
         raise ValueError(

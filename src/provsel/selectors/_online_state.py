@@ -1,4 +1,4 @@
-"""The stream of `OnlineLeverageSelector`: what it has seen, and its form as plain arrays and numbers."""
+"""The stream of `OnlineLeverageSelector`, and its state as plain arrays and numbers."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class GrowingArray:
 
     @property
     def values(self) -> NDArray[Any]:
-        """What was appended, a view."""
+        """A view of the appended values."""
         return self._buffer[: self._size]
 
 
 class Stream:
-    """A pass over columns that arrive in blocks, with what it has seen; `largest` is the largest feature, or -1."""
+    """The state of a pass over columns in blocks; `largest` is the largest feature number, or -1."""
 
     def __init__(self, sampler: OnlineLeverage, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
         self.sampler = sampler
@@ -67,7 +67,7 @@ class Stream:
         return int(self.sampler.span.basis.shape[0])
 
     def repeated(self, indices: NDArray[np.int64]) -> list[int]:
-        """Return those of `indices` that arrived before, or stand twice among them."""
+        """Return the `indices` that arrived before or are repeated."""
         distinct, times = np.unique(indices, return_counts=True)
         again = (times > 1) | (distinct < self._first)
         if self._others:
@@ -75,7 +75,7 @@ class Stream:
         return [int(i) for i in distinct[again]]
 
     def advance(self, block: Any, indices: NDArray[np.int64]) -> None:
-        """See the columns of `block`, named `indices`, in place."""
+        """Process the columns of `block`, named `indices`, in place."""
         for name, values in zip(("positions", "weights", "scores"), self.sampler.advance(block), strict=True):
             self._log[name].append(values)
         self._log["seen_indices"].append(indices)
@@ -118,7 +118,7 @@ def stream_from(state: Mapping[str, Any], rule_for: Any) -> Stream:
     Parameters
     ----------
     state : mapping
-        As `Stream.to_state` returns it, or `numpy.load` of it.
+        The result of `Stream.to_state`, or of `numpy.load`.
     rule_for : callable
         The estimator's Rule for columns of a given length.
     """
@@ -133,7 +133,7 @@ def stream_from(state: Mapping[str, Any], rule_for: Any) -> Stream:
     numbers = {name: _number(state, name) for name in NUMBERS}
     if numbers["version"] != VERSION:
         raise ValueError(
-            f"{NAME}: expected version {VERSION}, got {numbers['version']:g}; use the release that wrote it."
+            f"{NAME}: expected version {VERSION}, got {numbers['version']:g}; use the release that wrote the state."
         )
     sizes = {"2": 2, "n_samples": int(numbers["n_samples"]), "n_seen": int(numbers["n_seen"])}
     if min(sizes.values()) < 0:
@@ -149,8 +149,8 @@ def stream_from(state: Mapping[str, Any], rule_for: Any) -> Stream:
     )
     if stored != rule:
         raise ValueError(
-            f"{NAME}: expected a state of the same parameters, {rule}, got {stored}; "
-            f"construct the selector as the one that wrote the state."
+            f"{NAME}: expected a state of the same parameters, {rule}, got {stored}; construct the selector with the "
+            f"parameters of the one that wrote the state."
         )
     _check_factor(arrays["Q"], arrays["R"])
     _check_decisions(arrays, rule)
@@ -167,7 +167,7 @@ def _check_factor(Q: NDArray[Any], R: NDArray[Any]) -> None:
 
 
 def _check_decisions(arrays: Mapping[str, NDArray[Any]], rule: Rule) -> None:
-    """Draw again: the stored scores must give the stored positions and weights."""
+    """Repeat the draw: the stored scores must give the stored positions and weights."""
     scores, positions = arrays["scores"], arrays["positions"]
     if ((scores < 0) | (scores > 1)).any():
         raise _corrupt("scores", "values between 0 and 1", f"{scores.min()} to {scores.max()}")
@@ -189,7 +189,7 @@ def _check_decisions(arrays: Mapping[str, NDArray[Any]], rule: Rule) -> None:
 
 
 def _entry(state: Mapping[str, Any], name: str) -> NDArray[Any]:
-    """Return an entry as an array; `numpy.load` reads it only now, and a damaged file raises nearly anything."""
+    """Return an entry as an array; `numpy.load` reads it only now, and a damaged file can raise almost any error."""
     try:
         return np.asarray(state[name])
     except Exception as error:
@@ -217,4 +217,4 @@ def _array(state: Mapping[str, NDArray[Any]], name: str, sizes: dict[str, int]) 
 
 
 def _corrupt(name: str, expected: str, got: Any) -> ValueError:
-    return ValueError(f"{NAME}: expected {name} to be {expected}, got {got}; the state is corrupt, save it again.")
+    return ValueError(f"{NAME}: expected {name} to be {expected}, got {got}; the state is corrupt: save it again.")

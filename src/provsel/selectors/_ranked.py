@@ -1,4 +1,4 @@
-"""Selectors that order the features, best first, and keep the first of them: a method writes only `_rank`."""
+"""Selectors that order the features, best first, and keep the first of them: a method implements only `_rank`."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ DENSE_ENTRIES = 125_000_000
 
 @dataclass(frozen=True)
 class RankedRows:
-    """What a method orders the features by.
+    """The data by which a method orders the features.
 
     Attributes
     ----------
     X : ndarray or, where the class says `takes_sparse`, CSR of shape (n, d)
-        float64; not to be written to.
+        float64, read-only.
     y : ndarray of shape (n,)
         Class numbers 0, 1, ..., int64; or the target of a regression, float64; empty without labels.
     classes : ndarray of shape (n_classes,), or None
-        None of a regression, and without labels.
+        None for a regression, and without labels.
     sample_weight : ndarray of shape (n,), or None
         float64, positive: rows of weight 0 are left out.
     """
@@ -54,12 +54,12 @@ class Ranking:
     Attributes
     ----------
     order : ndarray of shape (m,), int64, or iterator of int
-        Distinct features, at least as many as are asked for. An iterator yields them one after the other, as a greedy
-        method picks them: fits with other numbers on one view go on where the last one ended.
+        Distinct features, at least as many as requested. An iterator yields them in the order in which a greedy method
+        picks them: another fit on the view continues it.
     scores : ndarray of shape (d,), or None
         No NaN.
     own : int or None
-        How many features the method itself would keep, of classes with `has_own_number`.
+        The number of features that the method itself keeps, for classes with `has_own_number`.
     attributes : mapping
         Further fitted attributes, without their trailing underscore.
     """
@@ -71,7 +71,7 @@ class Ranking:
 
     @classmethod
     def by_scores(cls, scores: NDArray[np.float64], *, own: int | None = None, **attributes: Any) -> Ranking:
-        """Return the order of decreasing scores, shape (d,), inf too; the first of equal ones first."""
+        """Return the order of decreasing scores, shape (d,), which may be infinite; ties by index."""
         finite = np.minimum(scores, np.finfo(np.float64).max)
         return cls(rank_descending(finite), scores, own, attributes)
 
@@ -86,13 +86,13 @@ def completed(first: Any, scores: NDArray[np.float64]) -> NDArray[np.int64]:
 class RankedSelector(BaseSelector, ABC):
     """Keeps the first features of an order.
 
-    A subclass writes `_rank`. If it has a parameter `task`, y is read as `target_of` says; a class without it has
+    A subclass implements `_rank`. If it has a parameter `task`, y is read by `target_of`; a class without it sets
     `classes_only = True`, or `needs_labels = False`.
 
-    Fits on one view share the order, where nothing but `n_features_to_select` differs, and no unseeded chance.
+    Fits on one view share the order if they differ only in `n_features_to_select` and are not randomly seeded.
 
-    The base sets `indices_`, `weights_` (ones), `scores_` where the method has some, and `ranking_` of shape (d,):
-    the place of each feature, 1 for the best. What has no place in the order comes last, with one place for all.
+    The base sets `indices_`, `weights_` (ones), `scores_` if the method has scores, and `ranking_` of shape (d,):
+    the place of each feature, 1 for the best. Features outside the order share the last place.
     """
 
     needs_labels: ClassVar[bool] = True
@@ -106,7 +106,7 @@ class RankedSelector(BaseSelector, ABC):
 
     @abstractmethod
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
-        """Check the parameters, and order the features; `count` is how many are asked for, None for the own number."""
+        """Check the parameters, and order the features; `count` is the requested number, None for the method's own."""
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         is_own = self.has_own_number and self.n_features_to_select is None
@@ -126,7 +126,7 @@ class RankedSelector(BaseSelector, ABC):
         return Selection.unweighted(order[:count], ranking=places, **scores, **ranking.attributes)
 
     def _shared_name(self, count: int | None) -> str | None:
-        """Return the name of the order among the parts of a view; None where two fits may draw different ones."""
+        """Return the name of the order among the parts of a view; None if two fits may draw different ones."""
         params = self.get_params()
         if self.is_random and not isinstance(params["random_state"], Integral):
             return None
@@ -138,7 +138,7 @@ class RankedSelector(BaseSelector, ABC):
         return f"order of {type(self).__module__}.{type(self).__qualname__} {settings}"
 
     def _rows(self, view: TrainingView) -> RankedRows:
-        """Return X as the method takes it, and y as numbers."""
+        """Return X in the form the method needs, and y as numbers."""
         name = type(self).__name__
         X = view.X
         if not (X.nnz if sparse.issparse(X) else X.any()):
@@ -160,13 +160,11 @@ class RankedSelector(BaseSelector, ABC):
     def _own_number(self, ranking: Ranking, n_features: int) -> int:
         """Return how many features the method keeps, at least one."""
         if ranking.own is None:
-            raise TypeError(
-                f"{type(self).__name__}: expected its own number of features, got None; return it in _rank."
-            )
+            raise TypeError(f"{type(self).__name__}: the method returned no number of features; return one in _rank.")
         if ranking.own == 0:
             warnings.warn(
-                f"{type(self).__name__}: expected features that the method keeps, got none of {n_features}; "
-                f"kept the best one. Give n_features_to_select for a number of your own.",
+                f"{type(self).__name__}: the method keeps none of {n_features} features; kept the best one. Set "
+                f"n_features_to_select to choose the number yourself.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -193,8 +191,8 @@ class WeightedRankedSelector(RankedSelector, ABC):
         Raises
         ------
         ValueError
-            NaN or infinite values, empty X, labels or weights of another length, negative weights, more features
-            asked for than there are.
+            For NaN or infinite values, empty X, a wrong number of labels or weights, negative weights, or more features
+            than X has.
         """
         view = self._validated(X, y)
         if sample_weight is not None:
@@ -210,7 +208,7 @@ def _checked_weight(name: str, sample_weight: Any, n_samples: int) -> NDArray[np
         )
     if weight.min() < 0 or not weight.any():
         raise ValueError(
-            f"{name}: expected sample_weight that is not negative, and not all zeros, got values from "
+            f"{name}: expected sample_weight without negative values, and not all zeros, got values from "
             f"{weight.min():g} to {weight.max():g}; drop rows that should not count."
         )
     return np.asarray(weight)
@@ -219,7 +217,7 @@ def _checked_weight(name: str, sample_weight: Any, n_samples: int) -> NDArray[np
 def _first(
     view: TrainingView, order: NDArray[np.int64] | Iterator[int], count: int | None, name: str | None
 ) -> NDArray[np.int64]:
-    """Return the order, or the first `count` picks, each of which is a part of the view: its cost is that of a fit."""
+    """Return the order, or the first `count` picks, stored as parts of the view so that their cost is recorded."""
     if isinstance(order, np.ndarray):
         return order
     if count is None:
@@ -231,11 +229,11 @@ def _first(
 
 
 def check_dense_size(name: str, X: Any) -> None:
-    """Raise where sparse X, shape (n, d), is too large to be made dense."""
+    """Raise if sparse X, shape (n, d), is too large to be made dense."""
     n_samples, n_features = X.shape
     if n_samples * n_features > DENSE_ENTRIES:
         raise ValueError(
-            f"{name}: expected dense X, or sparse X of at most {DENSE_ENTRIES:,} entries with its zeros, got "
+            f"{name}: expected dense X, or sparse X of at most {DENSE_ENTRIES:,} entries including zeros, got "
             f"{n_samples:,} x {n_features:,}; select from fewer rows, or keep fewer columns by FTestSelector first."
         )
 

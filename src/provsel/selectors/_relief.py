@@ -1,4 +1,4 @@
-"""What ReliefF and MultiSURF share: rows in units of the features' ranges, and the order of the scores."""
+"""The common part of ReliefF and MultiSURF: rows in units of the features' ranges, and the order of the scores."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from provsel.selectors._ranked import Ranking
 def ranking_of(
     name: str, X: NDArray[np.float64], discrete_features: Any, score: Callable[[UnitRows], NDArray[np.float64]]
 ) -> Ranking:
-    """Return the order of the columns of X by their scores, of rows with differences from 0 to 1; constants last.
+    """Return the columns of X in order of their scores on rows scaled to ranges of 1; constant columns come last.
 
-    Raises where all rows are equal, and warns of very many.
+    Raises if all rows are equal, and warns of very many rows.
     """
     discrete = discrete_mask(name, discrete_features, X)
     varies = varying_columns(name, X)

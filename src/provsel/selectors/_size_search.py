@@ -24,7 +24,7 @@ _RECORDING = threading.RLock()
 
 @contextmanager
 def _recorded() -> Iterator[list[warnings.WarningMessage]]:
-    """Record what the block warns of in this thread: how warnings are shown is one for all threads of the process."""
+    """Record the warnings of the block in this thread; the display of warnings is shared by all threads."""
     messages: list[warnings.WarningMessage] = []
     thread = threading.get_ident()
     with _RECORDING, warnings.catch_warnings():
@@ -42,7 +42,7 @@ def _recorded() -> Iterator[list[warnings.WarningMessage]]:
 
 
 class SizeRange(NamedTuple):
-    """Through which parameter a selector chooses its number of features, and where `AtSize` searches for it.
+    """The parameter that controls a selector's number of features, and the range that `AtSize` searches.
 
     A class declares it as `size_range`.
     """
@@ -77,7 +77,7 @@ class SizeSearch:
         self.tries: dict[float, Tried] = {}
 
     def tried(self, value: float) -> Tried:
-        """Return what a value gives, fitted unless another search on the view did it."""
+        """Return the fit for a value, reusing that of another search on the view."""
         if value not in self.tries:
             selector = clone(self.selector).set_params(**{self.parameter: value})
 
@@ -92,12 +92,12 @@ class SizeSearch:
         return self.tries[value]
 
     def best(self) -> Tried | None:
-        """Return the first usable fit with the fewest features that are at least r."""
+        """Return the first usable fit with the fewest features among those with at least r."""
         enough = [attempt for attempt in self.tries.values() if attempt.converged and attempt.count >= self.r]
         return min(enough, key=lambda attempt: attempt.count, default=None)
 
     def bisect(self, low: float, high: float, *, max_fits: int) -> None:
-        """Try both ends; while one keeps fewer than r features and the other does not, halve what is between."""
+        """Try both ends; while exactly one keeps fewer than r features, halve the interval."""
         # what did not converge, as LIBLINEAR for a large C, is taken to keep more than anything that did
         few, many = sorted(
             (self.tried(low), self.tried(high)), key=lambda attempt: (not attempt.converged, attempt.count)

@@ -1,4 +1,4 @@
-"""What the selectors of column subsets share: the leading space of a view, and what follows an exhausted rank."""
+"""The common part of the column subset selectors: the leading space of a view, and columns beyond its rank."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def leading_basis(selector: Any, view: TrainingView, k: int) -> SpectralBasis:
 
 
 def tail_of(view: TrainingView, leading: SpectralBasis) -> Tail:
-    """Return what `leading`, as `leading_basis` gave it, leaves of the rows."""
+    """Return the rows minus their projection on `leading`, a result of `leading_basis`."""
     if needs_truncation(view.X, leading.rank):
         return DeflatedTail(view.X, leading.V)
     return SpectralTail(view.basis(), leading.rank)
 
 
 def completed(view: TrainingView, chosen: NDArray[np.int64], r: int, **attributes: Any) -> Selection:
-    """Return the unweighted selection of `chosen` and, up to r, of the largest columns beside them.
+    """Return the unweighted selection of `chosen`, filled up to r with the largest other columns.
 
-    `rank_` is the number chosen, unless it is given, and `n_completed_` that of the others, which no rank is left for.
+    `rank_` is the number of chosen columns unless given, and `n_completed_` the number of added ones.
     """
     missing = r - chosen.size
     if missing:
@@ -50,13 +50,13 @@ def completed(view: TrainingView, chosen: NDArray[np.int64], r: int, **attribute
 
 
 def warn_of_hidden_columns(selector: Any, view: TrainingView, n_pivots: int, r: int) -> None:
-    """Warn where pivots end early and the scales of X are a reason: what is left of columns is rounding beside them."""
+    """Warn if pivots end early because of the scales of X: residuals of short columns are lost in rounding."""
     most = min(r, *view.X.shape)
     if n_pivots < most and is_graded(view.X):
         warnings.warn(
             f"{type(selector).__name__}: expected {most} independent columns, got {n_pivots}: rows or columns of X "
-            f"differ in length by more than 1e9, and beside the long ones the rest is rounding. `rank_` is "
-            f"{n_pivots}, and nothing is promised about a higher rank; bring rows and columns to like lengths.",
+            f"differ in length by more than 1e9, so that the short ones are lost in rounding. `rank_` is "
+            f"{n_pivots}, and no bound holds for a higher rank; scale rows and columns to similar lengths.",
             LinAlgWarning,
             stacklevel=2,
         )
@@ -68,10 +68,10 @@ def checked_target(selector: Any, r: int, most: int, default: int) -> int:
     if rank is None:
         return default
     if isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1:
-        raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
+        raise ValueError(f"{name}: expected rank to be None or a positive integer, got {rank!r}.")
     if rank > most:
         raise ValueError(
-            f"{name}: expected rank at most {most} for n_features_to_select = {r}, got {rank}; "
+            f"{name}: expected rank to be at most {most} for n_features_to_select = {r}, got {rank}; "
             f"lower rank, or select more features."
         )
     return int(rank)

@@ -77,14 +77,14 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
     def redraws(delta: float) -> int:
         """Return the number of redraws after which the ratio is at most 2 (r + 1) with probability 1 - delta."""
         if not 0 < delta < 1:
-            raise ValueError(f"redraws: expected delta in (0, 1), got {delta}.")
+            raise ValueError(f"redraws: expected delta to be in (0, 1), got {delta}.")
         return max(1, math.ceil(-math.log2(delta)))
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r, m = checked_count(self, view.n_features), self.n_redraws
         if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
             raise ValueError(
-                f"AdaptiveRandomizedPivotingSelector: expected n_redraws a positive integer, got {m!r}; "
+                f"AdaptiveRandomizedPivotingSelector: expected n_redraws to be a positive integer, got {m!r}; "
                 f"redraws(delta) says how many a probability needs."
             )
         basis = leading_basis(self, view, r)

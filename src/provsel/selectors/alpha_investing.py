@@ -134,7 +134,8 @@ class AlphaInvestingSelector(BaseSelector):
         if accepted.size == 0:
             kept = np.array([np.argmin(p_values.min(axis=0))])
             warnings.warn(
-                f"AlphaInvestingSelector: no feature of {view.n_features} was accepted; kept the one with the smallest "
+                f"AlphaInvestingSelector: none of {view.n_features} features was accepted; kept the one with the "
+                f"smallest "
                 f"p-value, {p_values.min():.3g}. Raise wealth, or put likely features first.",
                 UserWarning,
                 stacklevel=4,
@@ -154,20 +155,22 @@ class AlphaInvestingSelector(BaseSelector):
             number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
             if not (number and 0 < value < limit):
                 raise ValueError(
-                    f"AlphaInvestingSelector: expected {name} a positive number below {limit:g}, got {value!r}."
+                    f"AlphaInvestingSelector: expected {name} to be a positive number below {limit:g}, got {value!r}."
                 )
         for name, choices in (("p_value", tuple(P_VALUES)), ("target", TARGETS)):
             if getattr(self, name) not in choices:
-                raise ValueError(f"AlphaInvestingSelector: expected {name} in {choices}, got {getattr(self, name)!r}.")
+                raise ValueError(
+                    f"AlphaInvestingSelector: expected {name} to be one of {choices}, got {getattr(self, name)!r}."
+                )
         return float(self.wealth), float(self.delta)
 
 
 def _targets(classes: NDArray[Any] | None, target: NDArray[Any], kind: str) -> NDArray[np.float64]:
-    """Return what is regressed on, shape (n_targets, n), of numbers or the codes of classes; or raise."""
+    """Return the regression targets, shape (n_targets, n), from numbers or class codes; or raise."""
     if classes is None:
         if kind != "codes":
             raise ValueError(
-                f"AlphaInvestingSelector: expected target 'codes' for numbers, got {kind!r}; leave it out."
+                f"AlphaInvestingSelector: a numeric target needs target='codes', got {kind!r}; leave it out."
             )
         return target[None, :]
     if kind == "codes" or classes.size == 2:

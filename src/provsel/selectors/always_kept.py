@@ -36,7 +36,7 @@ class AlwaysKept(SelectorAround):
     weights_ : ndarray of shape (n_selected,)
         1 for `always`; of the others, the selector's.
     selector_ : selector or None
-        Fitted on the columns that are not in `always`; None where nothing is left to choose.
+        Fitted on the columns that are not in `always`; None if nothing is left to choose.
     n_features_in_ : int
 
     Raises
@@ -107,7 +107,7 @@ class AlwaysKept(SelectorAround):
             if not number or not 0 <= place < n_features or place in kept:
                 name_examples = f"names such as {', '.join(names[:3])}, or " if names else ""
                 raise ValueError(
-                    f"AlwaysKept: expected in always different features of X, {name_examples}numbers from 0 to "
+                    f"AlwaysKept: expected always to list different features of X, {name_examples}numbers from 0 to "
                     f"{n_features - 1}, got {feature!r}."
                 )
             kept.append(int(place))

@@ -111,7 +111,7 @@ class ApproximateBSSSelector(BaseSelector):
         name, t = type(self).__name__, self.n_projections
         r = checked_count(self, view.n_features)
         if isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 1:
-            raise ValueError(f"{name}: expected n_projections a positive integer, got {t!r}.")
+            raise ValueError(f"{name}: expected n_projections to be a positive integer, got {t!r}.")
         check_forms(name, self.weights, self.gain)
         basis = spectral_basis(gaussian_sketch(view.X, int(t), rng)).warned()
         if basis.rank == 0:

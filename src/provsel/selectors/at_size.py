@@ -125,17 +125,19 @@ class AtSize(SelectorAround):
         """Return the usable fit with the most features, or raise."""
         usable = [attempt for attempt in search.tries.values() if attempt.converged]
         most = max(usable, key=lambda attempt: attempt.count, default=None)
-        most_text = "none that converged" if most is None else f"{most.count} at {wanted.parameter}={most.value:g}"
+        most_text = (
+            "none that converged" if most is None else f"at most {most.count} at {wanted.parameter}={most.value:g}"
+        )
         if most is None or self.if_fewer == "raise":
             raise ValueError(
                 f"AtSize: expected {type(self.selector).__name__} to keep at least {r} features for "
-                f"{wanted.parameter} from {wanted.low:g} to {wanted.high:g}, got {most_text} as the most; widen the "
-                f"range, ask for fewer features, or give if_fewer='keep'."
+                f"{wanted.parameter} from {wanted.low:g} to {wanted.high:g}, got {most_text}; widen the "
+                f"range, ask for fewer features, or set if_fewer='keep'."
             )
         return most
 
     def _checked_range(self) -> SizeRange:
-        """Return what is searched and where, or raise for any bad option."""
+        """Return the searched parameter and its range, or raise for an invalid option."""
         if not isinstance(self.selector, BaseSelector):
             raise ValueError(f"AtSize: expected a provsel selector, got {self.selector!r:.80}.")
         parameter: Any = self.parameter
@@ -155,7 +157,10 @@ class AtSize(SelectorAround):
             raise ValueError(f"AtSize: expected 0 < low < high, both finite, got {low!r} and {high!r}.")
         count = self.max_fits
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
-            raise ValueError(f"AtSize: expected an integer max_fits of at least 2, both ends, got {count!r}.")
+            raise ValueError(
+                f"AtSize: expected max_fits to be an integer of at least 2, one for each end of the "
+                f"range, got {count!r}."
+            )
         if self.if_fewer not in IF_FEWER:
-            raise ValueError(f"AtSize: expected if_fewer in {IF_FEWER}, got {self.if_fewer!r}.")
+            raise ValueError(f"AtSize: expected if_fewer to be one of {IF_FEWER}, got {self.if_fewer!r}.")
         return SizeRange(parameter, float(low), float(high))

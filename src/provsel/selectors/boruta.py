@@ -158,7 +158,7 @@ class BorutaSelector(RankedSelector):
     def _round(
         self, columns: NDArray[np.float32], rows: RankedRows, rng: np.random.Generator
     ) -> tuple[NDArray[np.float64], float]:
-        """Return the importances of the remaining columns, shape (m,), and the limit for a hit."""
+        """Return the importances of the remaining columns, shape (m,), and the threshold for a hit."""
         m = columns.shape[0]
         n_copies = m
         while n_copies < FEWEST_COPIES:
@@ -172,7 +172,7 @@ class BorutaSelector(RankedSelector):
         fitted = forest.fit(np.vstack([columns, copies]).T, rows.y)
         if not hasattr(fitted, "feature_importances_"):
             raise ValueError(
-                f"BorutaSelector: expected an estimator with feature_importances_ after fit, got {forest!r:.80}; take "
+                f"BorutaSelector: expected an estimator with feature_importances_ after fit, got {forest!r:.80}; use "
                 f"a forest, or leave estimator out."
             )
         importances = np.asarray(fitted.feature_importances_)
@@ -185,11 +185,11 @@ class BorutaSelector(RankedSelector):
             check_integers(name, vars(self), max_depth=1)
         check_positive(name, alpha=self.alpha, perc=self.perc)
         if not self.alpha < 1:
-            raise ValueError(f"{name}: expected alpha below 1, got {self.alpha!r}.")
+            raise ValueError(f"{name}: expected alpha to be below 1, got {self.alpha!r}.")
         if not self.perc <= 100:
-            raise ValueError(f"{name}: expected perc at most 100, a percentile, got {self.perc!r}.")
+            raise ValueError(f"{name}: expected perc to be at most 100, a percentile, got {self.perc!r}.")
         if not isinstance(self.two_step, bool | np.bool_):
-            raise ValueError(f"{name}: expected two_step True or False, got {self.two_step!r}.")
+            raise ValueError(f"{name}: expected two_step to be True or False, got {self.two_step!r}.")
         parameters: dict[str, Any] = getattr(self.estimator, "get_params", dict)()
         if self.estimator is not None and "random_state" not in parameters:
             raise ValueError(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy import sparse
 from scipy.special import chdtrc
 
+from provsel.checks import check_choice
 from provsel.kernels.one_way import class_sums
+from provsel.kernels.spectral import Array, Matrix
 from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelector
 
 
@@ -22,6 +25,9 @@ class ChiSquaredSelector(WeightedRankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+    scale : {None, "range"}, default=None
+        "range" brings each column to [0, 1] first, by its least and largest value, so that it may be negative and no
+        unit counts. It is a filter for standardised columns; of counts it takes their meaning.
 
     Attributes
     ----------
@@ -40,7 +46,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: negative values, labels missing, of one class, or real numbers.
+        From `fit`: negative values without `scale`, labels missing, of one class, or real numbers.
 
     Examples
     --------
@@ -58,24 +64,45 @@ class ChiSquaredSelector(WeightedRankedSelector):
     classes_only: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
 
-    def __init__(self, n_features_to_select: int | float) -> None:
+    def __init__(self, n_features_to_select: int | float, *, scale: Literal["range"] | None = None) -> None:
         self.n_features_to_select = n_features_to_select
+        self.scale = scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = self.scale is None
         return tags
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+        if self.scale is not None:
+            check_choice("ChiSquaredSelector", "scale", self.scale, ["range"])
         least = rows.X.min()
-        if least < 0:
+        if least < 0 and self.scale is None:
             raise ValueError(
                 f"ChiSquaredSelector: Negative values in data. Expected counts, or other values of at least 0, got "
-                f"{least:g}; take FTestSelector or RankTestSelector, or scale the columns to [0, 1]."
+                f"{least:g}; use FTestSelector or RankTestSelector, or scale='range'."
             )
         weight = np.ones(rows.y.size) if rows.sample_weight is None else rows.sample_weight
+        sizes = np.bincount(rows.y, weights=weight).astype(np.float64)
         observed = class_sums(rows.X, rows.y, weight)
-        share = np.bincount(rows.y, weights=weight) / weight.sum()
+        if self.scale is not None:
+            observed = _in_range(observed, sizes, rows.X)
+        share = sizes / weight.sum()
         expected = share[:, None] * observed.sum(axis=0)
         scores = ((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=0)
         return Ranking.by_scores(scores, p_values=chdtrc(share.size - 1, scores))
+
+
+def _in_range(sums: Array, sizes: Array, X: Matrix) -> Array:
+    """Return the sums of each class, shape (n_classes, d), that columns of X brought to [0, 1] have.
+
+    Sparse X stays sparse. Constant columns become zeros.
+    """
+    least = _dense_row(X.min(axis=0))
+    width = _dense_row(X.max(axis=0)) - least
+    scaled = (sums - sizes[:, None] * least) / np.where(width > 0, width, 1.0)
+    return np.where(width > 0, np.maximum(scaled, 0.0), 0.0)
+
+
+def _dense_row(row: Any) -> Array:
+    return row.toarray().ravel() if sparse.issparse(row) else row

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Literal
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
@@ -15,7 +17,8 @@ from sklearn.model_selection import check_cv
 from provsel.labels import target_of
 from provsel.models import LibsvmSVM
 from provsel.selectors._base import BaseSelector, Selection, SelectorAround
-from provsel.training_view import TrainingView
+from provsel.selectors.full import FullDataSelector
+from provsel.training_view import TrainingView, described
 
 RULES = ("one_standard_error", "best")
 
@@ -30,8 +33,9 @@ class CrossValidatedSize(SelectorAround):
     ----------
     selector : selector
         A provsel selector with `n_features_to_select`.
-    sizes : sequence of int, default=None
-        Numbers of features to try. None is 1, 2, 4, ... and all features, up to what `most` allows.
+    sizes : sequence of int or float, default=None
+        Numbers of features to try; a float is a fraction of the features, of which 1.0 is all. None is 1, 2, 4, ... and
+        all features, up to what `most` allows.
     most : int, default=None
         Largest number that is tried with `sizes=None`; None is the number of features.
     model : estimator, default=None
@@ -57,7 +61,7 @@ class CrossValidatedSize(SelectorAround):
     scores_ : ndarray of shape (n_features,)
         Those of `selector_`, where it has any.
     selector_ : selector
-        Fitted on all rows.
+        Fitted on all rows; `FullDataSelector` where all features were chosen, which need no order.
     n_features_ : int
         The number that was chosen.
     sizes_ : ndarray of shape (n_sizes,)
@@ -87,14 +91,14 @@ class CrossValidatedSize(SelectorAround):
     Breiman, Friedman, Olshen, Stone (1984), Classification and regression trees, section 3.4.3, for the rule.
     """
 
-    algorithm_version = 1
+    algorithm_version = 2
     needs_labels = True
 
     def __init__(
         self,
         selector: Any,
         *,
-        sizes: Iterable[int] | None = None,
+        sizes: Iterable[int | float] | None = None,
         most: int | None = None,
         model: BaseEstimator | None = None,
         cv: Any = 5,
@@ -121,14 +125,14 @@ class CrossValidatedSize(SelectorAround):
         # told the task, as the rows of a fold alone may look different
         task = "regression" if classes is None else "classification"
         selector = clone(self.selector).set_params(**dict.fromkeys(names, task))
-        rows = TrainingView(view.X, target if classes is None else view.y)
-        fold_scores = self._fold_scores(rows, task, selector, sizes, seed)
+        y = np.asarray(target if classes is None else view.y)
+        fold_scores = self._fold_scores(view, y, task, selector, sizes, seed)
         means = fold_scores.mean(axis=1)
         errors = fold_scores.std(axis=1, ddof=1) / np.sqrt(fold_scores.shape[1])
         best = int(np.argmax(means))
         least = means[best] - (errors[best] if self.rule == "one_standard_error" else 0.0)
         chosen = int(sizes[np.flatnonzero(means >= least)[0]])
-        fitted = _at(selector, chosen, seed).fit_view(view)
+        fitted = _at(selector, chosen, seed, view.n_features).fit_view(view)
         scores = {"scores": fitted.scores_} if hasattr(fitted, "scores_") else {}
         return Selection(
             fitted.indices_,
@@ -145,17 +149,27 @@ class CrossValidatedSize(SelectorAround):
         )
 
     def _known_task(self) -> tuple[list[str], str]:
-        """Return the names of the selector's parameters, nested ones too, that say the task, and what is said of it."""
+        """Return the names of the selector's parameters, including nested ones, that set the task, and their values."""
         parameters = self.selector.get_params()
         names = [name for name in parameters if name.rpartition("__")[2] == "task"]
         said = {parameters[name] for name in names} - {"auto"}
         return names, said.pop() if self.task == "auto" and len(said) == 1 else self.task
 
     def _fold_scores(
-        self, view: TrainingView, task: str, selector: BaseSelector, sizes: NDArray[np.int64], seed: int | None
+        self,
+        view: TrainingView,
+        y: NDArray[Any],
+        task: str,
+        selector: BaseSelector,
+        sizes: NDArray[np.int64],
+        seed: int | None,
     ) -> NDArray[np.float64]:
-        """Return the score of each size on each fold, shape (n_sizes, n_folds)."""
-        X, y, classes = view.X, np.asarray(view.y), task == "classification"
+        """Return the score of each size on each fold, shape (n_sizes, n_folds).
+
+        Other fits on the same view share the rows of the folds, what selectors derive from these, and scores of the
+        same features.
+        """
+        X, classes = view.X, task == "classification"
         splits = list(check_cv(self.cv, y, classifier=classes).split(X, y))
         if len(splits) < 2:
             raise ValueError(f"CrossValidatedSize: expected cv with two folds or more, got {len(splits)}.")
@@ -163,47 +177,75 @@ class CrossValidatedSize(SelectorAround):
         scorer = check_scoring(model, scoring=self.scoring)
         scores = np.empty((sizes.size, len(splits)))
         for fold, (train, test) in enumerate(splits):
-            rows = TrainingView(X[train], y[train])
+            rows = view.shared(f"rows {joblib.hash([train, y])}", partial(TrainingView, X[train], y[train]))
             for place, size in enumerate(sizes):
-                chosen = _at(selector, int(size), seed).fit_view(rows)
-                fitted = clone(model).fit(chosen.reduce(rows.X), rows.y)
-                scores[place, fold] = score = scorer(fitted, chosen.reduce(X[test]), y[test])
+                chosen = _at(selector, int(size), seed, view.n_features).fit_view(rows)
+                judge = partial(_score, model, scorer, chosen, rows, X[test], y[test])
+                name = _name_of_score(model, self.scoring, chosen, test)
+                scores[place, fold] = score = judge() if name is None else rows.shared(name, judge)
                 if not np.isfinite(score):
                     raise ValueError(
                         f"CrossValidatedSize: expected finite scores, got {score} on {y[test].size} rows in fold "
-                        f"{fold}; give fewer folds, or another scoring."
+                        f"{fold}; use fewer folds or another scoring."
                     )
         return scores
 
     def _checked_sizes(self, n_features: int) -> NDArray[np.int64]:
-        """Return the numbers of features to try, increasing, or raise for any bad option."""
+        """Return the numbers of features to try, increasing, or raise for an invalid option."""
         own = isinstance(self.selector, BaseSelector)
         if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
             raise ValueError(
                 f"CrossValidatedSize: expected a provsel selector with n_features_to_select, got "
-                f"{self.selector!r:.80}; a method that chooses its number itself goes into AtSize first."
+                f"{self.selector!r:.80}; wrap a method that chooses its own number in AtSize first."
             )
         if self.rule not in RULES:
-            raise ValueError(f"CrossValidatedSize: expected rule in {RULES}, got {self.rule!r}.")
+            raise ValueError(f"CrossValidatedSize: expected rule to be one of {RULES}, got {self.rule!r}.")
         most = n_features if self.most is None else self.most
         if self.sizes is None:
             candidate_sizes: list[Any] = [most]
         else:
             candidate_sizes = list(self.sizes)
         for size in candidate_sizes:
-            if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= n_features:
+            is_fraction = isinstance(size, float | np.floating) and 0 < size <= 1
+            is_number = isinstance(size, int | np.integer) and not isinstance(size, bool)
+            if not is_fraction and not (is_number and 1 <= size <= n_features):
                 raise ValueError(
                     f"CrossValidatedSize: expected {'most' if self.sizes is None else 'sizes'} between 1 and the "
-                    f"number of features, n_features = {n_features}, got {size!r}."
+                    f"number of features, n_features = {n_features}, or fractions of it, got {size!r}."
                 )
         if not candidate_sizes:
             raise ValueError("CrossValidatedSize: expected at least one size, got none.")
         if self.sizes is None:
             candidate_sizes += [2**power for power in range(int(most).bit_length()) if 2**power < most]
-        return np.unique(np.asarray(candidate_sizes, dtype=np.int64))
+        numbers = []
+        for size in candidate_sizes:
+            is_fraction = isinstance(size, float | np.floating)
+            numbers.append(max(1, int(n_features * size)) if is_fraction else int(size))
+        return np.unique(np.asarray(numbers, dtype=np.int64))
 
 
-def _at(selector: BaseSelector, size: int, seed: int | None) -> BaseSelector:
-    """Return an unfitted copy of the selector that asks for `size` features."""
+def _at(selector: BaseSelector, size: int, seed: int | None, n_features: int) -> BaseSelector:
+    """Return an unfitted copy of the selector that asks for `size` features; all need no order, and no selector."""
+    if size == n_features:
+        return FullDataSelector()
     copy: BaseSelector = clone(selector).set_params(n_features_to_select=size)
     return copy if seed is None else copy.set_params(random_state=seed)
+
+
+def _score(
+    model: BaseEstimator, scorer: Any, chosen: BaseSelector, rows: TrainingView, X_test: Any, y_test: NDArray[Any]
+) -> float:
+    """Return the score of a model that is trained on the selected features of some rows."""
+    fitted = clone(model).fit(chosen.reduce(rows.X), rows.y)
+    return float(scorer(fitted, chosen.reduce(X_test), y_test))
+
+
+def _name_of_score(model: BaseEstimator, scoring: Any, chosen: BaseSelector, test: NDArray[np.int64]) -> str | None:
+    """Return what decides the score of a selection; None where more than its features may."""
+    keeps_columns = type(chosen).reduce is BaseSelector.reduce and not getattr(chosen, "rescale", False)
+    seeds = [value for name, value in model.get_params().items() if name.rpartition("__")[2] == "random_state"]
+    is_named = scoring is None or isinstance(scoring, str)
+    if not keeps_columns or None in seeds or not is_named:
+        return None
+    features = np.sort(chosen.indices_)
+    return f"score of {described(model)} by {scoring} {joblib.hash([features, test])}"

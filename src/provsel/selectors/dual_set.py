@@ -86,8 +86,8 @@ class DualSetSelector(BaseSelector):
         r = checked_count(self, view.n_features)
         if r < 2:
             raise ValueError(
-                f"DualSetSelector: expected n_features_to_select of at least 2, more than the rank, got {r}; for one "
-                f"column take SingleSVDSelector."
+                f"DualSetSelector: expected n_features_to_select to be at least 2, more than the rank, got {r}; for "
+                f"one column use SingleSVDSelector."
             )
         basis = leading_basis(self, view, checked_target(self, r, most=r - 1, default=r // 2))
         columns, scales = dual_set_columns(basis.V, tail_of(view, basis).squares, r)

@@ -37,7 +37,8 @@ class FTestSelector(WeightedRankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        F statistics: 0 of constant columns, infinite where a column is a function of the class or linear in the target.
+        F statistics: 0 for constant columns, infinite where a column is a function of the class or linear in the
+        target.
     p_values_ : ndarray of shape (n_features,)
     ranking_ : ndarray of shape (n_features,), int64
         Place of each feature, 1 for the best.

@@ -108,6 +108,7 @@ class ForestRFESelector(RankedSelector):
         part = isinstance(step, float | np.floating) and 0 < step < 1
         if not (whole or part):
             raise ValueError(
-                f"ForestRFESelector: expected step an integer >= 1, the features to drop a round, or a fraction in "
+                f"ForestRFESelector: expected step to be an integer >= 1, the number of features dropped in each "
+                f"round, or a fraction in "
                 f"(0, 1) of the remaining features, got {step!r}."
             )

@@ -122,9 +122,9 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
         """Draw the seed of Lambda for X, array-like or sparse of shape (n, m); y is ignored."""
         count = self.n_components
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise ValueError(f"GaussianCompression: expected n_components a positive integer, got {count!r}.")
+            raise ValueError(f"GaussianCompression: expected n_components to be a positive integer, got {count!r}.")
         if self.variance not in VARIANCES:
-            raise ValueError(f"GaussianCompression: expected variance in {VARIANCES}, got {self.variance!r}.")
+            raise ValueError(f"GaussianCompression: expected variance to be one of {VARIANCES}, got {self.variance!r}.")
         check_store("GaussianCompression", self.store)
         X = validated(self, X, accept_sparse=FORMS)
         m = X.shape[1]
@@ -172,19 +172,20 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
             As from `provsel.streams.row_chunks`. X_chunk of shape (b, m), dense or sparse; y_chunk of shape (b,):
             numbers, strings or booleans.
         n_jobs : int, default=1
-            Threads, each with one BLAS thread; -1: one a core, as in joblib. The file has the same bits for any number.
+            Threads, each with one BLAS thread; -1: one per core, as in joblib. The file has the same bits for any
+            number.
 
         Raises
         ------
         ValueError
-            Bad parameters; from chunks: other widths or types, NaN or infinite values, labels of some rows only.
+            Bad parameters; from chunks: other widths or types, NaN or infinite values, labels of only some rows.
             Nothing is left, neither a file nor a fit.
         OSError
             When the disk is full, with what was written and what is needed. Nothing is left.
         """
         name = "GaussianCompression.compress_to"
         if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-            raise ValueError(f"{name}: expected n_jobs an integer but 0, -1 for all cores, got {n_jobs!r}.")
+            raise ValueError(f"{name}: expected n_jobs to be a non-zero integer (-1 uses all cores), got {n_jobs!r}.")
         before = dict(vars(self))
         rows: Iterator[Any] = checked_chunks(name, chunks, self.n_features_in_ if hasattr(self, "blocks_") else None)
         try:

@@ -82,7 +82,8 @@ class JMISelector(RankedSelector):
     ----------
     Yang, Moody (1999), Data visualization and feature selection; Brown, Pocock, Zhao, Lujan (2012), Conditional
     likelihood maximisation, Table 3; Bennasar, Hicks, Setchi (2015), Feature selection using joint mutual information
-    maximisation.
+    maximisation. By criterion: Fleuret (2004), CMIM; Meyer, Bontempi (2006), DISR; Lin, Tang (2006), CIFE; Battiti
+    (1994), MIFS; Jakulin (2005), ICAP.
     """
 
     algorithm_version = 1

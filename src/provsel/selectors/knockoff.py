@@ -72,7 +72,7 @@ class KnockoffSelector(RankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        W; 0 of constant columns.
+        W; 0 for constant columns.
     ranking_ : ndarray of shape (n_features,), int64
         1 for the best feature, 2 for the next.
     threshold_ : float
@@ -153,12 +153,12 @@ class KnockoffSelector(RankedSelector):
         name = "KnockoffSelector"
         check_positive(name, fdr=self.fdr)
         if not self.fdr < 1:
-            raise ValueError(f"{name}: expected fdr below 1, got {self.fdr!r}.")
+            raise ValueError(f"{name}: expected fdr to be below 1, got {self.fdr!r}.")
         n_samples, n_features = shape
         if n_features > MOST_COLUMNS:
             raise ValueError(
                 f"{name}: expected at most {MOST_COLUMNS} features, got {n_features}; keep fewer columns without "
-                f"looking at y first, or take StabilitySelector."
+                f"looking at y first, or use StabilitySelector."
             )
         if n_samples < 2 * FOLDS:
             raise ValueError(
@@ -167,7 +167,7 @@ class KnockoffSelector(RankedSelector):
 
 
 def _lasso_sizes(Z: NDArray[np.float64], targets: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return the sum over the targets of |b|, shape (n_columns,), at the penalty of the least cross-validated error."""
+    """Return the sum over targets of |b|, shape (n_columns,), at the penalty with the lowest cross-validated error."""
     from sklearn.linear_model import LassoCV
     from sklearn.model_selection import KFold
 

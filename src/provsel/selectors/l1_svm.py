@@ -139,7 +139,7 @@ class L1SVMSelector(BaseSelector):
 
 
 class _Certified(NamedTuple):
-    """w of shape (d,), its value, and a lower bound on the least value."""
+    """w of shape (d,), its value, and a lower bound on the optimum."""
 
     w: NDArray[np.float64]
     objective: float
@@ -147,7 +147,7 @@ class _Certified(NamedTuple):
 
 
 def _certified(X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float64], C: float) -> _Certified:
-    """Return w with the value of the best multiple of the dual point that its slacks suggest.
+    """Return w with the value of the best multiple of the dual point given by its slacks.
 
     The dual: max over alpha >= 0 with |X^T (y alpha)| <= 1 of sum alpha - ||alpha||^2 / (4 C).
     """
@@ -185,7 +185,7 @@ def _liblinear(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, eps: floa
 
 
 def _first_to_enter(X: sparse.csr_matrix, problems: NDArray[np.float64], C: float) -> int:
-    """Return the column that gets weight first as C grows, with a warning; raise where there is none."""
+    """Return the first column to get weight as C grows, with a warning; raise if there is none."""
     pull = np.abs(X.T @ problems.T).max(axis=1)
     if not pull.max(initial=0.0) > 0:
         raise ValueError(
@@ -193,7 +193,7 @@ def _first_to_enter(X: sparse.csr_matrix, problems: NDArray[np.float64], C: floa
             f"check that some feature differs between the classes."
         )
     warnings.warn(
-        f"L1SVMSelector: every weight is zero at C={C:g}; kept the one feature that gets weight first as C grows. "
+        f"L1SVMSelector: every weight is zero at C={C:g}; kept the feature that is the first to get weight as C grows. "
         f"Raise C.",
         UserWarning,
         stacklevel=5,

@@ -114,7 +114,7 @@ class LaplacianScoreSelector(BaseSelector):
         """Return the number of neighbours and t, or raise."""
         k, width = self.n_neighbors, self.kernel_width
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"LaplacianScoreSelector: expected n_neighbors a positive integer, got {k!r}.")
+            raise ValueError(f"LaplacianScoreSelector: expected n_neighbors to be a positive integer, got {k!r}.")
         if k >= n_samples:
             raise ValueError(
                 f"LaplacianScoreSelector: expected more rows than n_neighbors = {k}, got n_samples = {n_samples}; "
@@ -123,14 +123,15 @@ class LaplacianScoreSelector(BaseSelector):
         number = isinstance(width, int | float | np.number) and not isinstance(width, bool)
         if width is not None and not (number and 0 < width < np.inf):
             raise ValueError(
-                f"LaplacianScoreSelector: expected kernel_width None or a positive, finite number, got {width!r}."
+                f"LaplacianScoreSelector: expected kernel_width to be None or a positive, finite number, got {width!r}."
             )
         if self.edges not in EDGES:
-            raise ValueError(f"LaplacianScoreSelector: expected edges in {EDGES}, got {self.edges!r}.")
+            raise ValueError(f"LaplacianScoreSelector: expected edges to be one of {EDGES}, got {self.edges!r}.")
         if self.edges == "binary":
             if width is not None:
                 raise ValueError(
-                    f"LaplacianScoreSelector: expected kernel_width None with edges='binary', which has none, got "
+                    f"LaplacianScoreSelector: expected kernel_width to be None with edges='binary', which uses no "
+                    f"kernel, got "
                     f"{width!r}; leave one of them out."
                 )
             return int(k), np.inf
@@ -150,7 +151,8 @@ def _scores(view: TrainingView, n_neighbors: int, width: float | None) -> tuple[
     weights = np.exp(-squares / width / width / 2)
     if not weights.any():
         raise ValueError(
-            f"LaplacianScoreSelector: expected kernel_width near the distance of neighbours, got {width:g}, where "
+            f"LaplacianScoreSelector: expected kernel_width to be near the distance of neighbours, got {width:g}, "
+            f"where "
             f"the smallest is {np.sqrt(squares.min()):g}: every weight is zero; raise kernel_width or set it None."
         )
     return laplacian_scores(_centred(view.X), edges, weights), width
@@ -164,6 +166,6 @@ def _graph(X: Any, n_neighbors: int) -> tuple[NDArray[np.int64], NDArray[np.floa
 
 
 def _centred(X: Any) -> Any:
-    """Return X in float64, dense columns less their mean: neither distances nor scores depend on it."""
+    """Return X in float64, dense columns centred, which changes neither distances nor scores."""
     X = X.astype(np.float64)
     return X if sparse.issparse(X) else X - X.mean(axis=0)

@@ -121,8 +121,8 @@ class LassoSelector(BaseSelector):
         if kept.size == 0:
             kept = np.array([np.argmax(pull)])
             warnings.warn(
-                f"LassoSelector: every weight is zero at penalty={self.penalty:g}; kept the one feature that gets "
-                f"weight first as it falls. Lower penalty.",
+                f"LassoSelector: every weight is zero at penalty={self.penalty:g}; kept the feature that is the "
+                f"first to get weight as penalty falls. Lower penalty.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -142,14 +142,14 @@ class LassoSelector(BaseSelector):
 
 
 def _numbers(y: NDArray[Any] | None) -> NDArray[np.float64]:
-    """Return y as float64, or -1 and 1 for texts of two classes; raise for other texts."""
+    """Return y as float64, or -1 and 1 for strings of two classes; raise for other strings."""
     if y is None or isinstance(y[0], str):
         return signs_of_two_classes("LassoSelector", y)[1]
     return target_of("LassoSelector", y, "regression")[1]
 
 
 def _pull(X: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the products, shape (d,), of y, which sums to zero, with the columns of X less their means."""
+    """Return the products of y, which sums to zero, with the centred columns of X, shape (d,)."""
     if sparse.issparse(X):
         return np.asarray(X.T @ y - X.mean(axis=0) * y.sum())
     return centred_columns(X).T @ y

@@ -124,7 +124,7 @@ class LeverageScoreSelector(BaseSelector):
         """
         check_budget(rank, eps)
         if not 0 < delta < 1:
-            raise ValueError(f"budget: expected delta in (0, 1), got {delta}.")
+            raise ValueError(f"budget: expected delta to be in (0, 1), got {delta}.")
         s = eps / 2
         return max(1, math.ceil(2 * (rank - 1) * (1 + s / 3) / s**2 * math.log(2 * rank / delta)))
 
@@ -136,7 +136,9 @@ class LeverageScoreSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         if self.strategy not in STRATEGIES:
-            raise ValueError(f"LeverageScoreSelector: expected strategy in {STRATEGIES}, got {self.strategy!r}.")
+            raise ValueError(
+                f"LeverageScoreSelector: expected strategy to be one of {STRATEGIES}, got {self.strategy!r}."
+            )
         basis = checked_basis(self, view)
         scores = leverage_scores(basis.V) if self.columns == "V" else basis.lengths(self.columns) ** 2
         warn_if_tied(self, scores, *_reason_and_advice(self.columns, scores, basis))
@@ -156,7 +158,7 @@ class LeverageScoreSelector(BaseSelector):
 
 
 def _reason_and_advice(columns: str, scores: NDArray[np.float64], basis: SpectralBasis) -> tuple[str, str]:
-    """Return why scores can be equal, and what to do then."""
+    """Return why scores can be equal, and the advice."""
     if columns != "V":
         return "all columns of X are equally long", "Do not standardise the columns, or set columns='V' and rank="
     if basis.rank < number_tied(scores):

@@ -174,7 +174,7 @@ class LPSVMSelector(BaseSelector):
             return SOLVERS[solver](A, signs, float(self.nu), max_iter=max_iter, **options)
         except ArithmeticError as error:
             raise ValueError(
-                f"LPSVMSelector: expected the published iteration to stay finite, got: {error}; take solver='highs'."
+                f"LPSVMSelector: expected the published iteration to stay finite, got: {error}; use solver='highs'."
             ) from error
 
     def _warn_early(self, solutions: list[LPSolution], converged: list[bool], solver: str) -> None:
@@ -197,7 +197,7 @@ class LPSVMSelector(BaseSelector):
     def _first_to_enter(
         self, X: sparse.csc_array, problems: NDArray[np.float64], solutions: list[LPSolution], n_features: int
     ) -> int:
-        """Return the column that gets weight first as nu grows, with a warning; raise where there is none."""
+        """Return the first column to get weight as nu grows, with a warning; raise if there is none."""
         duals = problems * np.array([solution.u for solution in solutions])
         pull, gap = np.abs(X.T @ duals.T).max(axis=1, initial=0.0), max(solution.gap for solution in solutions)
         if gap > self.tol or not pull.max(initial=0.0) > 0:
@@ -207,22 +207,24 @@ class LPSVMSelector(BaseSelector):
                 f"at nu={self.nu:g} with a relative duality gap of {gap:.3g}; {advice}."
             )
         warnings.warn(
-            f"LPSVMSelector: every weight is zero at nu={self.nu:g}; kept the one feature that gets weight first as nu "
-            f"grows. Raise nu.",
+            f"LPSVMSelector: every weight is zero at nu={self.nu:g}; kept the feature that is the first to get "
+            f"weight as nu grows. Raise nu.",
             UserWarning,
             stacklevel=5,
         )
         return int(np.argmax(pull))
 
     def _checked_options(self) -> tuple[str, int | None]:
-        """Return the solver and its limit of steps, None for the published one, or raise."""
+        """Return the solver and its limit of steps, which is None for the published solver, or raise."""
         check_positive("LPSVMSelector", nu=self.nu, tol=self.tol)
         if self.solver not in ("auto", *SOLVERS):
-            raise ValueError(f"LPSVMSelector: expected solver in {('auto', *SOLVERS)}, got {self.solver!r}.")
+            raise ValueError(f"LPSVMSelector: expected solver to be one of {('auto', *SOLVERS)}, got {self.solver!r}.")
         solver = AUTO if self.solver == "auto" else self.solver
         limit = MAX_ITER[solver] if self.max_iter is None else self.max_iter
         if limit is None:
             return solver, None
         if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
-            raise ValueError(f"LPSVMSelector: expected max_iter None or a positive integer, got {self.max_iter!r}.")
+            raise ValueError(
+                f"LPSVMSelector: expected max_iter to be None or a positive integer, got {self.max_iter!r}."
+            )
         return solver, int(limit)

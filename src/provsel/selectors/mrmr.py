@@ -153,16 +153,16 @@ class MRMRSelector(RankedSelector):
         check_bins(self)
         floor = self.floor
         if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0 <= floor < 1:
-            raise ValueError(f"MRMRSelector: expected floor a number from 0 to less than 1, got {floor!r}.")
+            raise ValueError(f"MRMRSelector: expected floor to be a number from 0 to less than 1, got {floor!r}.")
 
 
 def _quotient_of_correlations(relevance: NDArray[np.float64], redundancy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return relevance over redundancy, 0 of copies of all features picked before, as mrmr-selection."""
+    """Return relevance over redundancy, 0 for copies of all features picked before, as mrmr-selection."""
     return np.where(redundancy < 1 - TIED, quotient(relevance, redundancy), 0.0)
 
 
 def _absolute_correlations(X: Any) -> Callable[[int], NDArray[np.float64]]:
-    """Return a function of one column that gives the absolute correlations with all, shape (d,); 0 of constant ones."""
+    """Return a function from a column to its absolute correlations with all columns, shape (d,); 0 if constant."""
     n_samples = X.shape[0]
     moments = class_moments(X, np.zeros(n_samples, dtype=np.int64))
     norms = np.sqrt(moments.within)

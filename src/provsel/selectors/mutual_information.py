@@ -114,12 +114,13 @@ class MutualInformationSelector(RankedSelector):
         is_discrete = discrete_mask("MutualInformationSelector", self.discrete_features, X)
         if sparse.issparse(X) and not is_discrete.all():
             raise ValueError(
-                f"MutualInformationSelector: expected discrete features only in sparse X, got "
+                f"MutualInformationSelector: in sparse X all features must be discrete, got "
                 f"{np.count_nonzero(~is_discrete)} that are not; make X dense, or set discrete_features=True."
             )
         if is_number and self.n_neighbors >= y.size:
             raise ValueError(
-                f"MutualInformationSelector: expected n_neighbors below the number of rows, n_samples = {y.size}, got "
+                f"MutualInformationSelector: expected n_neighbors to be below the number of rows, n_samples = "
+                f"{y.size}, got "
                 f"{self.n_neighbors}; lower n_neighbors."
             )
         drawn = check_random_state(self.random_state) if isinstance(self.random_state, Integral) else rng

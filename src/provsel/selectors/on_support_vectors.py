@@ -101,13 +101,13 @@ class OnSupportVectors(BaseSelector):
         """
         if not isinstance(self.selector, BaseEstimator):
             raise ValueError(
-                f"OnSupportVectors: expected a selector of provsel or scikit-learn, got {self.selector!r:.80}; such as "
-                f"LeverageScoreSelector(10)."
+                f"OnSupportVectors: expected a selector of provsel or scikit-learn, got {self.selector!r:.80}; pass "
+                f"for example LeverageScoreSelector(10)."
             )
         if metadata and not get_config()["enable_metadata_routing"]:
             raise ValueError(
-                f"OnSupportVectors: expected X and y only, got {', '.join(metadata)}; for metadata, run "
-                f"sklearn.set_config(enable_metadata_routing=True) and ask for them by set_fit_request."
+                f"OnSupportVectors: expected only X and y, got {', '.join(metadata)}; to pass metadata, run "
+                f"sklearn.set_config(enable_metadata_routing=True) and request them by set_fit_request."
             )
         return self.fit_view(self._validated(X, y, **metadata))
 
@@ -139,7 +139,7 @@ class OnSupportVectors(BaseSelector):
 
 
 def _of_rows(value: Any, rows: NDArray[np.int64], n_samples: int) -> Any:
-    """Return the part of metadata that is about some rows; what has no value a row is about all."""
+    """Return the metadata of some rows; metadata without a value per row is unchanged."""
     if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != n_samples:
         return value
     return _safe_indexing(value, rows)

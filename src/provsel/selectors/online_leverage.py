@@ -150,7 +150,7 @@ class OnlineLeverageSelector(BaseSelector):
             r = checked_count(self, view.n_features)
             if rule.n_initial > r:
                 raise ValueError(
-                    f"{NAME}: expected n_initial up to n_features_to_select = {r}, got {rule.n_initial}; "
+                    f"{NAME}: expected n_initial to be at most n_features_to_select = {r}, got {rule.n_initial}; "
                     f"lower n_initial."
                 )
         if self.n_features_to_select is None or self.sampling_rate is not None:
@@ -161,7 +161,7 @@ class OnlineLeverageSelector(BaseSelector):
             done = calibrated_pass(X, r, rule, key)
         if done.positions.size == 0:
             raise ValueError(
-                f"{NAME}: expected X of which a column is kept, got none of {view.n_features} columns in "
+                f"{NAME}: expected to keep at least one column, got none of {view.n_features} columns in "
                 f"{view.n_samples} rows kept; X is all zeros, or n_initial = {rule.n_initial} should be 1 or more."
             )
         self._forget("_stream", "spectral_bound_", "eigenvalue_range_", "ridge_range_")
@@ -188,7 +188,7 @@ class OnlineLeverageSelector(BaseSelector):
         return 8.0 * n * (1.0 + 2.0 * math.log(spectral_norm))
 
     def _promise(self) -> dict[str, Any]:
-        """Return what Theorem 1 promises for these parameters: nothing unless c is its own."""
+        """Return the bound of Theorem 1 for these parameters: none unless c is that of the theorem."""
         if self.n_features_to_select is not None or self.sampling_rate is not None:
             return {}
         epsilon = float(self.epsilon)
@@ -214,8 +214,8 @@ class OnlineLeverageSelector(BaseSelector):
         """See the next columns of a stream; the selection does not depend on how the stream is cut into blocks.
 
         The first call, or the first one after `fit`, starts a stream. It holds a factor, O(n k)
-        numbers, two numbers a column kept, and two a column seen, which are `scores_` and `seen_indices_`; a third one
-        where features do not come in order. `provsel.certificates.StreamMemory` measures this.
+        numbers, two numbers per column kept, and two a column seen, which are `scores_` and `seen_indices_`; a third
+        one where features do not come in order. `provsel.certificates.StreamMemory` measures this.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class OnlineLeverageSelector(BaseSelector):
         if self.n_features_to_select is not None and self.sampling_rate is None:
             raise ValueError(
                 f"{NAME}.partial_fit_columns: expected a fixed sampling rate, got n_features_to_select = "
-                f"{self.n_features_to_select!r}, whose search needs several passes; set n_features_to_select=None, or "
+                f"{self.n_features_to_select!r}, which searches in several passes; set n_features_to_select=None, or "
                 f"sampling_rate to the sampling_rate_ of a fit on earlier data."
             )
         name = f"{NAME}.partial_fit_columns"
@@ -274,7 +274,7 @@ class OnlineLeverageSelector(BaseSelector):
             When no stream was started.
         """
         if not hasattr(self, "_stream"):
-            raise ValueError(f"{NAME}.get_state: expected a started stream, got none; call partial_fit_columns first.")
+            raise ValueError(f"{NAME}.get_state: no stream has been started; call partial_fit_columns first.")
         state: dict[str, Any] = self._stream.to_state()
         return state
 
@@ -305,7 +305,7 @@ class OnlineLeverageSelector(BaseSelector):
         return self
 
     def _forget(self, *names: str) -> None:
-        """Remove attributes that an earlier fit may have set."""
+        """Remove attributes of an earlier fit."""
         for name in names:
             if hasattr(self, name):
                 delattr(self, name)
@@ -313,21 +313,21 @@ class OnlineLeverageSelector(BaseSelector):
     def _rule(self, n: int) -> Rule:
         """Return the rule for columns of length n, from validated parameters."""
         if not _is_number(self.epsilon) or not 0 < self.epsilon < 1:
-            raise ValueError(f"{NAME}: expected epsilon between 0 and 1, got {self.epsilon!r}.")
+            raise ValueError(f"{NAME}: expected epsilon to be between 0 and 1, got {self.epsilon!r}.")
         if self.outside_span not in OUTSIDE_SPAN:
-            raise ValueError(f"{NAME}: expected outside_span in {OUTSIDE_SPAN}, got {self.outside_span!r}.")
+            raise ValueError(f"{NAME}: expected outside_span to be one of {OUTSIDE_SPAN}, got {self.outside_span!r}.")
         for name in ("ridge", "sampling_rate"):
             value = getattr(self, name)
             if value is not None and not (_is_number(value) and 0 < value < np.inf):
-                raise ValueError(f"{NAME}: expected {name} None or a positive number, got {value!r}.")
+                raise ValueError(f"{NAME}: expected {name} to be None or a positive number, got {value!r}.")
         if (self.ridge is not None) != (self.outside_span == "ridge"):
             raise ValueError(
-                f"{NAME}: expected a ridge with outside_span='ridge', and only then, got ridge={self.ridge!r} and "
+                f"{NAME}: ridge must be set if, and only if, outside_span='ridge', got ridge={self.ridge!r} and "
                 f"outside_span={self.outside_span!r}; set both, or neither."
             )
         initial = self.n_initial
         if isinstance(initial, bool) or not isinstance(initial, int | np.integer) or initial < 0:
-            raise ValueError(f"{NAME}: expected n_initial a non-negative integer, got {initial!r}.")
+            raise ValueError(f"{NAME}: expected n_initial to be a non-negative integer, got {initial!r}.")
         rate = theory_rate(n, self.epsilon) if self.sampling_rate is None else float(self.sampling_rate)
         return Rule(float(self.epsilon), rate, self.outside_span != "project", float(self.ridge or 0.0), int(initial))
 

@@ -131,9 +131,9 @@ class PermutationImportanceSelector(RankedSelector):
         check_choice(name, "scoring", self.scoring, SCORINGS)
         share = self.test_size
         if isinstance(share, bool) or not isinstance(share, float | np.floating) or not 0 < share < 1:
-            raise ValueError(f"{name}: expected test_size between 0 and 1, a share of the rows, got {share!r}.")
+            raise ValueError(f"{name}: expected test_size to be between 0 and 1, a share of the rows, got {share!r}.")
         if is_numbers and self.scoring != "score":
-            raise ValueError(f"{name}: expected scoring 'score' for numbers, got {self.scoring!r}; leave it out.")
+            raise ValueError(f"{name}: a numeric target needs scoring='score', got {self.scoring!r}; leave it out.")
 
     def _split(self, rows: RankedRows, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the rows to train on, and those held out, both increasing."""
@@ -147,25 +147,25 @@ class PermutationImportanceSelector(RankedSelector):
         train = np.setdiff1d(np.arange(rows.y.size), held_out)
         if len(held_out) < 2:
             raise ValueError(
-                f"PermutationImportanceSelector: expected at least two rows held out, got {len(held_out)} of "
+                f"PermutationImportanceSelector: expected at least two held-out rows, got {len(held_out)} of "
                 f"n_samples = {rows.y.size}; fit it on more rows."
             )
         return train, np.sort(np.array(held_out, dtype=np.int64))
 
 
 def _r2(predicted: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return R^2 of predictions, shape (m, n); of a target that is all equal minus the squared error."""
+    """Return R^2 of predictions, shape (m, n); for a constant target minus the squared error."""
     variation = float(((y - y.mean()) ** 2).sum())
     return 1 - ((predicted - y) ** 2).sum(axis=1) / (variation or 1.0)
 
 
 def _accuracy(sums: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the share of right decisions by sums of the shares of classes, shape (m, n, n_classes)."""
+    """Return the accuracy of decisions by the sums of class shares, shape (m, n, n_classes)."""
     decided = np.argmax(np.round(sums, 9), axis=2)  # of equal shares the first class, however sums were rounded
     return np.asarray((decided == labels).mean(axis=1))
 
 
 def _log_likelihood(shares: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the mean log likelihood of shares of classes, shape (m, n, n_classes), as scikit-learn's `log_loss`."""
+    """Return the mean log likelihood of class shares, shape (m, n, n_classes), as in scikit-learn's `log_loss`."""
     likelihood = shares[:, np.arange(labels.size), labels]
     return np.log(np.maximum(likelihood, np.finfo(np.float64).eps)).mean(axis=1)

@@ -81,13 +81,13 @@ class RandomlyPivotedQRSelector(BaseSelector):
         """
         check_budget(rank, eps)
         if not 0 < tail_share <= 1:
-            raise ValueError(f"budget: expected tail_share in (0, 1], got {tail_share}.")
+            raise ValueError(f"budget: expected tail_share to be in (0, 1], got {tail_share}.")
         return math.ceil(rank / eps + rank * math.log(1 / (eps * tail_share)))
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r, block = checked_count(self, view.n_features), self.block_size
         if isinstance(block, bool) or not isinstance(block, int | np.integer) or block < 1:
-            raise ValueError(f"RandomlyPivotedQRSelector: expected block_size a positive integer, got {block!r}.")
+            raise ValueError(f"RandomlyPivotedQRSelector: expected block_size to be a positive integer, got {block!r}.")
         X = view.shared("prepared columns", lambda: prepared_columns(view.X))
         chosen = randomly_pivoted_columns(X, r, int(block), rng)
         if chosen.size == 0:

@@ -39,7 +39,7 @@ class RankTestSelector(RankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        H, or the absolute correlation; 0 of constant columns.
+        H, or the absolute correlation; 0 for constant columns.
     p_values_ : ndarray of shape (n_features,)
         By the chi-squared or the t distribution, which need some five rows a class.
     ranking_ : ndarray of shape (n_features,), int64

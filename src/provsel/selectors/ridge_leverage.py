@@ -123,7 +123,7 @@ class RidgeLeverageSelector(BaseSelector):
         return Selection(*sample_with_replacement(scores / scores.sum(), r, rng), attributes)
 
     def _scores(self, view: TrainingView, r: int) -> tuple[NDArray[np.float64], float]:
-        """Return all scores and the ridge: by the Gram matrix where that tells the largest apart as `TIED` says."""
+        """Return all scores and the ridge, by the Gram matrix if it separates the largest scores within `TIED`."""
         ridge = None if self.ridge is None else float(self.ridge)
         if scale_exponent(view.X) == 0:
             scores, used, error = scores_by_gram_matrix(view.X, ridge, view.gram)
@@ -142,8 +142,10 @@ class RidgeLeverageSelector(BaseSelector):
         number = isinstance(ridge, int | float | np.number) and not isinstance(ridge, bool)
         if ridge is not None and not (number and 0 < ridge < np.inf):
             raise ValueError(
-                f"RidgeLeverageSelector: expected ridge None or a positive, finite number, got {ridge!r}; "
+                f"RidgeLeverageSelector: expected ridge to be None or a positive, finite number, got {ridge!r}; "
                 f"for no ridge use LeverageScoreSelector."
             )
         if self.strategy not in STRATEGIES:
-            raise ValueError(f"RidgeLeverageSelector: expected strategy in {STRATEGIES}, got {self.strategy!r}.")
+            raise ValueError(
+                f"RidgeLeverageSelector: expected strategy to be one of {STRATEGIES}, got {self.strategy!r}."
+            )

@@ -82,7 +82,7 @@ class RRQRSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         if self.completion not in COMPLETIONS:
-            raise ValueError(f"RRQRSelector: expected completion in {COMPLETIONS}, got {self.completion!r}.")
+            raise ValueError(f"RRQRSelector: expected completion to be one of {COMPLETIONS}, got {self.completion!r}.")
         state = shared_pivots(view, r)
         pivots = state.pivots[:r]
         if pivots.size == 0:

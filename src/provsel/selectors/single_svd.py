@@ -75,7 +75,7 @@ class SingleSVDSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         if self.form not in FORMS:
-            raise ValueError(f"SingleSVDSelector: expected form in {FORMS}, got {self.form!r}.")
+            raise ValueError(f"SingleSVDSelector: expected form to be one of {FORMS}, got {self.form!r}.")
         basis = leading_basis(self, view, r)
         tail = tail_of(view, basis) if self.form == "residual" else IdentityTail(basis.V)
         return completed(view, single_svd_columns(basis.V, tail), r, rank_tolerance=basis.tolerance)

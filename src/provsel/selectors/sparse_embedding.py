@@ -78,9 +78,9 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Documen
         X = validated(self, X, accept_sparse=FORMS)
         m = self.n_components
         if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
-            raise ValueError(f"SparseEmbedding: expected n_components a positive integer, got {m!r}.")
+            raise ValueError(f"SparseEmbedding: expected n_components to be a positive integer, got {m!r}.")
         if not isinstance(self.signed, bool | np.bool_):
-            raise ValueError(f"SparseEmbedding: expected signed True or False, got {self.signed!r}.")
+            raise ValueError(f"SparseEmbedding: expected signed to be True or False, got {self.signed!r}.")
         self.buckets_, self.signs_ = random_buckets(X.shape[1], int(m), as_generator(self.random_state))
         if not self.signed:
             self.signs_ = np.ones_like(self.signs_)

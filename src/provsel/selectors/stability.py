@@ -158,21 +158,23 @@ class StabilitySelector(RankedSelector):
         name = "StabilitySelector"
         check_positive(name, threshold=self.threshold, expected_false=self.expected_false)
         if not 0.5 < self.threshold <= 1:
-            raise ValueError(f"{name}: expected threshold above 0.5 and at most 1, got {self.threshold!r}.")
+            raise ValueError(f"{name}: expected threshold to be above 0.5 and at most 1, got {self.threshold!r}.")
         check_integer(name, "n_pairs", self.n_pairs, minimum=1)
         own = isinstance(self.selector, BaseSelector)
         if self.selector is not None and not (own and "n_features_to_select" in self.selector.get_params(deep=False)):
             raise ValueError(
                 f"{name}: expected selector None, or a provsel selector with n_features_to_select, got "
-                f"{self.selector!r:.80}; a method that chooses its number itself goes into AtSize first."
+                f"{self.selector!r:.80}; wrap a method that chooses its own number in AtSize first."
             )
         if n_samples < 4:
-            raise ValueError(f"{name}: expected at least four rows, to halve them, got n_samples = {n_samples}.")
+            raise ValueError(
+                f"{name}: expected at least four rows, because they are split into halves, got n_samples = {n_samples}."
+            )
 
     def _first_of_selector(
         self, rows: RankedRows, halves: NDArray[np.int64], q: int, rng: np.random.Generator
     ) -> list[NDArray[np.int64]]:
-        """Return what a copy of the selector keeps on each half."""
+        """Return the features that a copy of the selector keeps on each half."""
         settings: dict[str, Any] = {"n_features_to_select": q}
         parameters = self.selector.get_params()
         if "task" in parameters:  # the rows of a half alone may look different

@@ -199,15 +199,15 @@ class _Round:
     Attributes
     ----------
     features : ndarray of shape (m,), int64
-        What it was trained on, increasing.
+        The features it was trained on, increasing.
     importances : ndarray of shape (m,)
         abs(w), or the norm of w over the binary problems.
     columns : RemainingColumns or ndarray or CSR of shape (n, m), or None
-        Of these features, for the next round, which is the only one to need them: freed then.
+        Gram matrix of these features, needed only by the next round and then freed.
     n_iter : int
         LIBSVM's iterations, see `n_iter_`.
     gradient : float
-        What conjugate gradients left of it, see `NEAR`; 0 with others.
+        Relative gradient left by conjugate gradients, see `NEAR`; 0 with other solvers.
     """
 
     features: NDArray[np.int64]
@@ -224,7 +224,7 @@ class _Trainer:
     Attributes
     ----------
     target : ndarray of shape (n_samples,)
-        Class numbers, int64, or what ridge regression predicts, float64.
+        Class numbers, int64, or the target of ridge regression, float64.
     solver : {"libsvm", "liblinear", "liblinear_primal", "ridge"}
     """
 
@@ -263,14 +263,14 @@ class _Trainer:
         return sparse.csr_matrix(self.view.X, dtype=np.float64)
 
     def _liblinear(self, columns: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Return w of each binary problem, shape (n_problems, m), and what else the round tells: no iterations here."""
+        """Return w of each binary problem, shape (n_problems, m), and other results of a round: no iterations here."""
         if self.solver == "liblinear_primal":
             svm = LinearSVC(dual=False, fit_intercept=False, C=self.C, tol=self.tol)
             return svm.fit(columns, self.target).coef_, {}
         return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.target).coef_, {}
 
     def _ridge(self, columns: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """As `_liblinear`, of the one problem of regression, and the gradient that is left."""
+        """Like `_liblinear`, for the single problem of regression, with the remaining gradient."""
         n_samples, n_features = columns.shape
         is_sparse = sparse.issparse(columns) and n_samples * n_features > DENSE_ENTRIES
         if sparse.issparse(columns) and not is_sparse:
@@ -289,9 +289,9 @@ class _Trainer:
         return model.coef_[None, :], {"n_iter": 1, "gradient": gradient}
 
     def _libsvm(self, columns: RemainingColumns) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """As `_liblinear`, and the most iterations.
+        """Like `_liblinear`, with the largest number of iterations.
 
-        Of each pair of classes i < j, the dual variables stand in row j - 1 for i, row i for j.
+        For each pair of classes i < j, the dual variables are in row j - 1 for i, and in row i for j.
         """
         svm = fit_gram(columns.gram, self.target, C=self.C, tol=self.tol, max_iter=self.max_iter)
         owner = self.target[svm.support]
@@ -305,24 +305,26 @@ class _Trainer:
 def _checked_options(
     selector: SVMRFESelector, n_samples: int, n_features: int, *, is_ridge: bool
 ) -> tuple[int | float, float, str, float]:
-    """Return step, C, solver and tol as Python numbers, "auto" and None decided, or raise."""
+    """Return step, C, solver and tol as Python values, with "auto" and None resolved, or raise."""
     name, step, C, solver, tol = type(selector).__name__, selector.step, selector.C, selector.solver, selector.tol
     whole = isinstance(step, Integral) and not isinstance(step, bool) and step >= 1
     part = isinstance(step, Real) and not isinstance(step, Integral) and 0 < float(step) < 1
     if not (whole or part):
         raise ValueError(
-            f"{name}: expected step an integer >= 1, the features to drop a round, or a fraction in (0, 1) of the "
+            f"{name}: expected step to be an integer >= 1, the number of features dropped in each round, or a "
+            f"fraction in (0, 1) of "
+            f"the "
             f"remaining features, got {step!r}."
         )
     if not _is_positive(C):
-        raise ValueError(f"{name}: expected C positive and finite, got {C!r}.")
+        raise ValueError(f"{name}: expected C to be positive and finite, got {C!r}.")
     if solver not in SOLVERS:
-        raise ValueError(f"{name}: expected solver in {SOLVERS}, got {solver!r}.")
+        raise ValueError(f"{name}: expected solver to be one of {SOLVERS}, got {solver!r}.")
     if solver != "auto" and (solver == "ridge") != is_ridge:
         allowed = "'auto' or 'ridge' for numbers" if is_ridge else "other than 'ridge' for classes"
         raise ValueError(f"{name}: expected solver {allowed}, got {solver!r}; change solver or task.")
     if tol is not None and not _is_positive(tol):
-        raise ValueError(f"{name}: expected tol None or positive and finite, got {tol!r}.")
+        raise ValueError(f"{name}: expected tol to be None or positive and finite, got {tol!r}.")
     if solver == "auto":
         primal = n_samples > max(PRIMAL_ROWS, PRIMAL_RATIO * n_features)
         solver = "libsvm" if n_samples <= GRAM_ROWS else "liblinear_primal" if primal else "liblinear"

@@ -36,7 +36,7 @@ def checked_chunks(name: str, chunks: Any, n_features: int | None = None) -> Ite
     for number, chunk in enumerate(chunks):
         where = f"{name}: chunk {number}"
         if not isinstance(chunk, tuple | list) or len(chunk) != 2:
-            raise ValueError(f"{where}: expected (X_chunk, y_chunk or None), got {type(chunk).__name__}; give pairs.")
+            raise ValueError(f"{where}: expected (X_chunk, y_chunk or None), got {type(chunk).__name__}; yield pairs.")
         X = checked_rows(where, chunk[0], n_features, start)
         n_features = X.shape[1]
         if X.shape[0]:
@@ -45,7 +45,8 @@ def checked_chunks(name: str, chunks: Any, n_features: int | None = None) -> Ite
             for expected, got in zip(first, kinds, strict=True):
                 if start and got != expected:
                     raise ValueError(
-                        f"{where}: expected {expected} as in the chunks before, got {got}; make all chunks alike."
+                        f"{where}: expected {expected} as in the chunks before, got {got}; give all chunks the same "
+                        f"form."
                     )
             first = kinds
             yield X, y
@@ -84,20 +85,20 @@ def checked_labels(where: str, labels: Any, n: int, start: int) -> NDArray[Any]:
     y = np.asarray(labels)
     if y.shape != (n,):
         raise ValueError(
-            f"{where}: expected one label for each of its {n} rows, got labels of shape {y.shape}; pass those of these "
-            f"rows."
+            f"{where}: expected one label for each of its {n} rows, got labels of shape {y.shape}; pass the labels "
+            f"of these rows."
         )
     refuse_unlabelled(where, y, start)
     return y
 
 
 def refuse_not_finite(where: str, X: Any, start: int) -> None:
-    """Raise where rows hold NaN or infinity."""
+    """Raise if rows hold NaN or infinity."""
     _refuse(where, rows_not_finite(X), start, "finite numbers", "NaN or infinity")
 
 
 def refuse_unlabelled(where: str, y: NDArray[Any], start: int) -> None:
-    """Raise where rows have no label."""
+    """Raise if rows have no label."""
     if y.dtype.kind == "O":
         missing = np.flatnonzero([label is None or label != label for label in y])
     else:

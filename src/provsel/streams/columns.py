@@ -116,7 +116,7 @@ def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> Col
     )
     if start > columns.shape[1]:
         raise ValueError(
-            f"{NAME}: expected start up to the number of columns, d = {columns.shape[1]}, got {start}; "
+            f"{NAME}: expected start to be at most the number of columns, d = {columns.shape[1]}, got {start}; "
             f"pass the n_seen_ of a stream of this source."
         )
     return ColumnBlocks(columns, int(block_size), int(start))

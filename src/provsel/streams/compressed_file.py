@@ -62,7 +62,8 @@ class CompressedFile:
         if not rows.schema.equals(self._writer.schema):
             expected, got = ({str(f.type) for f in schema} for schema in (self._writer.schema, rows.schema))
             raise ValueError(
-                f"{self._name}: expected rows and labels of the first types, {', '.join(sorted(expected))}, "
+                f"{self._name}: expected rows and labels of the same types as in the first chunk, "
+                f"{', '.join(sorted(expected))}, "
                 f"got {', '.join(sorted(got))} from row {self.n_rows} on; convert them."
             )
         with self._room():
@@ -88,13 +89,13 @@ class CompressedFile:
             return pa.array(y)
         except (pa.ArrowException, ValueError, TypeError) as error:
             raise ValueError(
-                f"{self._name}: expected labels all numbers, all strings or all booleans, got {error} from row "
+                f"{self._name}: expected labels to be all numbers, all strings or all booleans, got {error} from row "
                 f"{self.n_rows} on; convert them to one type."
             ) from error
 
     @contextmanager
     def _room(self) -> Iterator[None]:
-        """Say what was written and what is missing where the disk, a quota or a limit of the process is exhausted."""
+        """Explain what was written and what is missing if the disk, a quota or a process limit is exhausted."""
         try:
             yield
         except OSError as error:
@@ -120,7 +121,7 @@ class CompressedFile:
 
 
 def _bytes(kind: Any) -> float:
-    """Return the bytes of a value, of a string by guess."""
+    """Return the bytes of a value; estimated for a string."""
     try:
         return float(kind.bit_width / 8)
     except ValueError:
@@ -149,9 +150,9 @@ def compressed_file(name: str, path: Any, n_samples: int | None, about: dict[str
     """
     target = Path(path)
     if target.suffix.lower() != ".parquet":
-        raise ValueError(f"{name}: expected a path that ends with .parquet, got {str(path)!r}; name the file so.")
+        raise ValueError(f"{name}: expected a path that ends with .parquet, got {str(path)!r}; rename the file.")
     if target.is_dir():
-        raise ValueError(f"{name}: expected the path of a file, got the folder {target}; add a name.")
+        raise ValueError(f"{name}: expected the path of a file, got the folder {target}; add a file name.")
     with replacing(target) as temporary, pa.OSFile(str(temporary), "wb") as sink:
         file = CompressedFile(name, target, sink, n_samples, about)
         try:

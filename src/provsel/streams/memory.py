@@ -48,7 +48,7 @@ def memory_limit() -> int:
 
 
 def check_memory(subject: str, needed: int, what: str) -> None:
-    """Raise where `what` needs more bytes than the limit, before anything asks for them.
+    """Raise if `what` needs more bytes than the limit, before anything asks for them.
 
     Raises
     ------
@@ -57,8 +57,8 @@ def check_memory(subject: str, needed: int, what: str) -> None:
     """
     if needed > (limit := memory_limit()):
         raise MemoryLimitError(
-            f"{subject}: expected contents that take at most {limit / 1e9:,.1f} GB of memory, got {what}, which take "
-            f"{needed / 1e9:,.1f} GB; make them smaller, or allow more by {LIMIT}={math.ceil(needed / 1e9)}."
+            f"{subject}: expected contents of at most {limit / 1e9:,.1f} GB of memory, got {what}, which need "
+            f"{needed / 1e9:,.1f} GB; make the file smaller, or allow more by {LIMIT}={math.ceil(needed / 1e9)}."
         )
 
 
@@ -75,6 +75,6 @@ def within_memory(subject: str) -> Iterator[None]:
         yield
     except MemoryError as error:
         raise MemoryLimitError(
-            f"{subject}: expected contents that fit into the memory that is free, got {error!r:.200}; make them "
-            f"smaller, or free some. What is refused from the start is set by {LIMIT}."
+            f"{subject}: expected contents that fit into free memory, got {error!r:.200}; make the file smaller, or "
+            f"free memory. {LIMIT} sets the size above which files are refused."
         ) from error

@@ -50,7 +50,7 @@ def npz_headers(path: Path) -> Headers:
         for info in members:
             ratio = _SMALLEST.get(info.compress_type)
             if ratio is None or info.file_size > ratio * info.compress_size:
-                raise ValueError(f"{info.file_size} bytes in {info.filename!r:.80}, packed in {info.compress_size}")
+                raise ValueError(f"{info.file_size} bytes in {info.filename!r:.80}, compressed to {info.compress_size}")
             with archive.open(info) as member:
                 shape, dtype = _header(member)
             claimed = math.prod(shape) * int(dtype.itemsize)
@@ -86,12 +86,12 @@ def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
     form = arrays["format"].item() if "format" in arrays else "csr"
     form = form.decode("latin-1") if isinstance(form, bytes) else str(form)
     if form not in ("csr", "csc"):
-        raise ValueError(f"a matrix in {form.upper():.20} form, where CSR and CSC are read")
+        raise ValueError(f"a matrix in {form.upper():.20} form, which is neither CSR nor CSC")
     data, shape = arrays["data"], arrays["shape"]
     if data.dtype.kind not in "biuf":
-        raise ValueError(f"data of {data.dtype}, where real numbers are right")
+        raise ValueError(f"data of {data.dtype}, which are not real numbers")
     if shape.ndim != 1 or shape.dtype.kind not in "iu":
-        raise ValueError(f"a shape of {shape.dtype} and shape {shape.shape}, where two whole numbers are right")
+        raise ValueError(f"a shape of {shape.dtype} and shape {shape.shape}, which are not two integers")
     size = tuple(shape.tolist())
     # SciPy has neither half precision, nor another order of bytes, nor indices of other kinds
     data = data.astype(np.float64 if data.dtype == np.float16 else data.dtype.newbyteorder("="), copy=False)
@@ -113,10 +113,10 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _header(member: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return shape and type of the array that a .npy file begins to describe."""
+    """Return shape and type of an array from the header of its .npy file."""
     read_header = _HEADERS.get(np.lib.format.read_magic(member))
     if read_header is None:
-        raise ValueError("an array in a format that NumPy writes for records only")
+        raise ValueError("an array in a format that NumPy uses only for records")
     shape, _, dtype = read_header(member)
     if dtype.hasobject:
         raise ValueError("an array of Python objects, which only a pickle can hold")

@@ -30,8 +30,8 @@ class ParquetRows(RowSource):
         file, self._names, self._type = self._opened()
         if label is not None and label not in file.schema_arrow.names:
             raise ValueError(
-                f"{ROWS}: {path}: expected a column {label!r} of labels, got none of that name; "
-                f"pass the name of the column as y."
+                f"{ROWS}: {path}: expected a column {label!r} of labels, which is missing; pass the name of the "
+                f"label column as y."
             )
         self.n_samples, self.n_features = file.metadata.num_rows, len(self._names)
 
@@ -123,9 +123,10 @@ def table_values(subject: str, path: Path, table: Any, names: list[str], dtype: 
 
 
 def check_rows(subject: str, path: Path, stated: int, n_read: int) -> None:
-    """Raise where a Parquet file has another number of rows than its footer states: Arrow would leave it at that."""
+    """Raise if a Parquet file has another number of rows than its footer states: Arrow would leave it at that."""
     if stated != n_read:
         raise ValueError(
-            f"{subject}: {path}: expected {stated} rows as its footer states, got {n_read}; the file is damaged: write "
+            f"{subject}: {path}: expected {stated} rows, the number in its footer, got {n_read}; the file is "
+            f"damaged: write "
             "it again."
         )

@@ -136,10 +136,10 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
             f"{NAME}: expected rows of n_features = {n_features} values, got {rows.n_features}; check the source."
         )
     if y is not None and isinstance(rows, SvmlightRows):
-        raise ValueError(f"{NAME}: expected no y for an svmlight file, which has its labels, got one; leave it out.")
+        raise ValueError(f"{NAME}: an svmlight file contains its labels, so that y must be None; leave y out.")
     if label is not None and not str(source).lower().endswith(PARQUET):
         raise ValueError(
-            f"{NAME}: expected y an array, or a column of a .parquet file, got {label!r}; pass the labels."
+            f"{NAME}: expected y to be an array, or a column of a .parquet file, got {label!r}; pass the labels."
         )
     labels = None if y is None or label is not None else np.asarray(y)
     if labels is not None and labels.shape != (rows.n_samples,):

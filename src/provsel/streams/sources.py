@@ -54,7 +54,7 @@ def source_of(
         for ending, make in files.items():
             if path.name.lower().endswith(ending):
                 if not path.is_file():
-                    raise FileNotFoundError(f"{subject}: expected a file, got {path}, which is none; check the path.")
+                    raise FileNotFoundError(f"{subject}: there is no file {path}; check the path.")
                 return make(path)
     elif sparse.issparse(source):
         return matrix(source)
@@ -91,7 +91,7 @@ def checked_form(subject: str, name: str, matrix: Any, form: str, lines: str) ->
     """Return a sparse matrix of real numbers in `form`, "csr" or "csc", whose rows or columns are its `lines`."""
     if matrix.format != form:
         raise ValueError(
-            f"{subject}: expected {name} in {form.upper()} form, whose {lines} can be read one by one, got "
+            f"{subject}: expected {name} to be in {form.upper()} form, whose {lines} can be read one by one, got "
             f"{matrix.format.upper()}; convert it with .to{form}()."
         )
     checked_shape(subject, name, matrix)
@@ -121,7 +121,9 @@ def kept_type(dtype: np.dtype[Any]) -> type[np.floating]:
 
 def damaged(subject: str, path: Path, expected: str, error: Exception) -> ValueError:
     """Return the error for a file that cannot be read."""
-    return ValueError(f"{subject}: {path}: expected {expected}, got {error!r:.300} on reading; write it again.")
+    return ValueError(
+        f"{subject}: {path}: expected {expected}, got {error!r:.300} while reading; write the file again."
+    )
 
 
 @contextmanager
@@ -139,5 +141,5 @@ def needing_pyarrow(subject: str) -> Iterator[None]:
         if (error.name or "").split(".")[0] != "pyarrow":
             raise
         raise ImportError(
-            f"{subject}: expected the package pyarrow for a Parquet file, got none; pip install pyarrow."
+            f"{subject}: a Parquet file needs the package pyarrow, which is not installed; pip install pyarrow."
         ) from error

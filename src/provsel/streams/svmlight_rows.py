@@ -49,8 +49,8 @@ class SvmlightRows(RowSource):
             yield X, y
         if self.n_samples not in (None, start):
             raise ValueError(
-                f"{NAME}: {self._path}: expected {self.n_samples} rows as on the first pass, got {start}; "
-                f"leave the file as it is until all is read."
+                f"{NAME}: {self._path}: expected {self.n_samples} rows as on the first pass, got {start}; leave the "
+                f"file unchanged until it is read."
             )
 
     def _scan(self) -> int:
@@ -60,7 +60,7 @@ class SvmlightRows(RowSource):
             if X.nnz:
                 lowest, highest = min(lowest, int(X.indices.min())), max(highest, int(X.indices.max()))
         if n == 0:
-            raise ValueError(f"{NAME}: {self._path}: expected at least one row, got none; write it again.")
+            raise ValueError(f"{NAME}: {self._path}: expected at least one row, got none; write the file again.")
         self.n_samples = n
         self._zero_based = lowest == 0 if self._given is None else self._given
         return highest + self._zero_based
@@ -80,7 +80,7 @@ class SvmlightRows(RowSource):
                 yield joined(parts, n_features)
 
     def _next(self, rows: Iterator[bytes], most: int, start: int) -> list[bytes]:
-        """Return the next lines, at most `most`, the last of which reaches `_TOGETHER` bytes; none at the end."""
+        """Return the next lines, at most `most` and about `_TOGETHER` bytes; none at the end."""
         lines, size = [], 0
         try:
             for line in islice(rows, most):
@@ -93,7 +93,7 @@ class SvmlightRows(RowSource):
         return lines
 
     def _numbers(self, lines: list[bytes], start: int, zero_based: bool, n_features: int | None) -> Rows:
-        """Return what stands in the lines from row `start` on, or raise for the first that is wrong."""
+        """Return the content of the lines from row `start` on, or raise for the first invalid one."""
         try:
             return parsed(lines, zero_based=zero_based, n_features=n_features)
         except DAMAGED as error:
@@ -102,8 +102,9 @@ class SvmlightRows(RowSource):
             label = line.split(None, 1)[0]
             if b"," in label and b":" not in label:
                 raise ValueError(
-                    f"{NAME}: {self._path}: expected one label a row, got {label.decode(errors='replace')!r:.80} in "
-                    f"row {number}; several labels a row are not read: write one."
+                    f"{NAME}: {self._path}: expected one label in each row, got "
+                    f"{label.decode(errors='replace')!r:.80} in "
+                    f"row {number}; rows with several labels cannot be read: write one."
                 )
             try:
                 parsed([line], zero_based=zero_based, n_features=n_features)
@@ -146,7 +147,7 @@ def query_ids(path: Path) -> NDArray[np.int64] | None:
 
 
 def _rows(file: Any) -> Iterator[bytes]:
-    """Yield the lines that are rows, no comments."""
+    """Yield the lines with rows, without comments."""
     while line := file.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of more than {MAX_LINE} bytes")

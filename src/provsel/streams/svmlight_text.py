@@ -75,9 +75,9 @@ def joined(parts: Sequence[Rows], n_features: int | None = None) -> tuple[sparse
 
 
 def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> Rows | None:
-    """Return the rows, or None unless all is as `dump_svmlight_file` writes it.
+    """Return the rows, or None unless the text has the form that `dump_svmlight_file` writes.
 
-    A + before labels and spaces at the end of lines, which many files have, may stand there too.
+    A + before labels and spaces at the end of lines, which many files have, are also accepted.
     """
     text = b"\n".join([line.rstrip() for line in lines]) + b"\n"
     if b"+" in text and b"+-" not in text:
@@ -110,7 +110,7 @@ def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> 
 
 
 def _is_plain(text: bytes) -> bool:
-    """Tell whether lines are nothing but numbers in their places, which the reader of numbers does not check."""
+    """Return whether lines contain only numbers in the right places, which the number reader does not check."""
     if not _ROWS.fullmatch(text.translate(None, b"0123456789")):
         return False
     # no sign but in these pairs, and but for them a digit between any two other characters

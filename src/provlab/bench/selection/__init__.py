@@ -1,1 +1,1 @@
-"""Which features of a table: the procedure of `select`, its result, and the sentences that say it."""
+"""Which features of a table to keep: the procedure of `select`, its result, and its sentences."""

@@ -1,4 +1,4 @@
-"""The sentences and tables of `select`: nothing is said beyond what the intervals carry."""
+"""The sentences and tables of `select`, which claim no more than the intervals support."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FREQUENT_SHOWN = 12
 
 
 def words_of(selected: Selected) -> Words:
-    """Return how numbers of a selection are written."""
+    """Return the format of the numbers of a selection."""
     measure = selected.measure
     decimals = 3
     if measure.is_percent:
@@ -44,19 +44,19 @@ def words_of(selected: Selected) -> Words:
 
 
 def all_columns(selected: Selected) -> str:
-    """Return what all columns are called."""
+    """Return the name for all columns."""
     n_columns = selected.problem.n_columns
     return "the only column" if n_columns == 1 else f"all {n_columns:,} columns"
 
 
 def guessing(selected: Selected, words: Words) -> str:
-    """Return what a guess for all rows costs."""
+    """Return the sentence about the error of guessing."""
     kind = "mean" if selected.problem.dataset.is_regression else "most frequent class"
     return f"guessing the {kind} {words.value(float(selected.values.guess.mean()))}"
 
 
 def feature_name(selected: Selected, name: str) -> str:
-    """Return a feature with the columns that are equal to it."""
+    """Return a feature with the columns that repeat it."""
     return visible_line(" = ".join([name, *selected.copies.get(name, [])]))
 
 
@@ -81,7 +81,7 @@ def answer(selected: Selected) -> list[str]:
 
 
 def _gain_seen(selected: Selected, words: Words, gain: CorrectedT) -> str:
-    """Return what gain over guessing these folds would show, or that there is none so large."""
+    """Return the smallest gain over guessing that these folds can detect, or that they can detect none."""
     detectable = gain.detectable(LEVEL / 2, _better_side(selected))
     least, largest = limits(selected.measure.name)
     perfect = max(least, 0.0) if selected.measure.sign > 0 else largest
@@ -95,7 +95,7 @@ def _better_side(selected: Selected) -> Side:
 
 
 def _keep(selected: Selected, words: Words) -> str:
-    """Return what to keep, and what it costs."""
+    """Return the sentence about the features to keep and their error."""
     error = words.estimate(selected.error)
     guess = guessing(selected, words)
     n_kept = len(selected.features)
@@ -110,7 +110,7 @@ def _keep(selected: Selected, words: Words) -> str:
 
 
 def _beside_all(selected: Selected, words: Words) -> str:
-    """Return whether the procedure can be told apart from all columns."""
+    """Return the sentence about the difference between the procedure and all columns."""
     values = selected.values
     if np.array_equal(values.procedure, values.of_all):
         return ""
@@ -123,7 +123,7 @@ def _beside_all(selected: Selected, words: Words) -> str:
 
 
 def _frequencies(selected: Selected) -> str:
-    """Return how often the features of the final set, and others, were selected on the outer folds."""
+    """Return the sentence about how often features were selected on the outer folds."""
     n_folds = len(selected.outer)
     counts = selected.frequency.loc[selected.features, "folds"]
     always = counts.index[counts == n_folds].tolist()
@@ -143,12 +143,12 @@ def _frequencies(selected: Selected) -> str:
 
 
 def _counted(selected: Selected, counts: pd.Series) -> str:
-    """Return features with the numbers of folds."""
+    """Return features with the numbers of folds that selected them."""
     return ", ".join([f"{feature_name(selected, str(name))} in {count or 'none'}" for name, count in counts.items()])
 
 
 def _nothing(selected: Selected, words: Words) -> str:
-    """Return that nothing can be told apart from guessing, or that some methods alone can."""
+    """Return the sentence that no method, or only some methods, can be told apart from guessing."""
     values = selected.values
     error = words.estimate(selected.error)
     guess = guessing(selected, words)
@@ -161,7 +161,7 @@ def _nothing(selected: Selected, words: Words) -> str:
 
 
 def _better_than_guessing(selected: Selected) -> list[str]:
-    """Return the methods, all columns among them, that are better than guessing, by Holm."""
+    """Return the methods, including all columns, that beat guessing after Holm's correction."""
     values = selected.values
     methods = selected.methods.values.copy()
     methods.insert(0, all_columns(selected), values.of_all)
@@ -176,7 +176,7 @@ def _better_than_guessing(selected: Selected) -> list[str]:
 
 
 def method_texts(selected: Selected) -> pd.DataFrame:
-    """Return the table of methods as texts, the best first."""
+    """Return the table of methods as strings, the best first."""
     words = words_of(selected)
     table, measure = selected.table, selected.measure
     losses = measure.sign * table[measure.name].iloc[:-2]
@@ -203,7 +203,7 @@ def _or_empty(value: float, form: str) -> str:
 
 
 def curve_texts(selected: Selected) -> pd.DataFrame:
-    """Return the measure against the number of columns as texts."""
+    """Return the measure by number of columns as strings."""
     words = words_of(selected)
     lines = {}
     for size, line in selected.curve.iterrows():
@@ -214,7 +214,7 @@ def curve_texts(selected: Selected) -> pd.DataFrame:
 
 
 def methods_caption(selected: Selected) -> str:
-    """Return what the numbers of the table of methods are."""
+    """Return the explanation of the numbers in the table of methods."""
     return (
         f"{selected.measure.label} is over {len(selected.outer)} folds, each method with its own number of columns, "
         f"chosen inside. difference: to {selected.best}; p for all pairs of methods together. to all: difference to "
@@ -223,7 +223,7 @@ def methods_caption(selected: Selected) -> str:
 
 
 def frequency_texts(selected: Selected) -> pd.DataFrame:
-    """Return in how many folds each column was selected, and whether it is in the final set, as texts."""
+    """Return in how many folds each column was selected, and whether it is in the final set, as strings."""
     frame = selected.frequency
     names = [feature_name(selected, str(name)) for name in frame.index]
     n_folds = len(selected.outer)
@@ -233,7 +233,7 @@ def frequency_texts(selected: Selected) -> pd.DataFrame:
 
 
 def how_computed(selected: Selected) -> list[str]:
-    """Return what the features and the error are of, the model, and notes."""
+    """Return the notes: which fits the features and the error come from, the model, and remarks."""
     notes = [_whole(selected), f"The model is {selected.problem.model!r}.", *selected.notes]
     return [visible_line(note) for note in notes]
 
@@ -250,7 +250,7 @@ def printed(selected: Selected) -> str:
 
 
 def _whole(selected: Selected) -> str:
-    """Return what the features and the error are of."""
+    """Return which fit the features and the error come from."""
     problem = selected.problem
     inside = "the method" if problem.is_fixed else "method and number"
     text = (
@@ -264,7 +264,7 @@ def _whole(selected: Selected) -> str:
 
 
 def _frequency_lines(selected: Selected) -> str:
-    """Return all features of the final set, and some that were selected on the outer folds only, by their folds."""
+    """Return the features of the final set, and some that only outer folds selected, by number of folds."""
     frame = selected.frequency
     final = frame.loc[frame["selected"], "folds"]
     others = frame.loc[~frame["selected"], "folds"]
@@ -277,7 +277,7 @@ def _frequency_lines(selected: Selected) -> str:
 
 
 def _by_count(selected: Selected, counts: pd.Series) -> list[str]:
-    """Return a line for each number of folds, with the features that were selected in so many."""
+    """Return a line for each number of folds, with the features that this many folds selected."""
     lines = []
     for count, features in counts.groupby(counts, sort=False):
         names = [feature_name(selected, str(name)) for name in features.index]

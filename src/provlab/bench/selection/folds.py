@@ -1,4 +1,4 @@
-"""The nested procedure of `select`: on some rows each method at each size, and the choice among these."""
+"""The nested procedure of `select`: measure each method at each size, and choose among them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Measure:
     scorer : callable, optional
         Called with a fitted model, rows and labels.
     classes : Classes, optional
-        What scorers that are no names of scikit-learn's see in place of y.
+        The labels that scorer objects see in place of y.
     """
 
     scoring: str
@@ -62,7 +62,7 @@ class Measure:
 
     @property
     def sign(self) -> float:
-        """1 of errors, -1 of scores: times this, less is better."""
+        """1 for errors, -1 for scores: multiplied by it, lower is better."""
         return -1.0 if self.scoring else 1.0
 
     @property
@@ -72,7 +72,7 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """Of a column or an axis that people see."""
+        """Heading of a column or an axis."""
         return "error (%)" if self.is_percent else self.name
 
     @property
@@ -93,28 +93,28 @@ class Measure:
 
 @dataclass(frozen=True)
 class Problem:
-    """All that a fold needs; nothing of it is changed.
+    """Everything that a fold needs; it is read-only.
 
     Attributes
     ----------
     dataset : Dataset
-        Its y and groups; columns that equal an earlier one are gone.
+        Source of y and groups, without repeated columns.
     values : DataFrame, ndarray or CSR of shape (n_samples, n_columns)
-        The table as `transformer` takes it.
+        The table in the form that `transformer` takes.
     transformer : transformer or None
         Unfitted.
     methods : tuple of Method
     sizes : tuple of int
-        Increasing; below the number of columns where there is a choice.
+        Increasing; below the number of columns if there is a choice.
     is_fixed : bool
-        Whether `sizes` is one number that the caller asked for: all columns are no candidate then.
+        Whether the caller asked for one number, so that all columns are not a candidate.
     model : estimator
         Unfitted.
     measure : Measure
     by_time : bool
-        Whether rows stand in the order of time.
+        Whether rows are ordered by time.
     gap : int
-        Rows in the order of time that are left out between training and test rows of inner folds.
+        Number of rows left out between training and test rows of inner folds in time.
     random_state : int
         Seed of all folds.
     """
@@ -152,11 +152,11 @@ class Measured(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n_methods, n_sizes + 1)
-        Of the measure; the last column is that of all columns. NaN of a method that failed.
+        Of the measure; the last column is that of all columns. NaN for a method that failed.
     of_all : float
         With all columns.
     guess : float
-        Of one guess for all rows: the most frequent class, or the mean.
+        Measure of guessing the most frequent class, or the mean, for all rows.
     columns : list of list of ndarray
         By method and size, in order of selection.
     seconds : ndarray of shape (n_methods,)
@@ -174,7 +174,7 @@ class Measured(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A method and a size, by their places; the last size is all columns."""
+    """A method and a size, by position; the last size means all columns."""
 
     method: int
     size: int
@@ -182,13 +182,13 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The procedure on the training rows of a fold, or on all rows, which test nothing.
+    """The procedure on the training rows of a fold, or on all rows without a test.
 
     Attributes
     ----------
     choice : Choice
     of_methods : list of Choice or None
-        The choice among the sizes of each method alone; None of one that failed.
+        The size chosen for each method separately; None for a method that failed.
     inner : ndarray of shape (n_inner_folds, n_methods, n_sizes + 1)
     tested : Measured or None
     n_train, n_test : int
@@ -206,7 +206,7 @@ class Outcome:
 
 
 def sizes_for(n_columns: int, n_features: int | None) -> tuple[int, ...]:
-    """Return the sizes that are tried on a table: the one that is asked for, or those of `LADDER` below all columns."""
+    """Return the sizes to try on a table: the requested one, or those of `LADDER` below the number of columns."""
     if n_features is not None:
         return (n_features,)
     return tuple(size for size in LADDER if size < n_columns)
@@ -215,7 +215,7 @@ def sizes_for(n_columns: int, n_features: int | None) -> tuple[int, ...]:
 def outcome(problem: Problem, rows: Fold, n_inner: int) -> Outcome:
     """Choose method and size by inner folds of the training rows, and measure everything on the test rows.
 
-    One BLAS thread: the number of threads must not show in results, and folds may run beside each other.
+    One BLAS thread: results must not depend on the number of threads, and folds may run in parallel.
     """
     train, test = rows
     unchecked = config_context(assume_finite=True, skip_parameter_validation=True)  # a third of the time of small fits
@@ -231,7 +231,7 @@ def outcome(problem: Problem, rows: Fold, n_inner: int) -> Outcome:
     choice = choose(problem, inner, every)
     if choice is None:
         texts = [f"{name}: {reason}" for name, reason in reasons.items()]
-        raise ValueError(f"select: expected a method that works on these rows, got none; {'; '.join(texts):.600}")
+        raise ValueError(f"select: no method works on these rows: {'; '.join(texts):.600}")
     return Outcome(
         choice=choice,
         of_methods=[choose(problem, inner, [method]) for method in every],
@@ -244,9 +244,9 @@ def outcome(problem: Problem, rows: Fold, n_inner: int) -> Outcome:
 
 
 def choose(problem: Problem, inner: Floats, methods: Sequence[int]) -> Choice | None:
-    """Return the smallest size within one standard error of the best mean of some methods, with the best method there.
+    """Return the smallest size within one standard error of the best mean, with the best method at that size.
 
-    None where all of them failed.
+    None if all of them failed.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def measured(problem: Problem, train: Rows, test: Rows) -> Measured:
     by_columns: dict[tuple[int, ...], float] = {}
 
     def value(columns: NDArray[np.int64]) -> float:
-        """Return the measure of the model on some columns of the table, computed once for methods that agree."""
+        """Return the measure of the model on some columns, computed once for all methods that select them."""
         key = tuple(np.sort(columns).tolist())
         if key not in by_columns:
             places = np.flatnonzero(np.isin(sources, columns))
@@ -312,9 +312,9 @@ def measured(problem: Problem, train: Rows, test: Rows) -> Measured:
 
 
 def guessed(problem: Problem, test: Rows) -> float:
-    """Return the measure on test rows of one guess for all rows: their most frequent class, or their mean.
+    """Return the measure of guessing the most frequent class, or the mean, of the test rows.
 
-    The training rows' own would be wrong on purpose: where groups are of one class, it is the class that is not tested.
+    Guessing from the training rows would always fail if each group has one class, which is then absent from training.
     """
     dummy = DummyRegressor() if problem.dataset.is_regression else DummyClassifier()
     y = problem.dataset.y
@@ -325,7 +325,7 @@ def guessed(problem: Problem, test: Rows) -> float:
 
 
 def n_folds(dataset: Dataset, wanted: int, by_time: bool) -> int:
-    """Return how many folds some rows have: as many as wanted, but no more than groups, or rows of a class."""
+    """Return the number of folds: the requested one, limited by the numbers of groups and of rows per class."""
     if by_time:
         return wanted
     if dataset.groups is not None:
@@ -334,7 +334,7 @@ def n_folds(dataset: Dataset, wanted: int, by_time: bool) -> int:
 
 
 def check_classes(dataset: Dataset) -> None:
-    """Refuse one class, and classes of too few rows.
+    """Raise for a single class, and for classes with too few rows.
 
     Raises
     ------
@@ -367,7 +367,7 @@ def outer_splits(problem: Problem, n_splits: int, repeats: int) -> Iterator[tupl
 
 
 def inner_splits(problem: Problem, rows: Rows, wanted: int) -> list[tuple[Rows, Rows]]:
-    """Return folds of some rows as numbers of rows of the table; those without rows of each class are left out.
+    """Return folds of the given rows as row numbers of the table, without folds that lack a class.
 
     Raises
     ------

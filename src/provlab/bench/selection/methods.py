@@ -1,4 +1,4 @@
-"""Methods of `select` by the names that `selector=NAME` has: their families, and which are fast on what table."""
+"""Methods of `select` by the names of `selector=NAME`, with their families and whether they are fast on a table."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ def chosen_methods(
     Parameters
     ----------
     methods : str, iterable of str, mapping or None
-        None are the default ones, "all" all fast ones, else names of `selector=NAME`, also as "a,b", or names of the
-        caller's own with their selectors.
+        None means the default methods, "all" all fast ones; else names as in `selector=NAME`, also as "a,b", or a
+        mapping of names to selectors.
     shape : (int, int)
         Rows and columns.
     is_regression : bool
     random_state : int
-        Of selectors that draw and have no seed.
+        Seed for random selectors without a seed.
 
     Raises
     ------
     ValueError
-        For a name that no selector has, one that cannot be asked for a number of features, and where none applies.
+        For an unknown name, a selector that takes no number of features, or if no method applies.
     """
     notes = []
     chosen = []
@@ -81,7 +81,7 @@ def chosen_methods(
             continue
         chosen.append(Method(method.name, method.family, _told(method.selector, is_regression, random_state)))
     if not chosen:
-        raise ValueError(f"select: expected a method that applies, got none: {'; '.join(notes)}.")
+        raise ValueError(f"select: no method applies to these data: {'; '.join(notes)}.")
     return chosen, notes
 
 
@@ -104,12 +104,12 @@ def _candidates(methods: str | Iterable[str] | Mapping[str, Any] | None) -> Iter
 
 
 def method_named(spelling: str) -> Method:
-    """Return the method of a file of conf/selector, unfitted, with the settings that it has here.
+    """Return the unfitted method of a file of conf/selector, with its settings for `select`.
 
     Raises
     ------
     ValueError
-        For a name that means no file, and a selector that is not asked for a number of features.
+        For an unknown name, and for a selector that takes no number of features.
     """
     from provlab.core.composition import part_config
     from provlab.project.components import build
@@ -123,8 +123,8 @@ def method_named(spelling: str) -> Method:
     config = {**part_config("selector", [f"selector={name}"]), **SETTINGS.get(name, {})}
     if "n_features_to_select" not in config:
         raise ValueError(
-            f"select: methods: expected selectors that are asked for a number of features, got {name}, which is not; "
-            f"choose at_size_lpsvm or at_size_l1_svm, or another one of provsel list selectors."
+            f"select: methods: expected selectors that take a number of features, got {name}, which does not; choose "
+            f"at_size_lpsvm or at_size_l1_svm, or another one of provsel list selectors."
         )
     if "version" in config:
         config["version"] = None  # the installed one: no key has it
@@ -141,7 +141,7 @@ def _check_selector(name: str, selector: Any) -> None:
 
 
 def _reason_against(method: Method, shape: tuple[int, int], *, is_regression: bool, named: bool) -> str:
-    """Return why a method does not apply to a table; "" where it does."""
+    """Return why a method does not apply to a table; "" if it does."""
     n_rows, n_columns = shape
     if is_regression and getattr(method.selector, "classes_only", False):
         return "it is for classes, and the target has numbers"
@@ -156,7 +156,7 @@ def _reason_against(method: Method, shape: tuple[int, int], *, is_regression: bo
 
 
 def _told(selector: Any, is_regression: bool, random_state: int) -> Any:
-    """Return a copy that knows the task, and has a seed where it draws and has none."""
+    """Return a copy that knows the task, with a seed if the method is random and has none."""
     from sklearn.base import clone
 
     prepared = clone(selector)

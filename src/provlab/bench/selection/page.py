@@ -23,7 +23,7 @@ MAX_LINES = 300
 
 
 def write_page(selected: Selected, folder: Path, files: Sequence[str]) -> Path:
-    """Write index.html and what it looks like into a folder that has the other files, and return it."""
+    """Write index.html and its style files into the folder of the other files, and return it."""
     method = selected.method
     frequencies = frequency_texts(selected)
     caption = "In how many folds each column was selected."
@@ -45,5 +45,5 @@ def write_page(selected: Selected, folder: Path, files: Sequence[str]) -> Path:
 
 
 def _lines(first: str, texts: pd.DataFrame) -> list[dict[str, str]]:
-    """Return a frame of texts as lines for a page, with its index as the first column."""
+    """Return a frame of strings as lines for a page, with its index as the first column."""
     return texts.rename_axis(first).reset_index().to_dict("records")

@@ -1,4 +1,4 @@
-"""The selection of `select` on all rows as a script by scikit-learn and provsel alone."""
+"""The selection of `select` on all rows as a script that uses only scikit-learn and provsel."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _is_of_steps(preparation: Any) -> bool:
 
 
 def _steps(preparation: Any, imports: set[str]) -> list[str]:
-    """Return what a table preparation does to numbers as calls, and add what they import."""
+    """Return the calls that prepare the numeric columns, and add their imports."""
     if preparation is None:
         return ["'passthrough'"]
     steps = []

@@ -75,38 +75,38 @@ def select(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Selected:
-    """Choose features of a table, the method and their number, and say what error to expect.
+    """Choose features of a table, with method and number, and estimate the error to expect.
 
     Inside each training fold, methods and numbers of features are compared by inner folds: the smallest number whose
     mean error is within one standard error of the best one is chosen, and the best method there. It is fitted to the
     training fold, and tested on the rows that were held out. So the error is that of the whole procedure. The features
     are those that the same procedure chooses on all rows.
 
-    Preparation, selection and model see training rows only. Columns of texts are chosen as a whole, and columns that
-    are equal as one.
+    Preparation, selection and model see training rows only. A text column is chosen as a whole, and equal columns count
+    as one.
 
     Parameters
     ----------
     X : DataFrame, array-like or sparse of shape (n_samples, n_columns)
-        Columns of texts and missing values may be there.
+        Text columns and missing values are allowed.
     y : array-like of shape (n_samples,)
-        Classes, as texts or numbers, or real numbers.
+        Classes, as strings or numbers, or real numbers.
     n_features_to_select : int, optional
         None chooses the number among 1, 2, 3, 5, 8, 12, 20, 30, 50, 100, 200 and all.
     methods : str, sequence of str or mapping, optional
-        Names as of `selector=NAME`, also as "f_test,mrmr"; "all" for all fast ones, by default eight of different
+        Names as in `selector=NAME`, also as "f_test,mrmr"; "all" for all fast ones; by default eight from different
         families. Or a mapping of names to unfitted selectors with `n_features_to_select`.
     scoring : str, callable or mapping, optional
-        In place of the error in percent, or of the root mean squared error of numbers: a scorer of scikit-learn by
-        name, one of `make_scorer`, or a function of (model, X, y), where greater is better and X are the rows that the
-        model takes. A mapping gives it a name.
+        Replaces the error in percent, or the root mean squared error for numbers: a scorer of scikit-learn by
+        name, one of `make_scorer`, or a function of (model, X, y), where greater is better and X holds the model's
+        input rows. A mapping gives it a name.
     cv : int, splitter or iterable of (training rows, test rows), optional
-        The outer folds, as scikit-learn takes them, in place of `n_splits` and `repeats`. Inner folds stay: classes in
-        equal shares and groups whole, or in the order of the rows, with its gap, for `TimeSeriesSplit`.
+        The outer folds in a form that scikit-learn accepts, in place of `n_splits` and `repeats`. Inner folds are not
+        affected: stratified with whole groups, or, for `TimeSeriesSplit`, in row order with its gap.
     groups : array-like of shape (n_samples,), optional
         Rows of one group, such as a patient, are never in training and test rows at once.
     time : array-like of shape (n_samples,), optional
-        Numbers or dates: rows are tested after all rows that they are trained on.
+        Numbers or dates: rows are tested only after all their training rows.
     task : {"auto", "classification", "regression"}, default="auto"
     model : str or estimator, optional
         A file of conf/model, or an unfitted estimator. By default a linear SVM for classes, and ridge regression for
@@ -114,13 +114,13 @@ def select(
     preparation : str, transformer or None, default="standardise"
         A file of conf/preparation, or an unfitted transformer that keeps each column, or None.
     n_splits : int, optional
-        Outer folds, by default 10; 5 in time, and beyond 20,000 rows. Fewer where a class has fewer rows.
+        Outer folds, by default 10; 5 in time, and beyond 20,000 rows. Fewer if a class has fewer rows.
     repeats : int, default=1
-        Of the outer folds, with other ones.
+        Repeats of the outer folds with new splits.
     random_state : int, default=0
-        Seed of all folds and of methods that draw. The same seed gives the same result.
+        Seed of all folds and of random methods. The same seed gives the same result.
     n_jobs : int, optional
-        Worker processes; by default one a core where the work takes more than a few seconds. Results do not depend on
+        Worker processes; by default one per core if the work takes more than a few seconds. Results do not depend on
         it.
 
     Returns
@@ -130,7 +130,7 @@ def select(
     Raises
     ------
     ValueError
-        Bad data, an unknown method, or a setting that does not apply.
+        For bad data, an unknown method, or a setting that does not apply.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def select_on(
     labels: NDArray[Any] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Selected:
-    """Do what `select` does, on a data set that is loaded.
+    """Do the same as `select` on a loaded data set.
 
     Parameters
     ----------
@@ -193,9 +193,9 @@ def select_on(
     time : ndarray of shape (n_samples,), optional
         The order of the rows, see `time_order`.
     labels : ndarray of shape (n_samples,), optional
-        What the pipeline predicts; by default the names of the classes.
+        The labels that the pipeline predicts; by default the names of the classes.
     tell : callable, optional
-        Is told how long the work takes.
+        Called with the estimated time.
     """
     if labels is None:
         labels = dataset.labels
@@ -203,7 +203,7 @@ def select_on(
         dataset, labels = _in_order(dataset, time), labels[time]
     splits, gap = _outer_of(cv, dataset, time, random_state)
     if cv is not None and (n_splits, repeats) != (None, 1):
-        raise ValueError("select: cv: expected no n_splits and no repeats beside it, got one of them; leave it out.")
+        raise ValueError("select: cv: n_splits and repeats cannot be given together with it; leave them out.")
     if isinstance(cv, int):
         n_splits = cv
     is_by_time = time is not None or gap is not None
@@ -244,7 +244,9 @@ def time_order(time: Any, n_rows: int) -> NDArray[np.int64]:
     """Return the order of rows by their times: numbers, or dates as year-month-day."""
     values = pd.Series(np.asarray(time))
     if len(values) != n_rows:
-        raise ValueError(f"select: time: expected a value for each of {n_rows} rows, got {len(values)}; correct it.")
+        raise ValueError(
+            f"select: time: expected a value for each of {n_rows} rows, got {len(values)}; give one value for each row."
+        )
     if values.dtype.kind not in "iufM":
         texts = values
         values = pd.to_datetime(texts, format="ISO8601", errors="coerce")
@@ -252,7 +254,7 @@ def time_order(time: Any, n_rows: int) -> NDArray[np.int64]:
         if len(wrong):
             raise ValueError(
                 f"select: time: expected numbers, or dates such as 2024-03-31, got {wrong.iloc[0]!r:.40} in row "
-                f"{wrong.index[0]} from 0; write them so."
+                f"{wrong.index[0]} from 0; write every value in one of these forms."
             )
     if values.isna().any():
         raise ValueError(f"select: time: expected a value in each row, got {int(values.isna().sum())} without.")
@@ -265,7 +267,7 @@ def _in_order(dataset: Dataset, order: NDArray[np.int64]) -> Dataset:
 
 
 def _without_copies(dataset: Dataset) -> tuple[Dataset, dict[str, list[str]]]:
-    """Return a data set without columns that equal an earlier one, and the names of these by that of the first."""
+    """Return a data set without repeated columns, and their names by the name of the column that they repeat."""
     names = dataset.feature_names
     columns: Any = dataset.X
     columns = columns.tocsc() if sparse.issparse(columns) else columns
@@ -302,12 +304,12 @@ def _check_count(count: int | None, dataset: Dataset) -> None:
     if count is not None and (not is_count or not 1 <= count <= n_columns):
         raise ValueError(
             f"select: expected a number of features from 1 to {n_columns}, the different columns of {dataset.name}, "
-            f"got {count!r}; leave it out, and the number is chosen as well."
+            f"got {count!r}; leave the number out to have it chosen as well."
         )
 
 
 def _table(dataset: Dataset, preparation: Any) -> Any:
-    """Return the columns of a data set: an array of numbers, sparse rows, or a DataFrame where there are texts."""
+    """Return the columns of a data set: an array of numbers, sparse rows, or a DataFrame if there are text columns."""
     if preparation is None:
         dataset.check_complete()
         warn_of_scales(dataset)
@@ -317,7 +319,7 @@ def _table(dataset: Dataset, preparation: Any) -> Any:
 
 
 def _built(kind: str, component: Any) -> Any:
-    """Return an estimator of a name in conf, of a config, or as it is."""
+    """Return the estimator that a name in conf or a config describes; an estimator is returned unchanged."""
     if isinstance(component, str):
         from provlab.core.composition import part_config
         from provlab.project.project import conf_files
@@ -350,21 +352,23 @@ def _model(model: Any, dataset: Dataset) -> Any:
             "numbers, such as ridge, lasso or svr" if dataset.is_regression else "classes, such as libsvm or logistic"
         )
         raise ValueError(
-            f"select: model: expected one that predicts {kind}, got {type(built).__name__}; --task says what the "
-            f"target is where that is wrong."
+            f"select: model: expected a model that predicts {kind}, got {type(built).__name__}; if the kind of "
+            f"target is wrong, set it by --task."
         )
     return built
 
 
 def _measure(scoring: Any, dataset: Dataset, model: Any) -> Measure:
-    """Return what is measured, by a scorer of scikit-learn, of `make_scorer`, or of the caller's own."""
+    """Return the measure for a scorer of scikit-learn, of `make_scorer`, or of the caller."""
     if not scoring:
         return Measure("", dataset.is_regression)
     with estimators_in_hand():
         scorers = stated_scorers(as_config(scoring))
         check_scorers(scorers, model)
         if len(scorers) != 1:
-            raise ValueError(f"select: scoring: expected one scorer, got {', '.join(scorers)}; the choice is by one.")
+            raise ValueError(
+                f"select: scoring: expected a single scorer, got {', '.join(scorers)}; name the one that decides."
+            )
         [(name, config)] = scorers.items()
         classes = None if isinstance(config, str) else dataset.classes
         return Measure(name, dataset.is_regression, scorer_of(config), classes)
@@ -390,7 +394,7 @@ def _default_model(dataset: Dataset) -> Any:
 def _outer_of(
     cv: Any, dataset: Dataset, time: NDArray[np.int64] | None, random_state: int
 ) -> tuple[Splits | None, int | None]:
-    """Return the outer folds that `cv` gives, and the gap of folds in time; None for both where it gives none."""
+    """Return the outer folds of `cv`, and the gap between folds in time; None for both if it gives none."""
     if cv is None or isinstance(cv, int):
         return None, None
     if getattr(cv, "random_state", 0) is None:
@@ -440,9 +444,9 @@ def _folds(
 def _outcomes(
     problem: Problem, folds: Sequence[Any], n_inner: int, n_jobs: int | None, tell: Callable[[str], None]
 ) -> list[Outcome]:
-    """Return the outcome of each fold, and last that on all rows.
+    """Return the outcome of each fold, followed by that on all rows.
 
-    The first fold is computed here: its time says whether worker processes are worth their start.
+    The first fold is computed in this process: its time decides whether starting workers pays off.
     """
     every_row = np.arange(problem.dataset.n_rows)
     work = [*folds, (every_row, None)]
@@ -466,7 +470,7 @@ def _outcomes(
 
 
 def _pipeline(problem: Problem, final: Outcome, preparation: Any, model: Any, labels: NDArray[Any]) -> Pipeline:
-    """Return selector, preparation and model, fitted on all rows; it needs the selected columns only."""
+    """Return selector, preparation and model as a pipeline fitted on all rows; it needs only the selected columns."""
     dataset = problem.dataset
     names = dataset.feature_names.tolist()
     method, size = final.choice

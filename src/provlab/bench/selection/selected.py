@@ -1,4 +1,4 @@
-"""What `select` found: features, error and tables, with the tests of their differences."""
+"""The result of `select`: features, error and tables, with tests of the differences."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ ALL, GUESS = "all columns", "guessing"
 
 
 class FoldValues(NamedTuple):
-    """The measure on each outer fold, and what the intervals of its means need.
+    """The measure on each outer fold, and the parameters for the intervals of its means.
 
     Attributes
     ----------
     procedure, of_all, guess : ndarray of shape (n_folds,)
-        Of the whole procedure, of all columns, and of the most frequent class or the mean.
+        Measures of the whole procedure, of all columns, and of guessing.
     methods : ndarray of shape (n_folds, n_methods)
-        Each with its own size, chosen inside; NaN of one that failed in some fold.
+        Each with its own size, chosen on inner folds; NaN for a method that failed in a fold.
     sizes : ndarray of shape (n_folds, n_sizes)
-        Of the method that was chosen on all rows.
+        Measures of the method chosen on all rows.
     ratio : float
         Test rows per training row.
     n_rows : int
@@ -54,8 +54,8 @@ class FoldValues(NamedTuple):
     def estimate(self, values: Floats, measure: Measure) -> Estimate:
         """Return a mean over folds with its interval.
 
-        An error of classes is no surer than that of as many independent rows: ten folds without an error are no proof
-        that there is none.
+        A classification error is at most as certain as one from independent rows: ten folds without errors do not prove
+        an error of zero.
         """
         mean = float(values.mean())
         low, high = CorrectedT(values, ratio=self.ratio).interval(0.95)
@@ -77,7 +77,7 @@ class FoldValues(NamedTuple):
 
 
 def fold_values(problem: Problem, outcomes: Sequence[Outcome], method: int) -> FoldValues:
-    """Return the measure on the outer folds; `method` is that which was chosen on all rows."""
+    """Return the measure on the outer folds; `method` is the method chosen on all rows."""
     tested = [_tested(fold) for fold in outcomes]
     methods = np.full((len(outcomes), len(problem.methods)), np.nan)
     for row, (fold, values) in enumerate(zip(outcomes, tested, strict=True)):
@@ -103,7 +103,7 @@ def _tested(fold: Outcome) -> Measured:
 
 
 class Selected:
-    """What `select` returns. Printed, the answer comes first; a notebook shows it with its figure.
+    """What `select` returns. It prints the answer first; a notebook shows it with its figure.
 
     Attributes
     ----------
@@ -112,22 +112,22 @@ class Selected:
     method : str
         That selected them.
     error : Estimate
-        Of the whole procedure on rows that it has not seen: in percent, RMSE of numbers, or the scorer asked for.
+        Error of the whole procedure on unseen rows: in percent, RMSE for numbers, or the given scorer.
     pipeline : Pipeline
         Fitted on all rows: selection, preparation and model. To predict, a table needs the selected columns only.
     table : DataFrame
-        A line a method, each with its own number of features chosen inside each fold; all columns and guessing below.
-        Differences are to the best line and to all columns; their p are adjusted by Holm over the methods.
+        One line per method, whose number of features is chosen inside each fold; then all columns and guessing.
+        Differences are relative to the best line and to all columns; p-values are adjusted by Holm over the methods.
     curve : DataFrame
         A line for each number of features of `method` on the outer folds; the last is that of all columns.
     frequency : DataFrame
-        A line a feature: in how many outer folds it was selected, and whether it is in the final set.
+        One line per feature: in how many outer folds it was selected, and whether it is in the final set.
     folds : DataFrame
-        A line an outer fold: method and features of the procedure, and the measure, also of all columns and guessing.
+        One line per outer fold: chosen method and features, and the measure, also of all columns and guessing.
     notes : list of str
         What was left out or joined, and why.
     code : str
-        The same selection by scikit-learn and provsel alone.
+        A script of the same selection with scikit-learn and provsel.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Selected:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """A line a method, and all columns and guessing below."""
+        """One line per method, followed by all columns and guessing."""
         values, name = self.values, self.measure.name
         lines = {}
         for place, method in enumerate(self.problem.methods):
@@ -194,7 +194,7 @@ class Selected:
         return self.methods.best
 
     def _columns(self, fold: Outcome, method: int) -> NDArray[np.int64]:
-        """Return what a method selects in a fold at the size that was chosen inside."""
+        """Return the features that a method selects in a fold at the size chosen on the inner folds."""
         choice = fold.of_methods[method]
         if choice is None or not _tested(fold).columns[method]:
             return np.empty(0, dtype=np.int64)
@@ -211,7 +211,7 @@ class Selected:
 
     @cached_property
     def curve(self) -> pd.DataFrame:
-        """The measure of `method` at each size, and at last of all columns."""
+        """The measure of `method` at each size, the last being all columns."""
         lines = []
         for place, size in enumerate(self.problem.sizes):
             of_size = self.values.sizes[:, place]
@@ -258,14 +258,14 @@ class Selected:
 
     @property
     def answer(self) -> list[str]:
-        """One to four sentences: what to keep, with what error, and what these data cannot tell."""
+        """One to four sentences: the features to keep, their error, and what these data cannot decide."""
         from provlab.bench.selection.answer import answer
 
         return answer(self)
 
     @property
     def code(self) -> str:
-        """The same selection by scikit-learn and provsel alone; X and y are the table and its target."""
+        """A script of the same selection with scikit-learn and provsel; X and y are the table and its target."""
         return code_of(self)
 
     def __str__(self) -> str:

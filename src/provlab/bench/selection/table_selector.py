@@ -1,4 +1,4 @@
-"""Columns of a table that a selector chooses on its prepared rows: what a preparation makes of one column is one."""
+"""Choose columns of a table by a selector on prepared rows; all prepared columns of one table column count as one."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class TableSelector(TransformerMixin, BaseEstimator):
-    """Keep the columns of a table that a selector chooses after a preparation, as they are in the table.
+    """Keep the columns of a table, unchanged, that a selector chooses after a preparation.
 
-    All columns that the preparation makes of one, such as the dummies of a category, are chosen together, and count as
-    one.
+    All columns that the preparation derives from one, such as the dummies of a category, are chosen together and count
+    as one.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class TableSelector(TransformerMixin, BaseEstimator):
     preparation : transformer, optional
         Fitted before the selection, see `provlab.run.preparation.TablePreparation`; None for a table of numbers.
     columns : sequence of str, optional
-        Names of the columns that there are to choose from; None is all.
+        Names of the candidate columns; None means all.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class TableSelector(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the columns kept: of a DataFrame it is enough that it has these."""
+        """Return the kept columns; a DataFrame needs only these columns."""
         check_is_fitted(self)
         table = _columns_of(X, self.features_)
         if sparse.issparse(table):
@@ -127,7 +127,7 @@ def _columns_of(X: Any, names: Sequence[str]) -> Any:
 
 
 def _as_texts(column: pd.Series) -> pd.Series:
-    """Return a column of texts as objects, NaN where there is none."""
+    """Return a text column as objects, NaN where a value is missing."""
     texts = column.astype(object)
     return texts.where(column.isna(), texts.astype(str)).where(column.notna(), np.nan)
 
@@ -139,14 +139,14 @@ def _as_numbers(column: pd.Series) -> pd.Series:
 
 
 def text_columns(table: pd.DataFrame) -> list[str]:
-    """Return the names of the columns that are no numbers."""
+    """Return the names of the columns that are not numeric."""
     return [str(name) for name, kind in table.dtypes.items() if kind.kind not in "iufb"]
 
 
 def numbers_or_table(table: Any, preparation: Any) -> tuple[Any, Any]:
-    """Return a table as its preparation takes it soonest, and this one, not fitted: an array where all are numbers.
+    """Return a table in the fastest form for its preparation, as an array if all are numbers, and the preparation.
 
-    What is fitted to arrays takes a tenth of the time on thousands of columns.
+    On thousands of columns, fitting to arrays takes a tenth of the time.
     """
     if not sparse.issparse(table) and text_columns(table):
         return table, clone(preparation)
@@ -160,12 +160,12 @@ def numbers_or_table(table: Any, preparation: Any) -> tuple[Any, Any]:
 
 
 def fitted_rows(transformer: Any, rows: Any) -> tuple[Any, NDArray[np.int64]]:
-    """Fit a preparation; return its rows, and for each of their columns the number of the column it is made of.
+    """Fit a preparation; return the prepared rows, and the source column of each prepared column.
 
     Raises
     ------
     ValueError
-        A transformer of others makes another number of columns.
+        If a foreign transformer changes the number of columns.
     """
     n_columns = rows.shape[1]
     if transformer is None:
@@ -186,8 +186,8 @@ def first_columns(
 ) -> list[NDArray[np.int64]]:
     """Return the columns of the table that a selector keeps at each of some increasing sizes, the best first.
 
-    A column of the table counts as soon as one that is made of it is kept. Where several are made of one, the selector
-    is asked for more and more, until enough columns of the table are there. It may find fewer.
+    A column of the table counts as soon as one derived from it is kept. If several are derived from one, the selector
+    is asked for more until enough table columns are kept. It may find fewer.
     """
     chosen = []
     count = 0
@@ -204,7 +204,7 @@ def first_columns(
 
 
 def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
-    """Return what a selector keeps when it is asked for `count` columns; on one view, its fits share their order."""
+    """Return the columns that a selector keeps when it is asked for `count`; fits on one view share their order."""
     if isinstance(selector, BaseSelector):
         sized = copy.copy(selector)  # not fitted: it has parameters only, and `clone` takes as long as a fit
         sized.n_features_to_select = count
@@ -218,7 +218,7 @@ SIZES = ("n_features_to_select", "k")
 
 
 def sized(selector: Any, count: int) -> Any:
-    """Return an unfitted copy of a selector that is asked for a number of features."""
+    """Return an unfitted copy of a selector with the given number of features."""
     parameters = selector.get_params(deep=False)
     name = next(name for name in SIZES if name in parameters)
     return clone(selector).set_params(**{name: count})

@@ -4,6 +4,7 @@ Each is one way to order the features. The order is made once a fold, and all si
 there is has a fixed seed, so that this is one selection a fold. Packages of the extra "benchmark" are imported by fits.
 """
 
+from provlab.bench.selectors.bagged import BaggedSelector
 from provlab.bench.selectors.filters import (
     CUR,
     HSIC,
@@ -31,9 +32,46 @@ from provlab.bench.selectors.models import (
     StabilitySelection,
     SVMWeights,
 )
+from provlab.bench.selectors.of_packages import (
+    BoostingGainSelector,
+    ExtraTreesSelector,
+    FastCanSelector,
+    L1PathSelector,
+    LeastAnglesSelector,
+    MCPPathSelector,
+    SVMWeightsSelector,
+)
 
 __all__ = [
-    "CUR", "HSIC", "JMI", "MCP", "MRMR", "Boruta", "ChiSquared", "ExtraTrees", "FTest", "FarthestPoints", "FastCan",
-    "ForestRFE", "ForwardRidge", "L1LogisticPath", "LeastAngles", "MultiSURF", "MutualInformation",
-    "PermutationImportance", "RankTest", "ReliefF", "SVMWeights", "ShrunkenCentroids", "StabilitySelection",
+    "CUR",
+    "HSIC",
+    "JMI",
+    "MCP",
+    "MRMR",
+    "BaggedSelector",
+    "BoostingGainSelector",
+    "Boruta",
+    "ChiSquared",
+    "ExtraTrees",
+    "ExtraTreesSelector",
+    "FTest",
+    "FarthestPoints",
+    "FastCan",
+    "FastCanSelector",
+    "ForestRFE",
+    "ForwardRidge",
+    "L1LogisticPath",
+    "L1PathSelector",
+    "LeastAngles",
+    "LeastAnglesSelector",
+    "MCPPathSelector",
+    "MultiSURF",
+    "MutualInformation",
+    "PermutationImportance",
+    "RankTest",
+    "ReliefF",
+    "SVMWeights",
+    "SVMWeightsSelector",
+    "ShrunkenCentroids",
+    "StabilitySelection",
 ]  # fmt: skip

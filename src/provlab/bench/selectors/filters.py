@@ -186,7 +186,7 @@ class JMI(Ranked):
 def _information(
     classes: NDArray[np.float64], one_hot: NDArray[np.float64], before: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return I((feature, before); class) of each feature, less what is the same for all."""
+    """Return I((feature, before); class) of each feature, up to a constant."""
     before = np.ones((len(classes), 1)) if before is None else before
     cells = np.einsum("nc,nb->ncb", classes, before).reshape(len(classes), -1)
     counts = (cells.T @ one_hot).reshape(classes.shape[1], -1, one_hot.shape[1] // 3)  # class, bins, feature
@@ -225,7 +225,7 @@ class HSIC(Ranked):
 
 
 def _kernels(Z: NDArray[np.float64], blocks: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the centred and normed kernels of each column in all blocks, shape (n_values, d)."""
+    """Return the centred and normalised kernels of each column in all blocks, shape (n_values, d)."""
     rows = Z[blocks]
     return _centred(np.exp(-((rows[:, :, None] - rows[:, None, :]) ** 2) / 2)).reshape(-1, Z.shape[1])
 
@@ -289,5 +289,5 @@ class FarthestPoints(Ranked):
 
 
 def _of_few_rows(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return at most d rows with the same products of columns."""
+    """Return at most d rows with the same inner products of columns."""
     return np.linalg.qr(X)[1] if len(X) > X.shape[1] else X

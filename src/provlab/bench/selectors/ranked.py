@@ -57,7 +57,7 @@ class Ranked(BaseSelector, ABC):
 
     @abstractmethod
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
-        """Return the order of the columns of X, at least the first `most`; y has the numbers of the classes."""
+        """Return the order of the columns of X, at least the first `most`; y holds class numbers."""
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         d, name = view.n_features, type(self).__name__
@@ -75,7 +75,8 @@ class Ranked(BaseSelector, ABC):
         shared: Ranking = view.shared(f"order {described(clone(self).set_params(n_features_to_select=most))}", compute)
         if r is None and shared.own is None:
             raise ValueError(
-                f"{name}: expected an integer n_features_to_select, got None; it has no number of its own."
+                f"{name}: expected an integer n_features_to_select, got None; this method does not choose the number "
+                f"itself."
             )
         scores = {} if shared.scores is None else {"scores": shared.scores}
         return Selection.unweighted(shared.order[: shared.own if r is None else r], **scores)
@@ -90,13 +91,13 @@ def check_version(subject: str, package: str, stated: str | None) -> None:
         )
     if stated is not None and not is_version(installed, stated):
         raise ImportError(
-            f"{subject}: expected {package} {stated}, got {installed}, of which trials have other keys; install "
+            f"{subject}: expected {package} {stated}, got {installed}, which would give trials other keys; install "
             f"{package} {stated}, or state selector.version={installed}."
         )
 
 
 def installed_version(package: str) -> str | None:
-    """Return the version of a package that is installed; None where there is none."""
+    """Return the version of a package that is installed; None if there is none."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -136,7 +137,7 @@ def by_entry(paths: NDArray[np.float64], X: Any, y: NDArray[np.int64]) -> Rankin
 
 
 def f_statistics(X: Any, y: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return scikit-learn's F statistics, NaN of constant columns."""
+    """Return scikit-learn's F statistics, NaN for constant columns."""
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # names the constant columns
         found: NDArray[np.float64] = feature_selection.f_classif(X, y)[0]
@@ -144,6 +145,6 @@ def f_statistics(X: Any, y: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def one_against_rest(y: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return 0/1 targets, shape (n_targets, n): one of two classes, else one a class."""
+    """Return 0/1 targets, shape (n_targets, n): one of two classes, else one per class."""
     classes = np.arange(int(y.max()) + 1)
     return y[None, :] if classes.size == 2 else (y == classes[:, None]).astype(np.int64)

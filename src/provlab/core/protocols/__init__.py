@@ -77,7 +77,7 @@ def protocol_of(settings: Mapping[str, Any]) -> AbstractProtocol:
         return _with_splitter(type(protocol), canonical_json(cv))
     if cv is not None:
         raise ValueError(
-            f"protocol.cv: expected none with the split {protocol.name}, got {cv!r:.80}; use protocol=splitter."
+            f"protocol.cv: it cannot be set with the split {protocol.name}, got {cv!r:.80}; use protocol=splitter."
         )
     return protocol
 

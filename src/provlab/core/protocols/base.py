@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["text", "int32", "int64", "number", "seconds", "volatile bytes", "features", "names", "weights"]
+Kind = Literal[
+    "text", "int32", "int64", "number", "seconds", "volatile bytes", "features", "counts", "names", "weights"
+]
 
 
 class Column(NamedTuple):
@@ -38,8 +40,8 @@ class Column(NamedTuple):
     ----------
     name : str
     kind : str
-        "text", "int32", "int64", "number"; "features", "names" and "weights", lists of int32, text
-        and numbers; "seconds" and "volatile bytes" differ between
+        "text", "int32", "int64", "number"; "features" and "counts", lists of int32, "names" and "weights", of text and
+        numbers; "seconds" and "volatile bytes" differ between
         two runs of the same trial on the same machine.
     default : value
         Of a trial whose protocol measures something else.
@@ -77,7 +79,7 @@ FOLD_COLUMNS = columns("int32", "n_train", "n_test", "n_features", low=0)
 
 
 def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[str, int]:
-    """Return the class that fewest of some rows have, as people call it, and how many that are."""
+    """Return the class that fewest of the given rows have, as people call it, and how many that are."""
     classes, codes = np.unique(dataset.y, return_inverse=True)
     counts = np.bincount(codes[rows], minlength=classes.size)
     k = int(counts.argmin())
@@ -96,8 +98,8 @@ def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_cl
     """
     if not test.size:
         raise ValueError(
-            f"data set {dataset.name}: expected test rows in fold {fold}, got none; lower protocol.n_splits, as the "
-            f"groups are few or of unlike sizes."
+            f"data set {dataset.name}: expected test rows in fold {fold}, got none; lower protocol.n_splits, because "
+            f"there are few groups, or their sizes differ much."
         )
     if dataset.groups is not None:
         both = np.intersect1d(dataset.groups[train], dataset.groups[test])
@@ -166,7 +168,7 @@ def _warn_once(setting: str, split: str) -> None:
 
 @lru_cache(maxsize=4096)
 def _kind(model: str) -> str | None:
-    """Return scikit-learn's word for what a model is; thousands of cells have the same few."""
+    """Return scikit-learn's type of an estimator; cached, since thousands of cells share few models."""
     from sklearn.utils import get_tags
 
     return get_tags(build("model", json.loads(model)["config"])).estimator_type
@@ -252,7 +254,8 @@ class AbstractProtocol(ABC):
         )
         if method.setting != "unsupervised" and not selects:
             raise ValueError(
-                f"protocol.setting: expected unsupervised with {selector.__name__}, which selects no features, "
+                f"protocol.setting: expected protocol.setting=unsupervised with {selector.__name__}, which selects "
+                f"no features, "
                 f"got {method.setting!r}."
             )
         check_importances(component_json("selector", method.selector))
@@ -266,24 +269,25 @@ class AbstractProtocol(ABC):
                 )
         if self.uses_model and (_kind(component_json("model", method.model)) == "clusterer") != self.clusters:
             raise ValueError(
-                f"protocol.split: expected all_rows with a model that clusters, and only with such a one, "
-                f"got {self.name} with {method.model['_target_']}; use protocol=clustering model=kmeans together."
+                f"protocol.split: expected all_rows together with a clustering model, and with no other, got "
+                f"{self.name} with {method.model['_target_']}; use protocol=clustering model=kmeans together."
             )
         needs_support = self.uses_model and method.setting == "supervised" and predicts_numbers(method.model)
         if needs_support and not hasattr(component_class("model", method.model), "n_support_"):
             raise ValueError(
-                f"protocol.setting: expected unsupervised with {method.model['_target_']}, which has no support "
+                f"protocol.setting: expected protocol.setting=unsupervised with {method.model['_target_']}, which "
+                f"has no support "
                 f"vectors, got 'supervised'; add protocol.setting=unsupervised."
             )
         if method.limit is not None and not self.limits:
             raise ValueError(
-                f"protocol.limit: expected none with the split {self.name}, which ends no selection, got "
+                f"protocol.limit: the split {self.name} never stops a selection, so no limit can be set, got "
                 f"{method.limit!r:.80}; leave it out, or use protocol=benchmark."
             )
         if method.scoring and not self.scores:
             raise ValueError(
-                f"protocol.scoring: expected none with the split {self.name}, where no predictions of test rows are "
-                f"at hand, got {', '.join(method.scoring):.200}; leave it out, or use protocol=tenfold."
+                f"protocol.scoring: the split {self.name} predicts no test rows, so no scorer can be set, got "
+                f"{', '.join(method.scoring):.200}; leave it out, or use protocol=tenfold."
             )
         if method.scoring:
             from provlab.core.protocols.scoring import check_scorers
@@ -310,13 +314,14 @@ class AbstractProtocol(ABC):
             )
         if predicts_numbers(method.model) != wanted:
             raise ValueError(
-                f"model: expected one that predicts {'real numbers' if wanted else 'classes'}, as the data have them, "
-                f"got {target}; choose {MODELS[wanted]}, or say dataset.task="
-                f"{'classification' if wanted else 'regression'} where the data are your own file and that is meant."
+                f"model: expected a model that predicts {'real numbers' if wanted else 'classes'}, as the data have "
+                f"them, "
+                f"got {target}; choose {MODELS[wanted]}, or set dataset.task="
+                f"{'classification' if wanted else 'regression'} if that is what the target of your own file means."
             )
         if has_weights and not _takes_weights(component_json("model", method.model)):
             raise ValueError(
-                f"model: expected one that takes the sample_weight of the data, got {target}; choose "
+                f"model: expected a model that takes the sample_weight of the data, got {target}; choose "
                 f"{MODELS[True] if wanted else 'model=logistic'}, or leave out dataset.sample_weight."
             )
 
@@ -344,7 +349,7 @@ class AbstractOwnSplit(AbstractProtocol):
         """Return the data set's split; nothing else is used."""
         if dataset.official_train is None:
             raise ValueError(
-                f"data set {dataset.name}: expected one with an official split, got none; use protocol=tenfold, "
+                f"data set {dataset.name}: it has no official split; use protocol=tenfold, "
                 f"or load a form of the data set that has its test rows (such as dataset.part=all)."
             )
         return dataset.official_train.nonzero()[0], (~dataset.official_train).nonzero()[0]

@@ -80,7 +80,7 @@ class AbstractFolds(AbstractPrediction):
 
     @abstractmethod
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
-        """Return scikit-learn's splitter for a data set, or raise where it has no such folds."""
+        """Return scikit-learn's splitter for a data set, or raise if it has no such folds."""
 
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
         """Return training and test rows of each fold."""
@@ -122,7 +122,7 @@ class KFold(AbstractFolds):
             step = f"lower protocol.n_splits to {n_groups}, or use protocol=leave_one_group_out"
             raise ValueError(
                 f"data set {dataset.name}: expected at least n_splits = {n_splits} groups, got {n_groups}; "
-                f"{step if n_groups > 1 else 'leave out dataset.groups, as all rows are of one'}."
+                f"{step if n_groups > 1 else 'leave out dataset.groups, because all rows are in one group'}."
             )
         if len(dataset.y) < n_splits:
             raise ValueError(
@@ -176,7 +176,7 @@ class TimeOrder(AbstractFolds):
 
 
 def blocks_of_time(dataset: Dataset, n_splits: int, max_train_size: int | None = None) -> BaseCrossValidator:
-    """Return scikit-learn's splitter for time series, with at most so many rows to train on.
+    """Return scikit-learn's splitter for time series, with at most this many rows to train on.
 
     Raises
     ------
@@ -252,7 +252,8 @@ class GivenSplits(AbstractStatedFolds):
 
         if dataset.splits is None:
             raise ValueError(
-                f"data set {dataset.name}: expected splits for the split {self.name}, got none; name their file by "
+                f"data set {dataset.name}: expected given splits for the split {self.name}, got none; name their "
+                f"file by "
                 f"dataset.splits, or use protocol=tenfold."
             )
         return check_cv(dataset.splits)
@@ -280,8 +281,8 @@ class SplitterFolds(AbstractStatedFolds):
         config = json.loads(self.cv)
         if not isinstance(config, dict):
             raise ValueError(
-                f"protocol.cv: expected a mapping with the _target_ of a splitter, got {config!r:.80}; such as "
-                f"protocol.cv._target_=sklearn.model_selection.RepeatedKFold."
+                f"protocol.cv: expected a mapping with the _target_ of a splitter, got {config!r:.80}; set for "
+                f"example protocol.cv._target_=sklearn.model_selection.RepeatedKFold."
             )
         return build("splitter", config)
 
@@ -311,7 +312,7 @@ class SplitterFolds(AbstractStatedFolds):
 
 @contextmanager
 def _faults_of(splitter: Any, dataset: Dataset) -> Iterator[None]:
-    """Raise whatever a splitter raises, which may be another's, as a ValueError that says where."""
+    """Turn any error of a splitter, which may be third-party code, into a ValueError that names the place."""
     try:
         yield
     except Exception as error:
@@ -379,10 +380,11 @@ class SelectionOnly(AbstractWholeRows):
 class BenchmarkFolds(KFold):
     """As `KFold`; what fails is recorded and not tried again, and the memory of each selection is measured.
 
-    `protocol.limit` are the CPU seconds of a selection with all that it shares. A selection that was cut off is not
-    made again for another model of the same fold. A panel has hundreds of thousands of trials. So numbers have single
-    precision, and records have no coefficients, and names of features only where a preparation makes other columns than
-    the data has.
+    `protocol.limit` are the CPU seconds of a selection with all that it shares. A method that was cut off is not tried
+    again by the same process of a run on the data set, in any fold, with as many features or more. `class_rows` and
+    `class_errors` are the test rows of each class, in order, and those that were not recognised. A panel has hundreds
+    of thousands of trials. So numbers have single precision, records have no coefficients, and names of features only
+    where a preparation makes other columns than the data has.
     """
 
     name = "benchmark"
@@ -393,6 +395,7 @@ class BenchmarkFolds(KFold):
     columns = (
         *KFold.columns,
         *columns("text", "failure"),
+        *columns("counts", "class_rows", "class_errors", low=0),
         *columns("number", "subset_ratio", low=0),
         *columns("volatile bytes", "peak_memory"),
     )
@@ -408,7 +411,7 @@ def check_limit(split: str, method: Method) -> None:
     if not isinstance(method.limit, int | float) or not method.limit > 0:
         raise ValueError(
             f"protocol.limit: expected a positive number of CPU seconds with the split {split}, got "
-            f"{method.limit!r:.80}; such as protocol.limit=300."
+            f"{method.limit!r:.80}; set for example protocol.limit=300."
         )
 
 
@@ -448,7 +451,7 @@ class BenchmarkTimeOrder(BenchmarkFolds):
 
 
 class BenchmarkSplitter(SplitterFolds):
-    """As `SplitterFolds`, and what is recorded is as in `BenchmarkFolds`."""
+    """Like `SplitterFolds`, and what is recorded is as in `BenchmarkFolds`."""
 
     name = "benchmark_splitter"
     trial = BenchmarkFolds.trial
@@ -484,14 +487,18 @@ class StreamedTraining(AbstractOwnSplit):
 
         super().check(protocol, method)
         if method.measures:
-            raise ValueError("protocol.measures: expected none with streamed, where the model is in another process.")
+            raise ValueError(
+                "protocol.measures: measures cannot be set with the split streamed, whose model lives "
+                "in another process."
+            )
         selector = component_class("selector", method.selector)
         if selector is not FullDataSelector or method.setting != "unsupervised":
             raise ValueError(
-                f"protocol.split: expected selector=full and setting=unsupervised with streamed, which trains on the "
-                f"rows as they are in a file; got {selector.__name__} and {method.setting}."
+                f"protocol.split: the split streamed trains on the rows as they stand in a file, and needs "
+                f"selector=full and setting=unsupervised; got {selector.__name__} and {method.setting}."
             )
         if not issubclass(component_class("model", method.model), BaseLinearSVM):
             raise ValueError(
-                f"protocol.split: expected a linear model with streamed, got {method.model['_target_']}; use model=..."
+                f"protocol.split: the split streamed needs a linear model, got {method.model['_target_']}; use "
+                f"model=..."
             )

@@ -43,7 +43,7 @@ def _is_single(scoring: Mapping[str, Any]) -> bool:
 
 
 def _config_of(scorer: Any) -> Any:
-    """Return the config of a scorer; a name with a dot is that of a function."""
+    """Return the config of a scorer; a name with a dot names a function."""
     if isinstance(scorer, str) and "." in scorer:
         return {FUNCTION: scorer}
     if isinstance(scorer, str) or (isinstance(scorer, Mapping) and _is_single(scorer)):
@@ -55,7 +55,7 @@ def _config_of(scorer: Any) -> Any:
 
 
 def _name_of(config: Any) -> str:
-    """Return the name of the column of a scorer that has none of its own: that of its function."""
+    """Return the column name of a scorer without a name: the name of its function."""
     if isinstance(config, str):
         return config
     function = config

@@ -44,8 +44,8 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
     for column, config in scorers.items():
         if not COLUMN.fullmatch(column):
             raise ValueError(
-                f"protocol.scoring: expected names of letters, digits and _ for scorers, got {column!r:.80}; name it "
-                f"by {{NAME: SCORER}}."
+                f"protocol.scoring: expected names of letters, digits and _ for scorers, got {column!r:.80}; give it "
+                f"a name: {{NAME: SCORER}}."
             )
         if isinstance(config, str) and config not in names:
             raise ValueError(
@@ -57,7 +57,7 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
             _check_function(column, scorer)
         elif not _is_for(scorer, model):
             raise ValueError(
-                f"protocol.scoring: expected scorers that read what {type(model).__name__} predicts, got {column}, "
+                f"protocol.scoring: expected scorers for what {type(model).__name__} predicts, got {column}, "
                 f"which {_reads(scorer)}; choose one of {', '.join(usable_scorers(model))}, or another model."
             )
         elif not isinstance(config, str):
@@ -65,18 +65,19 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
 
 
 def _check_function(column: str, function: Any) -> None:
-    """Refuse a function of labels and predictions where one of model, rows and labels is called."""
+    """Raise for a function of labels and predictions, since scorers are called with model, rows and labels."""
     if function.__module__.split(".")[:2] == ["sklearn", "metrics"]:
         name = function.__name__
         raise ValueError(
-            f"protocol.scoring: expected a scorer of (model, X, y), got {column}, the function {name} of labels and "
+            f"protocol.scoring: expected a scorer that is called with (model, X, y), got {column}, the function "
+            f"{name} of labels and "
             f"predictions; wrap it: make_scorer({name}), in a config {{_target_: sklearn.metrics.make_scorer, "
             f"score_func: {name}}}."
         )
 
 
 def _check_keywords(column: str, scorer: Any) -> None:
-    """Refuse arguments of `make_scorer` that its function does not take."""
+    """Raise for arguments of `make_scorer` that its function does not take."""
     parameters = signature(scorer._score_func).parameters
     unknown = [name for name in scorer._kwargs if name not in parameters]
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())

@@ -144,7 +144,7 @@ def load(
         if test_path is not None:
             table = table.with_rows_of(read_table(second_file[0], how), second_file[0].name)
         if not n_train:
-            raise TableError(f"expected rows, got none below {listed(table.names)}; write some.")
+            raise TableError(f"there are no rows below the names {listed(table.names)}; add rows.")
         columns = columns_of(file, table.names, settings)
         labels, place = _labels(table, columns, settings, second_file, how)
         y, class_names = target_of(labels, place, task)
@@ -229,7 +229,7 @@ def files(
     """Return the file of the user, below the folder of the project, the second one where there is one, and splits."""
     if target_path is not None and test_path is not None:
         raise ValueError(
-            f"dataset.test_path: expected no dataset.target_path beside it, got {target_path!r:.80}; write the target "
+            f"dataset.test_path: it cannot be combined with dataset.target_path={target_path!r:.80}; write the target "
             f"as a column of both files."
         )
     paths = [_file("path", path)]
@@ -253,7 +253,7 @@ def _beside(file: Path, splits: Any) -> Path:
 
 
 def _splits(path: Path, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return training and test rows of each fold as a file states them."""
+    """Return the training and test rows of each fold from a file."""
     content = read_json(path)
     form = "a list of pairs of lists of row numbers from 0, as [[[0, 1, 2], [3, 4]], ...]"
     if not isinstance(content, list) or not content:
@@ -273,7 +273,7 @@ def _file(parameter: str, path: Any) -> Path:
     root = current_project().root
     if not isinstance(path, str) or path in ("", "???"):
         raise ValueError(
-            f"dataset.{parameter}: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv."
+            f"dataset.{parameter}: expected the path of a file, got {path!r:.80}; set for example dataset.path=my.csv."
         )
     file = or_example(root / Path(path).expanduser())
     if format_of(file) not in FORMATS:
@@ -283,9 +283,7 @@ def _file(parameter: str, path: Any) -> Path:
             f"dataset.{parameter}: expected a file ending in {', '.join(endings)}, got {path!r:.200}; {step}."
         )
     if not file.is_file():
-        raise ValueError(
-            f"dataset.{parameter}: expected a file, got {path!r:.200}, which is none in {root}; correct the path."
-        )
+        raise ValueError(f"dataset.{parameter}: there is no file {path!r:.200} in {root}; correct the path.")
     return file
 
 
@@ -307,6 +305,6 @@ def _labels(
     if n_labels != n:
         raise TableError(
             f"dataset.target_path: expected {n} rows, one for each row of dataset.path, got {n_labels} in {file.name}; "
-            f"correct it, or say dataset.header=none where a first row of values was read as names."
+            f"correct it, or set dataset.header=none if the first row of values was read as names."
         )
     return labels, place_of_target(labels.names, settings["target"])

@@ -74,7 +74,7 @@ def checked(**parameters: Any) -> dict[str, Any]:
 
 
 def _factors(columns: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Return what multiplies the columns, shape (1, d) or (n, d)."""
+    """Return the factors of the columns, shape (1, d) or (n, d)."""
     if columns == "lognormal":
         return np.exp(2 * rng.standard_normal((1, d)))
     if columns == "growing":

@@ -58,13 +58,13 @@ class TableEntry:
     left_out, nominal : tuple of str
         Columns that are no features, and columns of numbers that are codes, as patterns: "cpu_*".
     groups : str or int
-        The column of groups, which is no feature; a number: so many rows, one below the other, are a group.
+        The column of groups, which is no feature; a number: this many rows, one below the other, are a group.
     time : tuple of str
         Columns that rows are sorted by, the first one first.
     relevant : tuple of str
         All columns that the target depends on, where they are known. They come first.
     first_rows : int
-        Only so many rows are taken; 0 is all.
+        Only this many rows are taken; 0 is all.
     """
 
     file: str
@@ -185,7 +185,7 @@ def _is_among(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _groups_of(frame: pd.DataFrame, groups: str | int) -> np.ndarray | None:
-    """Return the number of each row's group; None where there are no groups."""
+    """Return the number of each row's group; None if there are no groups."""
     if isinstance(groups, int):
         return frame.index.to_numpy() // groups
     if not groups:
@@ -205,7 +205,7 @@ def _target_of(column: pd.Series, task: str) -> tuple[np.ndarray, np.ndarray | N
 
 
 def _numbers_of(features: pd.DataFrame, nominal: tuple[str, ...]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return the features as numbers, and the texts that the numbers of some columns stand for."""
+    """Return the features as numbers, and the strings behind the numbers of text columns."""
     X = np.empty(features.shape)
     categories = {}
     for place, (name, column) in enumerate(features.items()):
@@ -219,7 +219,7 @@ def _numbers_of(features: pd.DataFrame, nominal: tuple[str, ...]) -> tuple[np.nd
 
 
 def _texts(values: pd.Index) -> np.ndarray:
-    """Return names of classes or categories; of numbers without the point that all have."""
+    """Return names of classes or categories; whole numbers without a decimal point."""
     if values.dtype.kind == "f":
         values = values.map("{:g}".format)
     return values.to_numpy(dtype=object)
@@ -237,7 +237,7 @@ def _without_names(path: Path, entry: TableEntry) -> pd.DataFrame:
 
 
 def _with_some_names(path: Path, entry: TableEntry) -> pd.DataFrame:
-    """Read a table whose header names the last columns only; the others are numbered."""
+    """Read a table whose header names only the last columns; the others are numbered."""
     with path.open(encoding="utf-8") as file:
         header = file.readline().strip().split(",")
         frame = _numbers(file, ",")
@@ -246,9 +246,9 @@ def _with_some_names(path: Path, entry: TableEntry) -> pd.DataFrame:
 
 
 def _numbers(file: Path | IO[str], sep: str) -> pd.DataFrame:
-    """Read a table as numbers, columns of texts as they are; only one that is separated by tabs has a header.
+    """Read a table as numbers, text columns unchanged; only a table separated by tabs has a header.
 
-    Python reads the numbers: pandas rounds the last bit in its own ways, which differ between its versions.
+    Python reads the numbers: pandas rounds the last bit differently from version to version.
     """
     import pandas as pd
 
@@ -278,7 +278,7 @@ def _r_objects(path: Path, entry: TableEntry) -> pd.DataFrame:
 
 
 def _below(upper: Mapping[str, Any], lower: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a table with those of another one below them, in their order."""
+    """Return the rows of two tables, one below the other."""
     columns = {}
     for name, column, column_below in zip(upper, upper.values(), lower.values(), strict=True):
         columns[name] = np.concatenate([column, column_below])
@@ -286,7 +286,7 @@ def _below(upper: Mapping[str, Any], lower: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _columns_of(name: str, value: RVector) -> dict[str, Any]:
-    """Return the columns of an R object by their own names; what has none is called after the object."""
+    """Return the columns of an R object by name; a column without a name is called after the object."""
     if "dim" in value.attributes:
         return _columns_of_matrix(name, value)
     if "names" not in value.attributes or not any(isinstance(part, RVector) for part in value.values):
@@ -310,7 +310,7 @@ def _columns_of_matrix(name: str, value: RVector) -> dict[str, Any]:
 
 
 def _vector(value: RVector) -> np.ndarray:
-    """Return numbers, NaN for missing ones, or the texts of a factor."""
+    """Return numbers, NaN for missing ones, or the strings of a factor."""
     if isinstance(value.values, list):
         return np.array(value.values, dtype=object)
     if "levels" in value.attributes:

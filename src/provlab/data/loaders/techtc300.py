@@ -190,7 +190,9 @@ def _place(path: str) -> Path:
         raise ValueError(f"{expected}, got {path!r:.80}; {OBTAIN}.")
     place = root / Path(path).expanduser()
     if not place.is_dir() and not place.is_file():
-        raise ValueError(f"{expected}, got {path!r:.200}, which is neither in {root}; correct the path, or {OBTAIN}.")
+        raise ValueError(
+            f"{expected}, got {path!r:.200}, which does not exist in {root}; correct the path, or {OBTAIN}."
+        )
     return place
 
 

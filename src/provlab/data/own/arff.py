@@ -131,7 +131,7 @@ def _read_head(numbered: Iterator[tuple[int, str]]) -> tuple[list[Attribute], in
                 f"expected each attribute once, got {attribute.name!r:.80} again in line {number}; rename one."
             )
         attributes[attribute.name] = attribute
-    raise TableError(f"expected attributes and a line @data, got {len(attributes)} attributes; write it again.")
+    raise TableError(f"expected attributes and a line @data, got {len(attributes)} attributes; save the file again.")
 
 
 def _attribute(name: str, declared: str, number: int) -> Attribute:
@@ -142,21 +142,22 @@ def _attribute(name: str, declared: str, number: int) -> Attribute:
     kind = declared.split(None, 1)[0].lower() if declared else ""
     if kind == "relational":
         raise TableError(
-            f"expected one value a row in each attribute, got the relational attribute {name!r:.80} in line {number}, "
-            "a table in each row; write its values as attributes of their own, such as their means."
+            f"expected a single value in each row and attribute, got the relational attribute {name!r:.80} in line "
+            f"{number}, which has a table in each row; write its values as attributes of their own, such as their "
+            f"means."
         )
     return Attribute(name, kind)
 
 
 def _unquoted(text: str) -> str:
-    """Return a text without its quotes, and its escaped letters as they are meant."""
+    """Return a string without quotes, and with its escapes resolved."""
     if text[0] not in "'\"":
         return text
     return ESCAPED.sub(lambda escaped: ESCAPED_SPACES.get(escaped[1], escaped[1]), text[1:-1])
 
 
 def _quoted_fields(line: str, separator: str) -> list[str]:
-    """Return what stands between separators, without quotes and escapes, up to a comment."""
+    """Return the fields between separators, without quotes and escapes, up to a comment."""
     blanks = " " if separator == "\t" else " \t"
     pattern = re.compile(
         rf"[{blanks}]*(?:({QUOTED})[{blanks}]*(?=[{separator}%]|$)|([^{separator}%]*))([{separator}%]|$)"
@@ -173,7 +174,7 @@ def _quoted_fields(line: str, separator: str) -> list[str]:
 
 
 def _full_fields(row: str, separator: str, n_attributes: int) -> list[str]:
-    """Return the values of a row, without the weight that Weka may write behind them."""
+    """Return the values of a row, without the weight that Weka may append."""
     if any(sign in row for sign in "'\"%{"):
         fields = _quoted_fields(row, separator)
     elif separator == " ":
@@ -210,7 +211,7 @@ def _undeclared(attribute: Attribute, value: str, number: int) -> TableError:
     return TableError(
         f"expected one of the values that attribute {attribute.name!r:.80} declares, "
         f"{', '.join(attribute.values):.80}, got {value!r:.40} in line {number}; correct it, add it to the list, or "
-        f"where it stands for a missing value, say 'dataset.na_values=[{value:.40}]'."
+        f"if it stands for a missing value, set 'dataset.na_values=[{value:.40}]'."
     )
 
 

@@ -159,7 +159,7 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
 
 
 def _places_of_codes(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[int]:
-    """Return the columns of few different whole numbers, which may be amounts or codes: numbers do not tell."""
+    """Return the columns with few different whole numbers, which may be amounts or codes."""
     codes = []
     for k, values in zip(places, X.T, strict=True):
         if table.names[k] in categories:
@@ -176,7 +176,7 @@ def _named(table: Table, places: Sequence[int]) -> str:
 
 
 def _notes_of_rounding(table: Table, X: Any, places: Sequence[int]) -> list[str]:
-    """Return a note on the first column whose whole numbers are no floating-point numbers of 64 bits."""
+    """Return a note on the first column whose whole numbers do not fit into 64-bit floats."""
     if X.dtype.kind not in "iuf":
         return []
     if sparse.issparse(X):
@@ -199,7 +199,7 @@ def _notes_of_rounding(table: Table, X: Any, places: Sequence[int]) -> list[str]
 
 
 def _large_whole_numbers(table: Table, k: int) -> list[int]:
-    """Return the whole numbers of a column that are not below 2^53 in size, as they are written where it is text."""
+    """Return the whole numbers of a column of at least 2^53 in size, in their written form if it is text."""
     values = table.column(k) if table.texts is None else table.texts(k)
     if values.dtype.kind in "bf":
         return []
@@ -227,7 +227,7 @@ def distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, list[str]] | None:
-    """Return the numbers of the texts of a column, -1 where it has none, and the sorted texts; None for dates."""
+    """Return the codes of a text column, -1 for missing values, and its sorted strings; None for dates."""
     import pandas as pd
 
     column = table.columns.iloc[:, k]
@@ -243,7 +243,7 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
     except TypeError:
         value = column.dropna().iloc[0]
         raise TableError(
-            f"expected numbers or texts in column {table.names[k]!r:.80}, got {value!s:.40}; leave it out: "
+            f"expected numbers or strings in column {table.names[k]!r:.80}, got {value!s:.40}; leave it out: "
             f"dataset.left_out=[{table.names[k]:.80}]."
         ) from None
     texts = [text_of(value).strip() for value in values]
@@ -256,7 +256,7 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
 
 
 def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
-    """Raise where most of some texts are numbers, and others are not, or are written with other signs.
+    """Raise if most of some texts are numbers, and others are not, or are written with other signs.
 
     `steps` are further ones for texts that are no numbers at all.
     """
@@ -273,14 +273,16 @@ def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], 
 
 
 def _step_to_missing(table: Table, text: str) -> str:
-    """Return what to do where a text may stand for a missing value."""
-    words = [*table.how.na_values, text]
-    written = ",".join(word if re.fullmatch(r"[\w?./-]+", word) else f'"{word:.40}"' for word in words)
-    return f"where it stands for a missing value, say 'dataset.na_values=[{written:.200}]'"
+    """Return the advice for a string that may stand for a missing value."""
+    written = []
+    for word in (*table.how.na_values, text):
+        is_plain = re.fullmatch(r"[\w?./-]+", word)
+        written.append(word if is_plain else f'"{word:.40}"')
+    return f"where it stands for a missing value, say 'dataset.na_values=[{','.join(written):.200}]'"
 
 
 def _step_to_number(table: Table, text: str) -> str:
-    """Return what to do where a number is written with other signs: no setting that is set already, or not taken."""
+    """Return the advice for a number in another notation, limited to settings that are accepted and not yet set."""
     foreign = re.sub(r"[eE](?=[+-]?\d)|[\d\s,.'+-]", "", text)
     plain = text
     steps = []

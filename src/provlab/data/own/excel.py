@@ -25,7 +25,7 @@ def sheet_as_csv(file: Path, name: str | int | None) -> bytes:
     ----------
     file : Path
     name : str or int, optional
-        Name or number from 0 of the sheet; may be None where there is one.
+        Name or number from 0 of the sheet; may be None if there is one.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def sheet_as_csv(file: Path, name: str | int | None) -> bytes:
         from openpyxl import load_workbook
     except ImportError as error:
         raise TableError(
-            f"expected openpyxl, which reads Excel, got an installation without; {to_install('excel')}, or save "
+            f"the package openpyxl, which reads Excel, is not installed; {to_install('excel')}, or save "
             f"the sheet as CSV."
         ) from error
     with file.open("rb") as content, closing(load_workbook(content, True, data_only=True, keep_links=False)) as book:
@@ -67,11 +67,11 @@ def _chosen(sheets: Sequence[Any], name: str | int | None) -> Any:
     if name in names:
         return sheets[names.index(name)]
     expected = "one sheet" if name is None else f"a sheet {name!r:.40}"
-    raise TableError(f"expected {expected}, got {listed(names)}; say which: dataset.sheet_name=NAME.")
+    raise TableError(f"expected {expected}, got {listed(names)}; choose one by dataset.sheet_name=NAME.")
 
 
 def _rows(file: Path, sheet: Any) -> list[list[Any]]:
-    """Return the cells of a sheet, without empty ones at the ends, as long as the whole table fits into memory.
+    """Return the cells of a sheet, without empty ones at the ends; raise if the table does not fit into memory.
 
     A few bytes can name a cell in the last row and column, or a long text in each row.
     """
@@ -91,12 +91,14 @@ def _rows(file: Path, sheet: Any) -> list[list[Any]]:
         if needed > limit:
             check_memory(f"data set {file.name}", needed, f"{len(rows):,} rows of {width:,} columns")
         if len(rows) > MAX_ROWS:
-            raise TableError(f"expected at most {MAX_ROWS:,} rows, as Excel has, got more; save the sheet as CSV.")
+            raise TableError(
+                f"expected at most {MAX_ROWS:,} rows, the limit of Excel, got more; save the sheet as CSV."
+            )
     return rows
 
 
 def _value(cell: Any) -> Any:
-    """Return the value of a cell as it is written in CSV: whole numbers without ".0", None for an error."""
+    """Return the value of a cell in the form of CSV: whole numbers without ".0", None for an error."""
     if cell.value is None:
         return ""
     if cell.data_type == "e":

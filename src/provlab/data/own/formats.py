@@ -123,7 +123,7 @@ def is_read_anew(file: Path, how: Reading) -> bool:
 
 
 def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) -> None:
-    """Raise where rows and columns take too much memory, of `n_bytes`, by default eight for each number."""
+    """Raise if rows and columns need too much memory; `n_bytes` defaults to eight for each number."""
     if len(shape) != 2:
         raise TableError(f"expected rows and columns, got shape {tuple(shape)}.")
     n, d = shape
@@ -137,7 +137,7 @@ def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) ->
 
 
 def _check_text_size(file: Path, how: Reading, layout: Layout) -> None:
-    """Raise where a table of text takes too much memory, of which its lines are counted."""
+    """Raise if a text table of this many lines needs too much memory."""
     is_packed = file.suffix.lower() in PACKED
     width = len(layout.names)
     n_newlines = 0
@@ -154,7 +154,7 @@ def _check_text_size(file: Path, how: Reading, layout: Layout) -> None:
 
 
 def _read_column(file: Path, how: Reading, layout: Layout, k: int) -> Any:
-    """Return a field of all rows as it is written."""
+    """Return one field of all rows in its written form."""
     import pandas as pd
 
     plain = replace(how, keep_default_na=False)
@@ -203,7 +203,7 @@ def _read_text(file: Path, how: Reading) -> Table:
 
 
 def _check_declared(frame: Any, numeric: Mapping[int, str], names: Sequence[str], where: Callable[[int], str]) -> None:
-    """Raise for a text in a column that is declared as numbers."""
+    """Raise for a string in a column that is declared numeric."""
     for k, kind in numeric.items():
         column = frame.iloc[:, k]
         if column.dtype.kind in "iuf":
@@ -212,7 +212,7 @@ def _check_declared(frame: Any, numeric: Mapping[int, str], names: Sequence[str]
             if value == value and not is_number(str(value)):
                 raise TableError(
                     f"expected numbers in attribute {names[k]!r:.80}, which is declared {kind}, got {str(value)!r:.40} "
-                    f"in {where(row)}; correct it, or where it stands for a missing value, say "
+                    f"in {where(row)}; correct it, or if it stands for a missing value, set "
                     f"'dataset.na_values=[{value!s:.40}]'."
                 )
 
@@ -221,7 +221,7 @@ def _check_declared(frame: Any, numeric: Mapping[int, str], names: Sequence[str]
 
 
 def _pandas_notes(schema: Any) -> dict[str, Any]:
-    """Return what pandas wrote beside a schema; nothing where that is no mapping."""
+    """Return the metadata of pandas in a schema; empty if it is not a mapping."""
     try:
         notes = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
     except (ValueError, RecursionError):
@@ -238,7 +238,7 @@ def _index_of(schema: Any) -> list[str]:
 
 
 def _table_of_arrow(table: Any, how: Reading) -> Table:
-    """Return columns by the names and types of the schema: pandas' own notes beside it may say other ones."""
+    """Return columns with the names and types of the schema, which the metadata of pandas may contradict."""
     import pandas as pd
 
     index = _index_of(table.schema)
@@ -259,7 +259,7 @@ def _typed(frame: Any, how: Reading) -> Table:
 
 
 def _read_parquet(file: Path, how: Reading) -> Table:
-    """Read columns; each different text is in memory once, as it is in the file: a long one in each row is no claim."""
+    """Read columns; each distinct string is kept once, so that a repeated long string needs little memory."""
     from pyarrow.parquet import ParquetFile
 
     metadata = ParquetFile(file).metadata
@@ -303,7 +303,7 @@ def _read_stata(file: Path, how: Reading) -> Table:
 
 
 def _read_json_lines(file: Path, how: Reading) -> Table:
-    """Read an object a line: names of columns and values."""
+    """Read one object per line: names of columns and values."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
@@ -345,9 +345,9 @@ def _json_object(line: bytes, number: int) -> dict[str, Any]:
 def _chosen_variables(
     how: Reading, usual: Sequence[str], numbers: Collection[str], variables: Sequence[Any]
 ) -> dict[str, str]:
-    """Return the names of the variables by their roles, of which X is one.
+    """Return the names of the variables by role, one of which is X.
 
-    `usual` are names of the labels, `numbers` the variables that can be read, `variables` name, shape and type of all.
+    `usual` lists usual names of labels, `numbers` the readable variables, `variables` name, shape and type of all.
     """
     chosen = {}
     for role, stated in (("X", how.X or "X"), *how.vectors):
@@ -360,7 +360,7 @@ def _chosen_variables(
 
 
 def _missing_variable(role: str, names: Sequence[str], variables: Sequence[Any]) -> str:
-    """Return what is wrong where no variable of these names can be read, and what helps."""
+    """Return the problem and the advice if no variable of these names can be read."""
     shown = ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in variables)
     step = f"say which has them, dataset.{role}=NAME, or write numbers"
     if role == "target":
@@ -372,7 +372,7 @@ def _missing_variable(role: str, names: Sequence[str], variables: Sequence[Any])
 
 
 def _matrix_table(X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
-    """Return a matrix with the vectors beside it."""
+    """Return a matrix with its labels, groups and other vectors."""
     if how.transpose:
         X = X.T
     names = _numbered(X)
@@ -384,8 +384,8 @@ def _matrix_table(X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mappi
     for role, vector in vectors.items():
         if vector.size != X.shape[0]:
             raise TableError(
-                f"expected {X.shape[0]} values in {chosen[role]}, one for each row of X, got {vector.size}; where the "
-                f"columns of X are the samples, say dataset.transpose=true."
+                f"expected {X.shape[0]} values in {chosen[role]}, one for each row of X, got {vector.size}; if the "
+                f"columns of X are the samples, set dataset.transpose=true."
             )
     return Table(X, names, vectors)
 
@@ -432,7 +432,9 @@ def _read_mat(file: Path, how: Reading) -> Table:
     try:
         variables = whosmat(str(file), appendmat=False)
     except NotImplementedError as error:
-        raise TableError("expected format 4 to 7, got format 7.3, which is HDF5; save it with -v7.") from error
+        raise TableError(
+            "expected a file of format 4 to 7, got format 7.3, which is HDF5; save it with -v7."
+        ) from error
     shapes = {name: shape for name, shape, kind in variables if kind in MATLAB_NUMBERS}
     chosen = _chosen_variables(how, ["Y", "y"], shapes, variables)
     _check_size(file, shapes[chosen["X"]], 8 * sum(math.prod(shapes[name]) for name in chosen.values()))
@@ -450,7 +452,7 @@ def _read_svmlight(file: Path, how: Reading) -> Table:
     notes = []
     if "groups" in dict(how.vectors):
         if queries is None:
-            raise TableError("expected qid:NUMBER in each row, as dataset.groups=qid needs, got rows without.")
+            raise TableError("expected qid:NUMBER in each row, which dataset.groups=qid needs, got rows without it.")
         vectors["groups"] = queries
     elif queries is not None:
         notes.append("rows have qid: dataset.groups=qid puts equal ones into one fold")

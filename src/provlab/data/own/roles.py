@@ -27,7 +27,7 @@ TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime",
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of each role, None where it has none or stands apart, those that are no features, and categories."""
+    """The columns of each role, None if it has none or stands apart, those that are no features, and categories."""
 
     roles: dict[str, int | None]
     left_out: set[int]
@@ -48,12 +48,14 @@ def columns_of(file: Path, names: list[str], settings: Mapping[str, Any]) -> Col
 
 
 def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[str, Any]) -> int | None:
-    """Return the number of the column that has a role, None where there is none or it is apart."""
+    """Return the number of the column with a role; None if there is none, or if it is in another file."""
     column = settings[role]
     if role == "target" and settings["target_path"] is not None:
         return None
     if format_of(file) in SVMLIGHT and column is not None and (role, column) != ("groups", "qid"):
-        raise TableError(f"expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out.")
+        raise TableError(
+            f"expected no {role}, because an svmlight file has only labels and qid, got {column!r:.80}; leave it out."
+        )
     is_apart = format_of(file) in APART
     if column is None and role == "target" and not is_apart:
         step = "dataset.target=NAME, or a number from 0, -1 for the last"
@@ -124,7 +126,7 @@ def notes_on_names(table: Table, columns: Columns, features: list[int], class_na
 
 
 def _notes_of_other_targets(target: str, names: list[str]) -> list[str]:
-    """Return a note on features that may be further targets by their names: t2 beside t1, labelB beside labelA."""
+    """Return a note on features whose names suggest further targets, such as t2 next to t1."""
     stem = re.sub(r"(\d+|[A-Z])$", "", target).rstrip("_.- ")
     if stem == target or not stem:
         return []

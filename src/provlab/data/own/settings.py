@@ -90,7 +90,7 @@ def reading_of(file: Path, settings: Mapping[str, Any]) -> Reading:
     if _is_list(settings["target"]) and settings["target"]:
         targets = ",".join(map(str, settings["target"]))
         raise ValueError(
-            f"dataset.target: expected one target at a time, got {settings['target']!r:.80}; run each, "
+            f"dataset.target: expected a single target, got {settings['target']!r:.80}; run each, "
             f"'-m dataset.target={targets:.80}', and leave the others out."
         )
     for name, (is_right, expected) in CHECKS.items():

@@ -120,6 +120,6 @@ def read_sound(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> 
         if isinstance(error, ValueError) and message.startswith(from_stream):
             raise TableError(message.removeprefix(from_stream)) from error
         raise ValueError(
-            f"{file}: expected a sound {format_of(file)} file, got {type(error).__name__}: "
+            f"{file}: expected an intact {format_of(file)} file, got {type(error).__name__}: "
             f"{' '.join(message.split()):.200}; repair it."
         ) from error

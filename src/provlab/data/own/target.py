@@ -49,7 +49,7 @@ def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tup
     if task == "regression" or (task == "auto" and classes.size > max(FEW, labels.size // 2)):
         expected = "numbers" if task == "regression" else "classes"
         raise TableError(
-            f"expected {expected} in {name}, got {classes.size} different texts in {labels.size} rows, such as "
+            f"expected {expected} in {name}, got {classes.size} different strings in {labels.size} rows, such as "
             f"{classes[0]!r:.40}; choose another column as dataset.target."
         )
     return classes, codes
@@ -78,17 +78,17 @@ def _numeric_classes(table: Table, name: str, labels: np.ndarray, task: str) -> 
             kind = "real" if is_real else "whole"
             raise TableError(
                 f"expected classes or numbers to be predicted, got {classes.size} different {kind} numbers in {n} rows "
-                f"of {name}, which may be either; say dataset.task=classification or dataset.task=regression."
+                f"of {name}, which may be either; set dataset.task=classification or dataset.task=regression."
             )
     if task == "classification":
         return classes, codes
     if classes.size < 2:
-        raise TableError(f"expected numbers that differ in {name}, got only {classes[0]}; choose another.")
+        raise TableError(f"expected different numbers in {name}, got only {classes[0]}; choose another target.")
     return None, None
 
 
 def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | None:
-    """Return the column of groups, as their numbers from 0 in order, of weights, or of folds; None where there is none.
+    """Return the column of groups, as their numbers from 0 in order, of weights, or of folds; None if there is none.
 
     Raises
     ------
@@ -110,7 +110,9 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         is_wrong = ~(np.isfinite(numbers) & (numbers >= 0))
         _check_beside(table, role, values, is_wrong, "weights, which are numbers from 0 on")
         if not numbers.any():
-            raise TableError(f"dataset.{role}: expected some weight above 0, got zeros only; choose another column.")
+            raise TableError(
+                f"dataset.{role}: expected at least one weight above 0, got only zeros; choose another column."
+            )
         return numbers
     is_wrong = ~((numbers == np.floor(numbers)) & (numbers >= -1))
     _check_beside(table, role, values, is_wrong, "numbers of folds, from 0 on, or -1")
@@ -144,26 +146,27 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
     if missing.size:
         raise TableError(
             f"{subject}: expected a label in each row, got {missing.size} without, the first in "
-            f"{where(int(missing[0]))}; leave these rows out, or write a name where nothing means one."
+            f"{where(int(missing[0]))}; leave these rows out, or write a name in their place if an empty cell is a "
+            f"class."
         )
     labels = np.asarray(y)
     if labels.dtype.kind in "OU":
         by_kind = {isinstance(label, str): label for label in as_they_are.ravel().tolist()}
         if len(by_kind) > 1:
             raise TableError(
-                f"{subject}: expected labels that are all texts or all numbers, got the text "
-                f"{str(by_kind[True])!r:.40} and the number {by_kind[False]!s:.40}; write them in one way."
+                f"{subject}: expected labels that are all strings or all numbers, got the string "
+                f"{str(by_kind[True])!r:.40} and the number {by_kind[False]!s:.40}; write all of them in the same form."
             )
     return labels
 
 
 def _values(table: Table, role: str, place: int | None) -> Any:
-    """Return a column, or what the format has for a role beside the columns."""
+    """Return a column, or the values that the format stores separately for a role."""
     return np.asarray(table.vectors[role]) if place is None else table.column(place)
 
 
 def _labels(table: Table, place: int | None) -> Any:
-    """Return the labels, of which None and NA may be names, and 01 may be another class than 1."""
+    """Return the labels as strings: None and NA may be names, and 01 may be a class other than 1."""
     if place is None or table.texts is None:
         return _values(table, "target", place)
     column = table.columns.iloc[:, place]

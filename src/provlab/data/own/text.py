@@ -115,7 +115,7 @@ def open_unpacked(file: Path) -> Any:
     archive = zipfile.ZipFile(file)
     members = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
     if len(members) != 1:
-        raise TableError(f"expected one file in the archive, got {members!s:.200}; unpack it.")
+        raise TableError(f"expected a single file in the archive, got {members!s:.200}; unpack it.")
     return archive.open(members[0])
 
 
@@ -129,7 +129,9 @@ def lines_of(file: Any) -> Iterator[Any]:
     """
     while line := file.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
-            raise TableError(f"expected lines of at most {MAX_LINE:,} characters, got a longer one; write it again.")
+            raise TableError(
+                f"expected lines of at most {MAX_LINE:,} characters, got a longer one; break it into rows."
+            )
         yield line
 
 
@@ -216,8 +218,8 @@ def encoding_fault(file: Path, encoding: str) -> TableError:
                 place = f"the byte 0x{byte} in line {number}, {line[max(0, start - 10) : start + 10]!r}"
                 break
     return TableError(
-        f"expected text in {encoding}, got {place}; say what it is written in: "
-        f"dataset.encoding=cp1252 (Windows, Western Europe), latin-1, utf-16, utf-16-le, ...."
+        f"expected text in {encoding}, got {place}; state the encoding: dataset.encoding=cp1252 (Windows, Western "
+        f"Europe), latin-1, utf-16, utf-16-le, ...."
     )
 
 
@@ -276,7 +278,7 @@ def layout_of(file: Path, how: Reading) -> Layout:
 
 
 def _first_lines(text: Any) -> list[str]:
-    """Return the lines that tell the layout."""
+    """Return the first lines, from which the layout is read."""
     lines = []
     n_characters = 0
     for line in islice(lines_of(text), HEAD_LINES):
@@ -288,7 +290,7 @@ def _first_lines(text: Any) -> list[str]:
 
 
 def _check_width(file: Path, lines: Sequence[str], sep: str | None) -> None:
-    """Raise where a line has more columns than fit into memory."""
+    """Raise if a line has more columns than fit into memory."""
     signs = ",;\t| " if sep in (None, SPACES) else sep
     n_columns = 1
     for line in lines:
@@ -297,7 +299,7 @@ def _check_width(file: Path, lines: Sequence[str], sep: str | None) -> None:
 
 
 def _names(first: list[str], body: list[list[str]], is_named: bool) -> tuple[str, ...]:
-    """Return the names of the columns, of which the last ones count where they have a name or a value."""
+    """Return the names of the columns; trailing columns count only if they have a name or a value."""
     rows = [row for row in body if len(row) == len(first)]
     width = len(first)
     if is_named:
@@ -337,7 +339,7 @@ def records(lines: Iterable[str], sep: str, comment: str | None = None) -> Itera
 
 
 def _body(file: Path, how: Reading, layout: Layout) -> Any:
-    """Return a file of text after the line of the names: pandas' own skiprows takes quotes in those for its own."""
+    """Return a text file after the line of names; skiprows of pandas would misread quotes in that line."""
     text = open_text(file, how, layout.encoding)
     for _ in islice(lines_of(text), layout.lines_before):
         pass
@@ -388,8 +390,8 @@ def _check_lengths(file: Path, how: Reading, layout: Layout) -> None:
         if len(fields) > layout.n_fields:
             raise TableError(
                 f"expected rows of {len(layout.names)} fields, as many as there are names, got {len(fields)} in "
-                f"{place_of(file, how, layout, row)}; correct it, or say dataset.header=1 where the second row has the "
-                f"names, or dataset.sep, which was {layout.sep!r}."
+                f"{place_of(file, how, layout, row)}; correct the row, set dataset.header=1 if the second row has "
+                f"the names, or set dataset.sep, which was {layout.sep!r}."
             )
 
 
@@ -423,7 +425,7 @@ def is_number(text: str, comma: bool = False) -> bool:
 def _separator(file: Path, lines: list[str], how: Reading) -> str:
     """Return the one separator that splits the first lines into equally many fields, or that of the format."""
     if lines and re.match(r"\S+( (qid|\d+):\S+)+\s*$", lines[0]):
-        raise TableError("expected a table, got rows of svmlight; call the file NAME.svm.")
+        raise TableError("expected a table, got rows in svmlight format; rename the file to NAME.svm.")
     separators = [sep for sep in (",", ";", "\t", "|") if _splits_alike(lines, sep, how)]
     if not separators and _splits_alike(lines, SPACES, how):  # texts have spaces
         separators = [SPACES]
@@ -434,21 +436,22 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
         separators = [sep for sep in (";", "\t", "|") if sep in lines[0]]
     if separators:
         raise TableError(
-            f"expected one separator that splits all lines alike, got {' and '.join(map(repr, separators))}; say "
-            f"which, such as 'dataset.sep=\"{separators[0]}\"', tab or space."
+            f"expected one separator that splits all lines into equally many fields, got "
+            f"{' and '.join(map(repr, separators))}; choose one, such as 'dataset.sep=\"{separators[0]}\"', tab or "
+            f"space."
         )
     if lines and lines[0][0] in "#%" and how.comment is None:
         raise TableError(
-            f"expected names of columns in the first line, got {lines[0].strip()!r:.80}; where such lines are "
-            f"comments, say 'dataset.comment=\"{lines[0][0]}\"'."
+            f"expected names of columns in the first line, got {lines[0].strip()!r:.80}; if such lines are comments, "
+            f"set 'dataset.comment=\"{lines[0][0]}\"'."
         )
     return usual
 
 
 def _splits_alike(lines: list[str], sep: str, how: Reading) -> bool:
-    """Tell whether a separator splits all lines into as many fields as the first, or all others into one more.
+    """Return whether a separator gives every line as many fields as the first, or every other line one more.
 
-    One more are row names, or a separator at the end. The last line may be cut.
+    The additional field is a row name or follows a trailing separator. The last line may be cut.
     """
     widths = [len(fields) for _, fields in records(lines, sep, how.comment)]
     if not widths or widths[0] < 2:
@@ -458,7 +461,7 @@ def _splits_alike(lines: list[str], sep: str, how: Reading) -> bool:
 
 
 def _header_of(rows: list[list[str]], how: Reading) -> int | None:
-    """Return the row that has the names of the columns, None where the user says that there is none."""
+    """Return the row that has the names of the columns, None if the user says that there is none."""
     if how.header == "none":
         return None
     if how.header != "infer":
@@ -480,14 +483,14 @@ def _header_of(rows: list[list[str]], how: Reading) -> int | None:
     are_rising = all(a < b for a, b in pairwise(numbers))  # as wavelengths are
     if has_name_among_values or (numbers and not (are_rising and (n_words or names[0] == ""))):
         raise TableError(
-            f"expected names of columns in the first line, got {listed(names)}, which are like the values below; say "
-            f"dataset.header=none where the file has no names, or dataset.header=0 where these are."
+            f"expected names of columns in the first line, got {listed(names)}, which look like the values below; "
+            f"set dataset.header=none if the file has no names, or dataset.header=0 if these are the names."
         )
     return 0
 
 
 def _decimal(body: list[list[str]], sep: str) -> str:
-    """Return a comma where some column is certainly of numbers with decimal commas, and none has decimal points."""
+    """Return a comma if a column certainly has decimal commas, and none has decimal points."""
     if sep == ",":
         return "."
     has_decimal_commas = False

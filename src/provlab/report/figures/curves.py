@@ -32,7 +32,7 @@ def draw_curves(
     from_zero: bool = False,
     width: float = TWO_COLUMNS,
 ) -> list[Path]:
-    """Draw a line a method with bars, in one panel a data set.
+    """Draw a line per method with bars, in one panel per data set.
 
     Parameters
     ----------
@@ -136,12 +136,12 @@ def with_kept(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def dots(frame: pd.DataFrame, *, xlabel: str, width: float = TWO_COLUMNS) -> Figure:
-    """Return a figure with a line a method, a dot at its value and a bar to both ends of its interval.
+    """Return a figure with a line per method, a dot at its value and a bar to both ends of its interval.
 
     Parameters
     ----------
     frame : DataFrame
-        `row`, `dataset`, `value`, `low` and `high`, NaN where there is no interval; a panel a data set.
+        `row`, `dataset`, `value`, `low` and `high`, NaN where there is no interval; a panel per data set.
     xlabel : str
     width : float, optional
         In inches.
@@ -170,7 +170,7 @@ def dots(frame: pd.DataFrame, *, xlabel: str, width: float = TWO_COLUMNS) -> Fig
 
 
 def frequency_figure(frame: pd.DataFrame) -> Figure:
-    """Return a figure with a line a method: the share of selections with its k-th most frequent feature, against k.
+    """Return a figure with a line per method: the share of selections with its k-th most frequent feature, against k.
 
     A short line says that the same few features are selected each time, a long tail that others are.
 

@@ -1,4 +1,4 @@
-"""Average ranks on one axis; bars join methods without a significant difference. Fronts of two numbers a method."""
+"""Average ranks on one axis; bars join methods without a significant difference. Fronts of two numbers per method."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def groups(ranks: pd.Series, difference: float) -> list[tuple[str, str]]:
 
 
 def _draw_bars(axes: Axes, ranks: pd.Series, bars: list[tuple[str, str]]) -> float:
-    """Draw a bar a group, below the axis, each in the first line that has room, and return the height of the last."""
+    """Draw a bar per group below the axis, each on the first free line, and return the height of the last."""
     ends: list[float] = []  # where the last bar of each line ends; bars come by their starts
     for first, last in bars:
         line = next((k for k, end in enumerate(ends) if end < ranks[first]), len(ends))

@@ -53,7 +53,7 @@ def specification_curve(
     printed: float | None = None,
     alone: bool = False,
 ) -> Markup:
-    """Return the drawing; nothing where no universe has an effect.
+    """Return the drawing; nothing if no universe has an effect.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def specification_curve(
 
 
 def _legend(universes: pd.DataFrame) -> list[tuple[str, str, float]]:
-    """Return each verdict, with its number of universes in words, and where these stand."""
+    """Return each verdict with its number of universes in words, and their places."""
     legend = []
     x = 10.0
     for verdict, n in universes["verdict"].value_counts().items():
@@ -113,7 +113,7 @@ def _legend(universes: pd.DataFrame) -> list[tuple[str, str, float]]:
 def _option_rows(
     places: Mapping[str, Sequence[str]], top: float
 ) -> tuple[list[tuple[str, str, float]], dict[tuple[str, str], float], float]:
-    """Return the lines of places and options, each with its class and height, the heights of options, and the end."""
+    """Return the lines of places and options with class and height, the heights of options, and the last height."""
     rows = []
     heights = {}
     for place, options in places.items():
@@ -139,7 +139,7 @@ def _marks(
 
 
 def _caption(universes: pd.DataFrame, shown: pd.DataFrame) -> str:
-    """Say how many universes there are: one of a bound that says nothing has no effect, and is not drawn."""
+    """Return the number of universes in words; a universe with a vacuous bound has no effect and is not drawn."""
     if len(shown) == len(universes):
         return f"{len(shown)} universes, sorted by effect"
     without = universes.loc[~universes.index.isin(shown.index), "verdict"].value_counts()
@@ -148,7 +148,7 @@ def _caption(universes: pd.DataFrame, shown: pd.DataFrame) -> str:
 
 
 def _range(shown: pd.DataFrame, lines: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the axis: of effects, zero, lines, and intervals that are not far beyond these."""
+    """Return the ends of an axis that contains effects, zero, lines, and intervals that do not reach far beyond."""
     values = np.array([0.0, *shown["effect"], *(value for value in lines if math.isfinite(value))], float)
     span = float(np.ptp(values)) or 1.0
     ends = shown[["low", "high"]].to_numpy(float).ravel()
@@ -160,7 +160,7 @@ def _range(shown: pd.DataFrame, lines: Sequence[float]) -> tuple[float, float]:
 
 
 def _mark(verdict: str, x: float, y: float, r: float) -> str:
-    """Return the outline of a mark: diamond, triangle, square or disc, so that kinds differ without colours as well."""
+    """Return the outline of a mark: diamond, triangle, square or disc, so that kinds differ even without colours."""
     kind, s = kind_of(verdict), f"{1.3 * r:.1f}"
     if kind == "bad":
         return f"M{x:.1f} {y - 1.3 * r:.1f}l{s} {s}l-{s} {s}l-{s} -{s}z"

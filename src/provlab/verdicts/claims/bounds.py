@@ -71,8 +71,8 @@ class Certificates(AbstractRule):
             own = artefact_theorems(self.artefact)
             if self.quantity not in own:
                 raise ValueError(
-                    f"quantity: expected one of {', '.join((*STATES, *own))}, got {self.quantity!r}; a theorem of your "
-                    f"own is to be among the artefact's protocol.measures."
+                    f"quantity: expected one of {', '.join((*STATES, *own))}, got {self.quantity!r}; list a theorem "
+                    f"of your own under the artefact's protocol.measures."
                 )
 
     @property
@@ -130,7 +130,7 @@ class Certificates(AbstractRule):
         return trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)
 
     def _support(self, states: pd.DataFrame) -> tuple[str, float, float, str]:
-        """Return verdict, p-value, needed n and test of a share violated that is smaller on each data set."""
+        """Return verdict, p-value, needed n and test of whether each data set's violated share is below the limit."""
         share = self.at_most or NEARLY_ALL
         trials = []
         for n_violated, n_held in zip(states[VIOLATED], states[HELD], strict=True):
@@ -145,10 +145,10 @@ class Certificates(AbstractRule):
         return NOT_CONTRADICTED, p_value, runs_needed(violated, n, share, self.alpha), test
 
     def _most_violated(self, states: pd.DataFrame) -> tuple[str, float]:
-        """Return where the bound is violated most clearly, and the corrected p-value of more than the share allowed.
+        """Return where the bound is violated most clearly, and the corrected p-value against the allowed share.
 
-        Each data set is tested by itself: one on which the theorem always fails would drown among many on which it
-        never does. All of them are tested together as well, as each may be a little above.
+        Each data set is tested separately: one on which the theorem always fails would be lost among many others. All
+        are also tested together, because each may be slightly above the share.
         """
         if len(states) > 1:
             states = pd.concat([states, states.sum().to_frame("all together").T])

@@ -86,7 +86,7 @@ class AbstractComparison(AbstractLocation):
             self._check_sizes()
 
     def _check_sizes(self) -> None:
-        """Refuse to compare at a number of features where columns are no such numbers."""
+        """Raise if methods are compared at a number of features but the columns are not such numbers."""
         wrong = [repr(name) for name in (*self.columns, *self.also) if not name.isdecimal() or int(name) == 0]
         if self.over == "draws":
             wrong.append(repr(self.over))
@@ -397,11 +397,13 @@ class Each(AbstractRule):
         if not 0 < self.share <= 1:
             raise ValueError(f"share: expected a number above 0, at most 1, got {self.share}.")
         if self.paired and len(self.rows) != len(self.than):
-            raise ValueError(f"paired: expected as many rows as than, got {len(self.rows)} and {len(self.than)}.")
+            raise ValueError(
+                f"paired: expected equally many entries in rows and than, got {len(self.rows)} and {len(self.than)}."
+            )
         if not self.pairs():
-            raise ValueError(f"than: expected another than rows, got {'; '.join(self.than)}; name one, or itself.")
+            raise ValueError(f"than: expected a row that is not in rows, got {'; '.join(self.than)}; name one.")
         if len(self.columns) != 1:
-            raise ValueError(f"columns: expected one, got {'; '.join(self.columns)}.")
+            raise ValueError(f"columns: expected a single column, got {'; '.join(self.columns)}.")
         self.members()  # which check what they share
 
     @property
@@ -467,7 +469,7 @@ class Each(AbstractRule):
         return alone if is_replicated else corrected
 
     def _shared(self, parts: Sequence[Finding]) -> Finding:
-        """Return what the parts say of a share of them."""
+        """Return the finding about the share of the parts."""
         n = len(parts)
         needed = self.share * n
         won = [part for part in parts if part.verdict == REPLICATED]

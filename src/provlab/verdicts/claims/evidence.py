@@ -134,8 +134,9 @@ def remembered(method: Method) -> Method:
 
     @wraps(method)
     def from_memory(self: AbstractEvidence, *arguments: Any) -> Any:
-        hashable = [tuple(argument) if isinstance(argument, list) else argument for argument in arguments]
-        key = (self.lines_asked, method.__name__, *hashable)
+        key: tuple[Any, ...] = (self.lines_asked, method.__name__)
+        for argument in arguments:
+            key += (tuple(argument) if isinstance(argument, list) else argument,)  # a list has no hash
         if key not in self.memory:
             self.memory[key] = method(self, *arguments)
         return self.memory[key]
@@ -198,7 +199,7 @@ class AbstractEvidence(ABC):
         """Return what an artefact plans; ValueError where only numbers are known, as of a table."""
         raise ValueError(
             f"{name}: expected claims about numbers, got one about the selected features, which a table of results "
-            f"does not have; leave it out, or compute it: provsel reproduce, provsel verify."
+            f"lacks; leave the claim out, or compute it by provsel reproduce and provsel verify."
         )
 
     @remembered
@@ -211,7 +212,7 @@ class AbstractEvidence(ABC):
         return dict(entries)
 
     def entries(self, place: Place) -> list[Entry]:
-        """Return the entries of a number of an artefact, one a data set; errors as `artefact`."""
+        """Return the entries of a number of an artefact, one per data set; errors as `artefact`."""
         artefact, row, column = place
         return self.entries_by_number(artefact).get((row, column), [])
 
@@ -316,14 +317,14 @@ class AbstractEvidence(ABC):
             overlap = float((n_test / n_train).mean())
             if math.isnan(overlap):
                 raise UnavailableError(
-                    "not all trials say n_train and n_test, which a test over folds needs, as these overlap"
+                    "a test over folds that overlap needs n_train and n_test of each trial, and some trials lack them"
                 )
             return CorrectedT(values, ratio=overlap)
         if quantity == "n_selected":  # follows from the training rows alone, and these are disjoint
             return CorrectedT(values, ratio=0.0)
         if quantity != "error":
             raise UnavailableError(
-                f"over folds that train on disjoint rows there is a test of the error only, not of {quantity}"
+                f"over folds with disjoint training rows only the error can be tested, not {quantity}"
             )
         first, second = (float(errors.mean()) for errors in means)
         variance = max(0.0, 100 * (first + second) - (first - second) ** 2)
@@ -359,9 +360,9 @@ class AbstractEvidence(ABC):
         return dict(zip(labels, differences.tolist(), strict=True))
 
     def _common(self, places: Sequence[Place], quantity: str = "error", n_compared: int = 2) -> tuple[Folds, Floats]:
-        """Return the folds that all compared numbers have, and their values, of shape (n_compared, n_folds).
+        """Return the folds that all compared numbers share, and the values, shape (n_compared, n_folds).
 
-        Places beyond those compared are knots: the second number is then what `_at_kept` says.
+        Further places are knots: the second number is then interpolated by `_at_kept`.
         """
         compared = places[:n_compared]
         lines = [self._line(place, quantity) for place in compared]
@@ -375,13 +376,13 @@ class AbstractEvidence(ABC):
 
     @remembered
     def _at_kept(self, place: Place, knots: Sequence[Place], quantity: str) -> FoldLine:
-        """Return on each fold of a number the value of another method at as many features as this one keeps.
+        """Return on each fold the value of another method at the number of features that this one keeps.
 
         The knots are of that other method, in columns that are named by their number of features. Between them it is
-        interpolated by monotone cubics (PCHIP) in the logarithm of the number. Nothing is extrapolated: it is NaN
-        beyond them, but for numbers within `SIZE_TOLERANCE`. It is interpolated, and not the first one: it can keep any
-        number, and the first may have none near the one asked for (`OnlineLeverageSelector`: 83 or 703 features of AR,
-        and none between). Chords of a curve that falls ever less lie above it, which would help the first method.
+        interpolated by monotone cubics (PCHIP) in the logarithm of the number. Nothing is extrapolated: beyond the
+        knots it is NaN, except within `SIZE_TOLERANCE`. The other method is interpolated because it can keep any
+        number, and the first may keep none near the requested one (`OnlineLeverageSelector`: 83 or 703 features of AR,
+        and none between). Chords of a convex falling curve lie above it, which would favour the first method.
 
         References
         ----------
@@ -396,7 +397,7 @@ class AbstractEvidence(ABC):
         return FoldLine(kept.folds, _interpolated(numbers, sizes, values))
 
     def _line(self, place: Place, quantity: str) -> FoldLine:
-        """Return a quantity behind a number, by fold."""
+        """Return the values of a number by fold."""
         lines = self._lines_of(place)
         if quantity not in lines:
             names = [name for name in dict.fromkeys([quantity, *self.read_together]) if name not in lines]
@@ -409,11 +410,11 @@ class AbstractEvidence(ABC):
 
     @remembered
     def _lines_of(self, place: Place) -> dict[str, FoldLine]:
-        """Return the lines of a number that were read, by quantity."""
+        """Return the lines behind a number, by quantity."""
         return {}
 
     def _shared_folds(self, frame: pd.DataFrame) -> Folds:
-        """Return the first of all equal folds: millions of lines have a few."""
+        """Return one object for all equal folds, since millions of lines share a few."""
         for folds in self._folds:
             if folds.frame.equals(frame):
                 return folds
@@ -422,7 +423,7 @@ class AbstractEvidence(ABC):
 
 
 def _differences(values: Floats) -> Floats:
-    """Return the only line of an array, or the first less the second."""
+    """Return the only line of an array, or the first minus the second."""
     return values[0] if len(values) == 1 else values[0] - values[1]
 
 
@@ -438,13 +439,13 @@ def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
     for name in sample:
         parts = name.split("_")
         if len(parts) < 3:
-            raise ValueError(f"dependence: expected data sets named like Exp_<one>_<other> for dyadic, got {name!r}.")
+            raise ValueError(f"dependence: dyadic needs names of data sets like Exp_<one>_<other>, got {name!r}.")
         pairs.append((parts[-2], parts[-1]))
     return pairs
 
 
 def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
-    """Return the value of each line at its number by PCHIP: NaN beyond known sizes, and where one between is missing.
+    """Return the value of each line at its number by PCHIP: NaN outside the known sizes, or if one is missing.
 
     Parameters
     ----------

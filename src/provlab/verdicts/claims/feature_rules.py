@@ -82,7 +82,7 @@ class MostFrequentRelevant(AbstractRule):
         )
 
     def _relevant(self, place: Place, evidence: AbstractEvidence) -> frozenset[int]:
-        """Return the relevant columns as the trials number them."""
+        """Return the relevant columns in the numbering of the trials."""
         entries = evidence.entries(place)
         if len(entries) != 1 or "n_relevant" not in entries[0].cell.dataset:
             raise ValueError(
@@ -157,7 +157,7 @@ class AlwaysSelected(AbstractRule):
         )
 
     def _numbers(self, place: Place, evidence: AbstractEvidence) -> dict[str, int]:
-        """Return the column of each feature that the data set has."""
+        """Return the column of each feature in the data set."""
         [entry] = [entry for entry in evidence.entries(place) if entry.dataset == self.dataset]
         numbers = {name: number for number, name in enumerate(feature_names_of(entry.cell.dataset))}
         return {name: numbers[name] for name in self.features if name in numbers}

@@ -59,7 +59,7 @@ class Falls(AbstractRule):
 
     def __post_init__(self) -> None:
         if len(self.columns) < 2:
-            raise ValueError(f"columns: expected at least two, in their order, got {list(self.columns)}.")
+            raise ValueError(f"columns: expected at least two, in order, got {list(self.columns)}.")
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ class Falls(AbstractRule):
         return samples
 
     def _finding(self, part: str, by_column: Mapping[str, Floats], step_up: float) -> Finding:
-        """Return what the columns of one data set say; `step_up` is the corrected p-value of its clearest step up."""
+        """Return the evidence of one data set; `step_up` is the corrected p-value of its clearest increase."""
         from scipy.stats import kendalltau
 
         empty = [column for column, values in by_column.items() if not values.size]
@@ -164,12 +164,12 @@ class GrowsLike(AbstractRule):
 
     def __post_init__(self) -> None:
         if self.datasets and len(self.columns) != 1:
-            raise ValueError(f"columns: expected one, beside datasets, got {', '.join(self.columns)}.")
+            raise ValueError(f"columns: expected a single column if datasets are given, got {', '.join(self.columns)}.")
         names = self.datasets or self.columns
         if len(self.sizes) != len(names) or len(set(self.sizes)) < 3 or min(self.sizes) <= 0:
             raise ValueError(
-                f"sizes: expected a positive number for each of {'; '.join(names)}, three different ones at least, "
-                f"got {list(self.sizes)}."
+                f"sizes: expected a positive number for each of {'; '.join(names)}, at least three of them "
+                f"different, got {list(self.sizes)}."
             )
 
     @property
@@ -325,7 +325,7 @@ def trials_of(places: Sequence[Place], columns: Sequence[str], evidence: Abstrac
 
 
 def _outcome(low: pd.Series, high: pd.Series) -> str:
-    """Return the outcome of a pair, from the ends of the intervals of its columns."""
+    """Return the outcome of a pair from the intervals of its columns."""
     is_faster = high < 0
     is_slower = low > 0
     if is_faster.any() and is_slower.any():

@@ -58,7 +58,8 @@ class AbstractLocation(AbstractRule, ABC):
     def __post_init__(self) -> None:
         if self.dependence not in ("", "dyadic") or (self.dependence and self.over != "datasets"):
             raise ValueError(
-                f"dependence: expected dyadic, over datasets, or nothing, got {self.dependence!r}, over {self.over!r}."
+                f"dependence: expected dyadic together with over: datasets, or no dependence, got "
+                f"{self.dependence!r}, over {self.over!r}."
             )
 
     @property

@@ -119,7 +119,7 @@ class AbstractPairedTest(ABC):
 
 
 class SignedRank(AbstractPairedTest):
-    """Wilcoxon's signed-rank test of differences between two methods, one a data set.
+    """Wilcoxon's signed-rank test of differences between two methods, one per data set.
 
     The p-value is SciPy's, exact for small samples also with ties; SciPy goes through all 2^n signs there. The interval
     needs the same exact distribution.
@@ -483,7 +483,7 @@ def mean_difference(differences: Floats, *, ratio: float = 0.0, level: float | N
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        One a fold, or one a data set or domain.
+        One a fold, or one per data set or domain.
     ratio : float, default=0
         See `CorrectedT`.
     level : float, optional

@@ -66,13 +66,16 @@ class Versions:
         claims : collection of Claim
             Those that are judged on the entries.
         """
-        cells = [entry.cell for entry in entries]
-        classes = {component_class(kind, getattr(cell, kind)) for kind in ("selector", "model") for cell in cells}
-        versions = {component.__name__: getattr(component, "algorithm_version", 0) for component in classes}
-        plan = sorted([entry.row, entry.column, entry.dataset, entry.cell.id, entry.cell.n_trials] for entry in entries)
-        tests = sorted([claim.id, type(claim.rule).__name__, _stated(claim.rule)] for claim in claims)
-        claims_digest = _digest(tests) if tests else ""
-        return cls(RULES_VERSION, dict(sorted(versions.items())), _digest([plan, how]), claims_digest)
+        versions: dict[str, int | str] = {}
+        plan = []
+        for entry in entries:
+            cell = entry.cell
+            for component in (component_class("selector", cell.selector), component_class("model", cell.model)):
+                versions[component.__name__] = getattr(component, "algorithm_version", 0)
+            plan.append([entry.row, entry.column, entry.dataset, cell.id, cell.n_trials])
+        tests = [[claim.id, type(claim.rule).__name__, _stated(claim.rule)] for claim in claims]
+        claims_digest = _digest(sorted(tests)) if tests else ""
+        return cls(RULES_VERSION, dict(sorted(versions.items())), _digest([sorted(plan), how]), claims_digest)
 
     @classmethod
     def of_artefact(cls, artefact: Artefact, claims: Collection[Claim]) -> Self:
@@ -80,7 +83,7 @@ class Versions:
         return cls.of(artefact.entries, artefact.summary, claims)
 
     def until(self, now: Versions) -> list[str]:
-        """Return what has changed from these versions to others, in words; nothing where they are the same."""
+        """Return what has changed from these versions to others, in words; nothing if they are the same."""
         changes = []
         for name, version in self.algorithm_versions.items():
             version_now = now.algorithm_versions.get(name, version)
@@ -149,14 +152,16 @@ class Provenance:
 
     def changes(self, now: Versions) -> list[str]:
         """Return what is not as it is by default and now, in words."""
-        own = [f"made with {' '.join(self.settings)}"] if self.settings else []
-        return [*own, *self.versions.until(now)]
+        changes = self.versions.until(now)
+        if self.settings:
+            changes.insert(0, f"made with {' '.join(self.settings)}")
+        return changes
 
 
 def stored_trials(
     cells: Iterable[Cell], store: StoreSnapshot, columns: Sequence[str] = COLUMNS
 ) -> tuple[pd.DataFrame, int]:
-    """Return columns of the stored ones of some cells' trials, each once, and how many are planned."""
+    """Return columns of the stored ones of the given cells' trials, each once, and how many are planned."""
     chosen = unique_cells(cells)
     rows = pa.array(np.concatenate([np.empty(0, np.int64), *(store.rows(cell) for cell in chosen)]))
     frame = pa.table({name: store.column(name).take(rows) for name in columns}).to_pandas()
@@ -166,7 +171,7 @@ def stored_trials(
 
 
 def _stated(rule: AbstractRule) -> dict[str, Any]:
-    """Return the parameters of a rule, without those that came later where they are as before, as in keys."""
+    """Return the parameters of a rule, without later additions that have their default, as in keys."""
     return {name: value for name, value in asdict(rule).items() if value or name not in LATER}
 
 

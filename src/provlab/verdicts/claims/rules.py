@@ -113,7 +113,7 @@ class Finding(ValuesWithNaN):
 
     @property
     def interval(self) -> str:
-        """Return " [low, high]", or nothing where there is no interval."""
+        """Return " [low, high]", or nothing if there is no interval."""
         return "" if math.isnan(self.low) and math.isnan(self.high) else f" [{self.low:.4g}, {self.high:.4g}]"
 
     @property
@@ -140,7 +140,7 @@ class Finding(ValuesWithNaN):
 
 
 def nothing_stored(part: str, *names: str) -> Finding:
-    """Return the finding that there is no evidence of some rows."""
+    """Return the finding that there is no evidence of the given rows."""
     return Finding(part, NOT_RUN, note=f"nothing stored for {', '.join(names)}")
 
 
@@ -179,7 +179,7 @@ class Criterion:
     verdict : str
     bounds : tuple of Bound
     all_columns : bool
-        True where the claim gets the verdict only if all its columns meet the criterion.
+        True if the claim gets the verdict only if all its columns meet the criterion.
     """
 
     verdict: str
@@ -305,14 +305,16 @@ def needed(test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]
 
 
 def _lines(stated: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return conditions on columns of a table, by name a value or a list of them, as texts that can be hashed."""
+    """Return conditions on columns of a table as hashable strings; each name has a value or a list of values."""
     conditions = []
     for name, values in stated.items():
         if values == "all":
             continue
         texts = [values] if isinstance(values, str) else values
         if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"{name}: expected a text or a list of texts, got {values!r:.80}; put numbers in quotes.")
+            raise ValueError(
+                f"{name}: expected a string or a list of strings, got {values!r:.80}; put numbers in quotes."
+            )
         conditions.append(f"{name}={'|'.join(texts)}")
     return tuple(sorted(conditions))
 
@@ -449,10 +451,10 @@ def check_one_of(name: str, value: str, choices: Sequence[str]) -> None:
 
 
 def _check_filled(parameters: Mapping[str, Any]) -> None:
-    """Refuse an empty list: a claim about no columns says nothing."""
+    """Raise for an empty list: a claim about no columns says nothing."""
     for name, value in parameters.items():
         if value == []:
-            raise ValueError(f"parameters: {name}: expected one or more, got none; name some, or leave it out.")
+            raise ValueError(f"parameters: {name}: the list is empty; name one or more, or leave the parameter out.")
 
 
 def _text(value: Any) -> str:

@@ -195,7 +195,7 @@ class Margin:
         is_one_of_both = (self.points > 0) != (self.units > 0)
         if not is_one_of_both or not self.why:
             raise ValueError(
-                f"expected points of error, or units of another quantity, above 0 and a reason, got points "
+                f"expected a reason, and points of error or units of another quantity above 0, got points "
                 f"{self.points!r}, units {self.units!r}, {self.why!r}."
             )
 
@@ -246,7 +246,7 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
     if not paths or paper not in (None, *paths):
         hint = did_you_mean(paper or "", paths) or "."
         raise ValueError(
-            f"claims: expected those of {paper or 'any paper'} in the project {current_project().root}, "
+            f"claims: expected claims of {paper or 'any paper'} in the project {current_project().root}, "
             f"got {', '.join(paths) or 'none'}; run it in a project, and name one of its papers{hint}"
         )
     return [load_claims(paths[paper])] if paper else all_claim_files()
@@ -308,7 +308,7 @@ def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -
     for entry in content.claims:
         with about(f"{path}: claims: {entry.id}"):
             if entry.id in claims:
-                raise ValueError("expected each id once, got it twice.")
+                raise ValueError("the id occurs twice; give each claim its own.")
             claim = _claim(content, entry)
             _check_places(claim.rule, layout)
             claims[claim.id] = claim
@@ -318,8 +318,8 @@ def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -
     for claim in claims.values():
         if claim.repeats and (claim.repeats not in claims or claims[claim.repeats].repeats):
             raise ValueError(
-                f"{path}: claims: {claim.id}: expected repeats to name a claim of this file that repeats none itself, "
-                f"got {claim.repeats!r}."
+                f"{path}: claims: {claim.id}: expected repeats to name a claim of this file without repeats, got "
+                f"{claim.repeats!r}."
             )
     for number, ranking in enumerate(content.rankings, 1):
         with about(f"{path}: rankings: {number}"):
@@ -334,7 +334,7 @@ def _claim(content: Content, entry: ClaimEntry) -> Claim:
     if not entry.id.startswith(f"{paper}."):
         raise ValueError(f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}.")
     if "artefact" in entry.parameters:
-        raise ValueError(f"expected parameters without artefact, which stands beside them, got {entry.parameters!r}.")
+        raise ValueError(f"artefact stands beside the parameters, not among them, got {entry.parameters!r}.")
     parameters = {**entry.parameters, "artefact": entry.artefact}
     if content.lines:
         parameters["only"] = {**content.lines, **parameters.get("only", {})}
@@ -353,7 +353,7 @@ def _margin(name: Any, quantity: str, margins: Mapping[str, Margin]) -> tuple[fl
     """Return the size of a margin that the file declares, in points of error or units of a quantity, and its reason."""
     if name not in margins:
         raise ValueError(
-            f"margin: expected one that the file declares under margins, with its reason "
+            f"margin: expected a margin that the file declares under margins, with its reason "
             f"({', '.join(margins) or 'none yet'}), got {name!r}."
         )
     margin = margins[name]
@@ -362,7 +362,7 @@ def _margin(name: Any, quantity: str, margins: Mapping[str, Margin]) -> tuple[fl
     if not size:
         kind, subject, got = ("points", "the error", "units") if is_error else ("units", quantity, "points of error")
         raise ValueError(
-            f"margin: expected one in {kind} for {subject}, got {name!r} in {got}; declare another under margins."
+            f"margin: expected a margin in {kind} for {subject}, got {name!r} in {got}; declare another under margins."
         )
     return size, margin.why
 
@@ -373,7 +373,7 @@ def _check_places(rule: AbstractRule, layout: Callable[[str], Layout]) -> None:
     columns_of = layout(rule.artefact).datasets if rule.dataset else {}
     if columns_of and not set(rule.columns) <= set(columns_of.get(rule.dataset, ())):
         raise ValueError(
-            f"expected a data set of {rule.artefact} and columns that it has, of {columns_of}, "
+            f"expected a data set of {rule.artefact} and columns of that data set, out of {columns_of}, "
             f"got {rule.dataset!r} with {', '.join(rule.columns)}."
         )
 

@@ -65,7 +65,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
     def __post_init__(self) -> None:
         check_quantity(self.quantity)
         if len(self.columns) != 1:
-            raise ValueError(f"columns: expected one, got {'; '.join(self.columns)}.")
+            raise ValueError(f"columns: expected a single column, got {'; '.join(self.columns)}.")
 
     @property
     @abstractmethod
@@ -163,7 +163,9 @@ class RankWithin(AbstractSetStatistic):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not {*self.rows} <= {*self.among} or len(self.among) < 3:
-            raise ValueError(f"among: expected three or more methods, with {'; '.join(self.rows)}, got {self.among}.")
+            raise ValueError(
+                f"among: expected three or more methods, which include {'; '.join(self.rows)}, got {self.among}."
+            )
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -259,7 +261,8 @@ class ShareOfSets(AbstractSetStatistic):
         super().__post_init__()
         if not 0 <= self.at_least < self.at_most <= 1 or self.at_most - self.at_least == 1:
             raise ValueError(
-                f"at_least, at_most: expected shares of which the first is less, and not 0 and 1, got {self.at_least}, "
+                f"at_least, at_most: expected two shares, the first below the second, and not 0 and 1, got "
+                f"{self.at_least}, "
                 f"{self.at_most}."
             )
 

@@ -9,14 +9,14 @@ results:
   column: n_features       # what they call columns; without it there is one, called `error` or `score`
   artefact: table          # only where the file holds several
   dataset: dataset         # without it all results are of one data set
-  fold: fold               # also repeat and draw; without them, one line a data set
+  fold: fold               # also repeat and draw; without them, one line per data set
   score: accuracy          # or `error: ...`, where less is better
   unit: share              # from 0 to 1 (default; reported in points); percent; or the name of another unit
   n_train: 90              # rows, a number or a column: tests over folds need both
   n_test: 10
   seconds: fit_time        # and columns of records by their names, such as n_selected
 ```
-Results that stand beside each other, one column a method or fold, are named by a pattern or a list, and the role that
+Results that stand beside each other, one column per method or fold, are named by a pattern or a list, and the role that
 these columns differ in is `"*"`: what the star stands for, or the columns' names.
 
 ```yaml
@@ -96,7 +96,7 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
         about |= {artefact for artefact, _, _ in claim.rule.places(claim.rule.columns)}
     if len(about) > 1 and "artefact" not in table.roles:
         raise ValueError(
-            f"{claims}: expected claims about one artefact, as {results} has no column artefact, got "
+            f"{claims}: {results} has no column artefact, so that the claims must be about a single one, got "
             f"{', '.join(sorted(about))}; name one: --column artefact=NAME."
         )
     return judge_files([file], table)
@@ -202,7 +202,7 @@ class TableEvidence(AbstractEvidence):
     def group_of(self, column: str) -> Mapping[str, str]:
         """Return the group of each data set, by a column of the table."""
         if column not in self.lines:
-            raise ValueError(f"{self.path}: expected a column {column} of the groups of data sets, got none.")
+            raise ValueError(f"{self.path}: expected a column {column} with the groups of data sets, which is missing.")
         groups = self.lines.drop_duplicates(["dataset", column])
         repeated = groups.loc[groups["dataset"].duplicated(), "dataset"]
         if len(repeated):
@@ -235,7 +235,7 @@ class TableEvidence(AbstractEvidence):
         if has_seconds or name in self.planned.quantities:
             return np.full(len(self.lines), np.nan)
         wanted = "seconds" if name in TIMES else name
-        raise ValueError(f"{self.path}: expected a column {wanted}, got none; name it: --column {wanted}=NAME.")
+        raise ValueError(f"{self.path}: expected a column {wanted}, which is missing; name it: --column {wanted}=NAME.")
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
         """Return how many data sets and folds have an error, and how many any row of these columns has."""
@@ -249,22 +249,22 @@ class TableEvidence(AbstractEvidence):
 
     @remembered
     def _n_expected(self, artefact: str, column: str) -> int:
-        """Return how many data sets and folds any row of a column of an artefact has."""
+        """Return the number of data sets and folds in a column of an artefact."""
         lines = self.lines[self._is_in(artefact, column)]
         return len(lines[FOLD_KEYS].drop_duplicates())
 
     def _is_of(self, artefact: str) -> NDArray[np.bool_]:
-        """Return which lines are of an artefact: all, if the table has no column for the artefact."""
+        """Return which lines belong to an artefact: all, if the table has no column for it."""
         return (self.lines["artefact"] == artefact).to_numpy() | ("artefact" not in self.roles)
 
     def _is_in(self, artefact: str, column: str) -> NDArray[np.bool_]:
-        """Return which lines are of a column of an artefact, and of `dataset`, where that is given."""
+        """Return which lines belong to a column of an artefact, and to `dataset` if it is given."""
         is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy()
         return is_in_column & self._is_asked()
 
     @remembered
     def _is_asked(self) -> NDArray[np.bool_]:
-        """Return which lines are of `dataset`, where that is given, and meet `only` and `without`."""
+        """Return which lines belong to `dataset`, if it is given, and meet `only` and `without`."""
         is_asked = np.ones(len(self.lines), bool)
         if self.dataset:
             is_asked &= (self.lines["dataset"] == self.dataset).to_numpy()
@@ -275,38 +275,42 @@ class TableEvidence(AbstractEvidence):
         return is_asked
 
     def _matches(self, name: str, patterns: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which lines have a value in a column that one of some patterns describes."""
+        """Return which lines have a value in a column that matches one of the patterns."""
         if name not in self.lines:
             hint = did_you_mean(name, self.lines) or "."
             raise ValueError(f"{self.path}: only, without: expected a column of the table, got {name!r:.80}{hint}")
         values = self.lines[name].astype(str)
-        matching = [value for value in values.unique() if any(fnmatchcase(value, pattern) for pattern in patterns)]
+        matching = []
+        for value in values.unique():
+            if any(fnmatchcase(value, pattern) for pattern in patterns):
+                matching.append(value)
         return values.isin(matching).to_numpy()
 
     def _is_wide(self, measure: str) -> bool:
-        """Return whether results stand beside each other, one column a method or fold."""
+        """Return whether results stand beside each other, one column per method or fold."""
         stated = self.roles[measure]
         return isinstance(stated, list) or STAR in str(stated)
 
     def _check_roles(self, table: pd.DataFrame) -> str:
-        """Return the role of the results, error or score; refuse roles that do not fit each other, or the table."""
+        """Return the role of the results, error or score; raise for roles that do not fit together or to the table."""
         subject = f"{self.path}: results"
         for role in self.roles:
             if role not in (*ROLES, *SCHEMA.names):
                 hint = did_you_mean(role, ROLES)
-                raise ValueError(f"{subject}: expected roles of {', '.join(ROLES)}, got {role!r:.80}{hint}.")
+                raise ValueError(f"{subject}: expected a role out of {', '.join(ROLES)}, got {role!r:.80}{hint}.")
         measures = [role for role in MEASURES if role in self.roles]
         if len(measures) != 1 or "row" not in self.roles:
             raise ValueError(
-                f"{subject}: expected row, and one of error and score, got {', '.join(self.roles) or 'none'}; say what "
-                f"the columns are, {', '.join(table)}: such as --column row={table.columns[0]} --column score=accuracy."
+                f"{subject}: expected a column for row, and one for error or score, got "
+                f"{', '.join(self.roles) or 'none'}; assign roles to the columns {', '.join(table)}, for example "
+                f"--column row={table.columns[0]} --column score=accuracy."
             )
         [measure] = measures
         stars = [role for role in (*PLACES, *LEVELS) if self.roles.get(role) == STAR]
         if len(stars) != self._is_wide(measure):
             raise ValueError(
-                f"{subject}: {measure}: expected one column, or a pattern with * (or a list of columns) and one "
-                f"role '*' that says what these columns differ in, got {self.roles[measure]!r:.80} and the roles "
+                f"{subject}: {measure}: expected one column, or a pattern with * (or a list of columns) and one role "
+                f"'*' for what these columns stand for, got {self.roles[measure]!r:.80} and the roles "
                 f"{', '.join(stars) or 'none'} as '*'."
             )
         for role, name in self._named_columns():
@@ -316,7 +320,7 @@ class TableEvidence(AbstractEvidence):
         return measure
 
     def _named_columns(self) -> list[tuple[str, Any]]:
-        """Return each role with each column that it names."""
+        """Return all pairs of a role and a column that it names."""
         named = []
         for role, stated in self.roles.items():
             is_number = role in NUMBER_OR_COLUMN and isinstance(stated, int | float)
@@ -326,7 +330,7 @@ class TableEvidence(AbstractEvidence):
         return named
 
     def _melted(self, table: pd.DataFrame, measure: str) -> pd.DataFrame:
-        """Return a wide table with a result a line, and let `roles` name the columns that it has then."""
+        """Return a wide table with one result per line, and update `roles` to its new columns."""
         stated = self.roles[measure]
         labels = {}
         if isinstance(stated, list):
@@ -348,7 +352,7 @@ class TableEvidence(AbstractEvidence):
         return long.replace({STAR: labels}).sort_index(kind="stable")
 
     def _with_roles(self, table: pd.DataFrame, measure: str) -> pd.DataFrame:
-        """Return the table with a column for each role but that of the results."""
+        """Return the table with a column for each role except that of the results."""
         lines = table.copy()
         for role, stated in self.roles.items():
             if role not in (*PLACES, *LEVELS, *MEASURES, "unit"):
@@ -371,12 +375,12 @@ class TableEvidence(AbstractEvidence):
         beyond = values[is_known][outside(values[is_known], low, high)]
         if beyond.size:
             raise ValueError(
-                f"{self.path}: results: {measure}: expected {range_text(low, high)}, got {beyond[0]:g}; say its unit: "
-                f"--column unit=percent, or the name of another one."
+                f"{self.path}: results: {measure}: expected {range_text(low, high)}, got {beyond[0]:g}; name its "
+                f"unit, such as --column unit=percent."
             )
 
     def _check_distinct(self) -> None:
-        """Refuse a result that stands there twice: it would count a fold or data set double."""
+        """Raise for a repeated result, which would count a fold or data set twice."""
         told_apart = [name for name in self.conditions if name in self.lines]
         repeated = self.lines[self.lines.duplicated([*PLACES, *LEVELS, *told_apart])]
         if repeated.empty:
@@ -386,7 +390,8 @@ class TableEvidence(AbstractEvidence):
         unused = [role for role in ("dataset", "fold", "repeat", "draw") if role not in self.roles]
         hint = f"name the column that distinguishes them: --column {unused[0]}=NAME" if unused else "leave one out"
         raise ValueError(
-            f"{self.path}: expected each result once, got another one of {place} in line {repeated.index[0]}; {hint}."
+            f"{self.path}: expected each result once, got a second result of {place} in line {repeated.index[0]}; "
+            f"{hint}."
         )
 
     def _numbers(self, values: pd.Series, name: str) -> Floats:
@@ -394,7 +399,8 @@ class TableEvidence(AbstractEvidence):
         numbers = np.array([_number(value) for value in values])
         for place in np.flatnonzero(np.isinf(numbers)).tolist():
             raise ValueError(
-                f"{self.path}: column {name}: expected a finite number or nothing, got {values.iloc[place]!r:.80} in "
+                f"{self.path}: column {name}: expected a finite number or an empty cell, got "
+                f"{values.iloc[place]!r:.80} in "
                 f"line {values.index[place]}."
             )
         return numbers
@@ -432,7 +438,7 @@ def read_table(path: Path) -> pd.DataFrame:
     except (*DAMAGED, ValueError) as error:
         raise ValueError(f"{path}: expected {kind}, got {one_line(str(error)):.200}.") from error
     if table.empty:
-        raise ValueError(f"{path}: expected lines of results, got none below the names of the columns.")
+        raise ValueError(f"{path}: there are no results below the column names.")
     table = table.rename(columns=_name)
     if not table.columns.is_unique:
         repeated = table.columns[table.columns.duplicated()][0]
@@ -441,14 +447,14 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def _codes(names: pd.Series) -> NDArray[np.int64]:
-    """Return whole numbers as they are, other names as their places in order."""
+    """Return whole numbers unchanged, other names as their ranks."""
     if all(name.isdecimal() and int(name) <= MAX_COUNT for name in names.unique()):
         return names.to_numpy(object).astype(np.int64)
     return np.unique(names.to_numpy(str), return_inverse=True)[1].astype(np.int64)
 
 
 def _number(value: Any) -> float:
-    """Return a value as a number: NaN for nothing, infinite for what is none."""
+    """Return a value as a number: NaN for an empty cell, infinite for any other string."""
     if str(value).strip().lower() in MISSING:
         return math.nan
     try:
@@ -458,5 +464,8 @@ def _number(value: Any) -> float:
 
 
 def _name(value: Any) -> str:
-    """Return a value as a name that a terminal shows and does not obey."""
-    return "".join(letter if letter.isprintable() else "?" for letter in str(value).strip())
+    """Return a value as a name without control characters for the terminal."""
+    name = ""
+    for letter in str(value).strip():
+        name += letter if letter.isprintable() else "?"
+    return name

@@ -102,7 +102,7 @@ class Verdict:
 
 
 def _largest(values: Iterable[float]) -> float:
-    """Return the largest of some values that is a number, NaN if none is."""
+    """Return the largest value, ignoring NaN; NaN if all are NaN."""
     return max((value for value in values if not math.isnan(value)), default=math.nan)
 
 
@@ -188,7 +188,7 @@ def judge_files(
 
 
 def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> None:
-    """Read the features that some claims are about at once, as each reading goes through the whole store."""
+    """Read the features behind all claims at once, because each reading scans the whole store."""
     places: list[Place] = []
     for claim in claims:
         rule = claim.rule
@@ -214,7 +214,7 @@ def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) ->
 
 
 def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
-    """Return one line a claim, with `COLUMNS`."""
+    """Return one line per claim, with `COLUMNS`."""
     lines = []
     for verdict in verdicts:
         claim = verdict.claim

@@ -1,6 +1,6 @@
 """Trials behind the readings of a paper: one Parquet file, small enough to be committed, that any program reads.
 
-`trials.parquet` has one row a trial. `selection` is a digest of all settings but the model's: data set, selector and
+`trials.parquet` has one row per trial. `selection` is a digest of all settings but the model's: data set, selector and
 protocol. So trials of one selection with several models have the same `selection`, `repeat`, `fold` and `draw`, and
 their errors can be joined on these. `dataset`, `selector` and `model` are JSON. The other columns are those that claims
 read; seconds have single precision. A trial of a selector, data set or setting that has changed since is not found,
@@ -39,7 +39,7 @@ Pair = tuple[str, str]
 
 
 def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the packed trials of some cells; none where the file lacks a column.
+    """Return the packed trials of the given cells; none where the file lacks a column.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | No
 
 
 def write_packed(snapshot: StoreSnapshot, cells: Iterable[Cell], columns: Sequence[str], folder: Path) -> None:
-    """Write trials of some cells into a folder of a paper's readings; packed trials of other cells there stay.
+    """Write trials of the given cells into a folder of a paper's readings; packed trials of other cells there stay.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def repeated(texts: Sequence[str], places: pa.Array) -> pa.DictionaryArray:
 
 
 def _add(table: pa.Table, folder: Path) -> None:
-    """Write trials, in place of those of the same cells and beside the others that a folder has."""
+    """Write trials; they replace those of the same cells in a folder, and others stay."""
     path = folder / PACKED
     if not len(table):
         return
@@ -131,7 +131,7 @@ def _add(table: pa.Table, folder: Path) -> None:
 
 
 def _names_of(cell: Cell) -> tuple[str, str, str, str]:
-    """Return what `NAMES` say of a cell."""
+    """Return the names of a cell that `NAMES` lists."""
     identity = cell.identity
     return canonical_json(identity["dataset"]), canonical_json(identity["selector"]), *_pair_of(cell)
 
@@ -143,7 +143,7 @@ def _pair_of(cell: Cell) -> Pair:
 
 
 def _pairs(table: pa.Table) -> tuple[list[Pair], NDArray[np.int64]]:
-    """Return the distinct pairs of some trials, and the place of each trial's pair among them."""
+    """Return the distinct pairs of the given trials, and the place of each trial's pair among them."""
     selections = table["selection"].unify_dictionaries().combine_chunks()
     models = table["model"].unify_dictionaries().combine_chunks()
     n_models = len(models.dictionary)

@@ -17,7 +17,7 @@ from scipy.stats import kendalltau
 
 from provlab.core.frames import TIMES
 from provlab.core.recipe import load_recipe
-from provlab.core.store import TrialReader
+from provlab.core.snapshot import TrialReader
 from provlab.verdicts.claims.comparison import AbstractComparison
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.claims.stored import artefact_layout
@@ -59,7 +59,7 @@ def printed_rows(artefact: str, readings: Readings) -> list[str]:
 
 
 def printed_effect(claim: Claim) -> float | None:
-    """Return the mean printed difference of the two rows that a claim compares, None where it is not printed."""
+    """Return the mean printed difference of the two rows that a claim compares, None if it is not printed."""
     test = claim.rule
     if not isinstance(test, AbstractComparison) or test.than_artefact:
         return None
@@ -91,7 +91,7 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
 
     universes = list(multiverse.universes_of_print(artefact))
     places = multiverse.readings.places
-    varied = [k for k in range(len(places)) if any(universe[k] for universe in universes)]
+    varied = np.flatnonzero(np.any(universes, axis=0)).tolist()
     lines = []
     for universe in universes:
         likenesses: list[Likeness | None] = []
@@ -107,7 +107,7 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
 
 
 def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Likeness | None:
-    """Compare a number or list of ours with the printed one; None where there is no value."""
+    """Compare a number or list of ours with the printed one; None if there is no value."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     try:
@@ -145,7 +145,7 @@ def _list_likeness(text: str, printed: str) -> Likeness:
 
 
 def _columns_aside(multiverse: Multiverse, artefact: str, row: str, universe: Universe) -> set[str]:
-    """Return the columns of a row that a universe does not compare, see `Place.columns_aside`."""
+    """Return the columns of a row that a universe leaves out of the comparison, see `Place.columns_aside`."""
     columns: set[str] = set()
     for place, chosen in zip(multiverse.readings.places, universe, strict=True):
         if place.touches_row(artefact, row):
@@ -165,7 +165,7 @@ def _summary(likenesses: list[Likeness]) -> tuple[float, ...]:
 
 
 def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return universes with their rank, equal ones alike, the nearest first."""
+    """Return universes with their ranks, the nearest first; ties share a rank."""
     keys = ["exact", "shared", "difference"]
     compared = frame[keys].astype(float).fillna(0).round(12).sort_values(keys, ascending=[False, False, True])
     places = pd.Series(range(1, len(frame) + 1), compared.index)

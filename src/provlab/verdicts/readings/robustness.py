@@ -106,15 +106,6 @@ class Robustness:
         return same >= FIRM * self.decided - ROUNDING
 
     @property
-    def firm(self) -> str:
-        """The most frequent verdict that takes a side, where it is firm; else ""."""
-        if self.decides:
-            for verdict in self.shares:
-                if verdict in DECIDED and self.agrees(verdict):
-                    return verdict
-        return ""
-
-    @property
     def turned_by(self) -> str:
         """The place that turns most verdicts; "" where none turns any."""
         return next((place for place, share in self.turns.items() if share), "")
@@ -156,7 +147,7 @@ def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustnes
 
 
 def robustness_frame(claims: Sequence[Robustness]) -> pd.DataFrame:
-    """Return one line a claim, with `COLUMNS`."""
+    """Return one line per claim, with `COLUMNS`."""
     lines = []
     for claim in claims:
         turns = claim.turns.get(claim.turned_by, np.nan)
@@ -267,7 +258,7 @@ def percentages(shares: Mapping[str, float]) -> str:
 
 
 def _share_of_turns(run: pd.DataFrame, places: list[str]) -> float:
-    """Return the share of pairs of universes with other verdicts, of all pairs that agree in some places."""
+    """Return the share of pairs with different verdicts among pairs of universes that agree in some places."""
     n_pairs = _count_pairs(run, ["claim", *places])
     if not n_pairs:
         return 0.0
@@ -301,7 +292,7 @@ def _largest_first(shares: dict[str, float]) -> dict[str, float]:
 
 
 def _smallest_flips(flipped: pd.DataFrame, defaults: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the smallest changes of the defaults with another verdict, and these verdicts."""
+    """Return the smallest changes of the defaults that change the verdict, with the new verdicts."""
     is_changed = flipped[[*defaults]].ne(pd.Series(defaults, dtype=object))
     n_changes = is_changed.sum(axis=1)
     flips = []

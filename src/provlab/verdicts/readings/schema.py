@@ -107,12 +107,12 @@ def _options(stated: Mapping[str, Any]) -> tuple[Option, ...]:
             content = {**content, "name": name}
         options.append(read_as(Option, content, name))
     if len(options) < 2:
-        raise ValueError(f"expected two or more, the default first, got {', '.join(stated) or 'none'}.")
+        raise ValueError(f"expected two or more options, the default first, got {', '.join(stated) or 'none'}.")
     default = options[0]
     if default.overrides or default.parameters:
         raise ValueError(
-            f"{default.name}: expected a default that changes nothing, [], as the artefact says it, got "
-            f"{stated[default.name]!r:.80}; put it after the default, or change the artefact."
+            f"{default.name}: the default must change nothing and be [], because the artefact states it, got "
+            f"{stated[default.name]!r:.80}; make this another option, or change the artefact."
         )
     return tuple(options)
 
@@ -216,7 +216,7 @@ def _places(places: tuple[Place, ...]) -> tuple[Place, ...]:
     names = [*RESERVED]
     for place in places:
         if place.id in names:
-            raise ValueError(f"{place.id}: id: expected another name than {', '.join(names)}, got {place.id!r}.")
+            raise ValueError(f"{place.id}: id: expected a name other than {', '.join(names)}, got {place.id!r}.")
         names.append(place.id)
     return places
 
@@ -267,7 +267,7 @@ def paper_readings(paper: str) -> Readings:
             paths[name] = path
     if paper not in paths:
         raise ValueError(
-            f"readings: expected a paper with a readings.yaml, of {', '.join(paths) or 'none'}, got {paper!r:.80}; "
+            f"readings: expected a paper with a readings.yaml, one of {', '.join(paths) or 'none'}, got {paper!r:.80}; "
             f"write one beside its claims.yaml, see {__name__}" + (did_you_mean(paper, paths) or ".")
         )
     return read_record(paths[paper], Readings)

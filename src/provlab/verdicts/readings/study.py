@@ -123,7 +123,7 @@ def with_lists(multiverse: Multiverse) -> set[str]:
 
 
 def _columns_by_artefact(multiverse: Multiverse) -> dict[str, set[str]]:
-    """Return what is read of each artefact that readings touch: the trials of others are not of this study."""
+    """Return the columns that are read for each artefact with readings; others do not belong to this study."""
     touched = {name for place in multiverse.readings.places for name in place.touches}
     columns: dict[str, set[str]] = defaultdict(set)
     for claim in multiverse.family:
@@ -216,7 +216,7 @@ def _versions(multiverse: Multiverse, artefact: str) -> Versions:
 
 
 def _entries(multiverse: Multiverse, artefacts: Collection[str]) -> Iterator[Entry]:
-    """Yield the entries of some artefacts under all choices."""
+    """Yield the entries of the given artefacts under all choices."""
     for (name, *_), entries in multiverse.entries.items():
         if name in artefacts:
             yield from entries
@@ -243,7 +243,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
                 if name in partly or name not in provenances:
                     provenances[name] = provenance
     except ValueError as error:
-        log.warning("readings of %s about other claims are not kept: %s", paper, error)
+        log.warning("readings of %s about other claims were discarded: %s", paper, error)
     order = [claim.id for claim in outcome.multiverse.family]
     for name, frame in new.items():
         write_frame(joined(old[name], frame, "claim", order), folder / name, EFFECTS)
@@ -254,7 +254,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
 
 
 def stored_outcome(paper: str, results: Path) -> Outcome | None:
-    """Return what `provsel readings` wrote about a paper; None where it wrote nothing.
+    """Return what `provsel readings` wrote about a paper; None if it wrote nothing.
 
     Raises
     ------
@@ -293,7 +293,7 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
 
 
 def _stored_prints(folder: Path, artefacts: Iterable[str], readings: Readings) -> dict[str, pd.DataFrame]:
-    """Return the universes of artefacts by their distance to the print, as far as files have them."""
+    """Return the universes of artefacts by their distance to the printed numbers, as far as files have them."""
     prints = {}
     for name in artefacts:
         path = _print_file(folder, name)
@@ -335,11 +335,16 @@ def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims
         is_empty &= old.empty
         lines = joined(old, new, "claim", about)
         for name in lines.columns.intersection(EFFECTS):
-            lines[name] = [f"{float(text):.{DIGITS}g}" if text else "" for text in lines[name]]
+            lines[name] = lines[name].map(_rounded)
         write_frame(lines, path, EFFECTS)
     if is_empty:
         (folder / PACKED).unlink(missing_ok=True)
     merge_packed(source, folder)
+
+
+def _rounded(number: str) -> str:
+    """Return the text of a number with `DIGITS`; "" where there is none."""
+    return f"{float(number):.{DIGITS}g}" if number else ""
 
 
 def universes_file(folder: Path) -> Path:
@@ -375,7 +380,7 @@ def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -
 
 
 def _print_file(folder: Path, artefact: str) -> Path:
-    """Return where the universes of an artefact stand by their distance to the print."""
+    """Return the ranks of an artefact's universes by their distance to the printed numbers."""
     return folder / f"print-{artefact.partition('/')[2]}.csv"
 
 

@@ -42,7 +42,7 @@ MAX_UNIVERSES = 20_000
 
 
 class Multiverse:
-    """All universes of some claims.
+    """All universes of the given claims.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Multiverse:
 
     @cached_property
     def _choices(self) -> dict[str, dict[str, RowChoice]]:
-        """What is needed of each artefact, by a name for a row under a choice."""
+        """The needed rows of each artefact, named by row and choice."""
         choices: dict[str, dict[str, RowChoice]] = defaultdict(dict)
         for artefact, row, universe in sorted(self.needed(self.claims, self.printed)):
             choices[artefact][f"{row} {universe}"] = artefact, row, universe
@@ -235,12 +235,14 @@ class Multiverse:
         return frozenset(rows)
 
     def _depending(self, artefact: str, row: str, summary: bool) -> list[list[bool]]:
-        """Return for each place, and each of its options, whether a row's trials, or its summary, depend on it."""
+        """Return whether a row's trials or its summary depend on each option of each place."""
         depends = []
         for place in self.readings.places:
-            changes = [bool(option.overrides if summary else option.of_cells) for option in place.options]
-            if not place.touches_row(artefact, row):
-                changes = [False] * len(changes)
+            is_touched = place.touches_row(artefact, row)
+            changes = []
+            for option in place.options:
+                overrides = option.overrides if summary else option.of_cells
+                changes.append(is_touched and len(overrides) > 0)
             depends.append(changes)
         return depends
 
@@ -262,7 +264,7 @@ class Multiverse:
 
     @cached_property
     def _apart(self) -> list[tuple[int, int]]:
-        """Pairs of places of which one at most has another option than its default."""
+        """Pairs of places of which at most one differs from its default."""
         pairs = []
         for (k, first), (m, second) in combinations(enumerate(self.readings.places), 2):
             if (first.alone or second.alone) and first.meets(second):
@@ -270,7 +272,7 @@ class Multiverse:
         return pairs
 
     def _row_overrides(self, artefact: str, choices: Mapping[str, RowChoice]) -> dict[str, tuple[str, ...]]:
-        """Return the overrides of rows: the artefact's, and then those of the chosen options that fit a row."""
+        """Return the overrides of rows: those of the artefact, then those of the chosen options for the row."""
         stated = artefact_part(artefact)
         composer = Composer()
         base = [f"+experiment={artefact}", *self.settings(artefact)]
@@ -294,7 +296,7 @@ class Multiverse:
 def _check_option(
     place: Place, option: Option, settings: Sequence[str], column_names: Container[str], row: str, artefact: str
 ) -> None:
-    """Refuse an option none of whose settings a row takes, or one of whose settings the artefact's columns replace."""
+    """Raise for an option whose settings have no effect on a row, or are replaced by the artefact's columns."""
     reason = "" if settings else "the row has none of these"
     for text in settings:
         if setting(text) in column_names:
@@ -302,7 +304,7 @@ def _check_option(
     if reason:
         raise ValueError(
             f"readings, place {place.id}, option {option.name}: expected settings that change {row} of "
-            f"{artefact}, got {', '.join(option.overrides)}, but {reason}; fix touches or the option."
+            f"{artefact}, got {', '.join(option.overrides)}, but {reason}; correct touches or the option."
         )
 
 
@@ -357,7 +359,7 @@ def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.Dat
 
 
 def _incomplete(multiverse: Multiverse, store: StoreSnapshot) -> set[RowChoice]:
-    """Return the rows under choices that lack a trial."""
+    """Return the rows and choices with a missing trial."""
     complete = complete_cells(multiverse, store)
     choices = set()
     for choice, entries in multiverse.entries.items():
