@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import json
 import logging
 import os
 import re
@@ -60,6 +61,9 @@ DEFAULT_RESULTS = "results"
 
 DESCRIPTION = "Provable feature selection and its replications."
 
+WITHOUT_COMMAND = ("--version", "--completion")
+"""Options that are given in the place of a command."""
+
 
 class Parser(argparse.ArgumentParser):
     """Suggests a similar name for a wrong command or option."""
@@ -86,15 +90,13 @@ class Help(argparse.HelpFormatter):
 def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
     gc.set_threshold(50_000)  # plans are many small objects that stay: the default looks at all of them again and again
-    usage = "%(prog)s [-h] [--version] COMMAND ..."
-    every = Parser(prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help)
-    ours = [f"{name} ({COMMANDS[name][1]})" for name in FOR_MAINTAINERS]
-    every.epilog = f"For maintainers: {', '.join(ours)}."
-    every.add_argument("--version", action="version", version=f"provsel {__version__}")
-    names = every.add_subparsers(dest="command", metavar="COMMAND ...", required=True)
+    every, names = parser_of_all()
     for name, (_, about, _) in COMMANDS.items():
         listed: dict[str, Any] = {} if name in FOR_MAINTAINERS else {"help": about}
         names.add_parser(name, **listed, add_help=False)
+    if argv and argv[0].startswith(WITHOUT_COMMAND):
+        return guarded(lambda: call_without_command(every.parse_args(argv)))
+    names.required = True
     command = every.parse_args(argv[:1]).command
     module, about, example = COMMANDS[command]
     add_arguments, run = importlib.import_module(f"provlab.cli.{module}").COMMANDS[command]
@@ -114,6 +116,34 @@ def call(argv: Sequence[str]) -> int:
         return status
 
     return guarded(body)
+
+
+def parser_of_all() -> tuple[Parser, Any]:
+    """Return the parser of `provsel` with its own options, and what adds the commands to it."""
+    usage = "%(prog)s [-h] [--version [--verbose]] COMMAND ..."
+    parser = Parser(prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help)
+    ours = [f"{name} ({COMMANDS[name][1]})" for name in FOR_MAINTAINERS]
+    parser.epilog = f"For maintainers: {', '.join(ours)}."
+    parser.add_argument("--version", action="store_true", help="print the version")
+    parser.add_argument("--verbose", action="store_true", help="with --version: Python, packages and processor as well")
+    parser.add_argument("--completion", metavar="SHELL", help="print a script that completes commands and options")
+    return parser, parser.add_subparsers(dest="command", metavar="COMMAND ...")
+
+
+def call_without_command(options: argparse.Namespace) -> int:
+    """Print what was asked for in the place of a command."""
+    if options.completion is not None:
+        from provlab.cli.completion import completion_script
+
+        print(completion_script(options.completion))
+        return 0
+    print(f"provsel {__version__}")
+    if options.verbose:
+        from provlab.run.environment import environment
+
+        for name, value in json.loads(environment()).items():
+            print(f"{name}: {', '.join(value) if isinstance(value, list) else value}")
+    return 0
 
 
 def add_settings(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
