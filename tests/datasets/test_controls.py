@@ -8,13 +8,10 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from provlab import load_dataset
-from provlab.bench.larger import PERMUTED_SIZE, larger_methods, permuted_cells
-from provlab.bench.panel import larger_datasets, larger_panel
 from provlab.core.composition import compose_config
 from provlab.core.plan import places_of_first
 from provlab.data import dataset_identity, make_dataset
 from provlab.data.controls import controlled
-from provlab.verdicts.panel_frame import CHOSEN_SIZE
 
 DENSE = ("synthetic", {"n_samples": 60, "n_features": 12, "n_relevant": 4})
 SPARSE = ("sparse_rows", {"n_samples": 60, "n_features": 80, "nonzeros": 30})
@@ -233,24 +230,3 @@ def test_a_config_takes_controls():
     config = compose_config(["dataset=digits", "+dataset.permute_labels=1", "+dataset.noise_columns=products"])
     assert config["dataset"]["permute_labels"] == 1
     assert config["dataset"]["noise_columns"] == "products"
-
-
-# ---- of the larger benchmark
-
-
-def test_permuted_sets_are_of_different_domains_and_classes():
-    names = larger_panel().permuted
-    datasets = [larger_datasets()[name] for name in names]
-    assert len(names) >= 12
-    assert len({dataset.domain for dataset in datasets}) == len(names)
-    assert {dataset.task for dataset in datasets} == {"classification"}
-
-
-def test_all_methods_have_cells_on_permuted_labels_by_the_judge_of_chosen_sizes():
-    methods = {name: larger_methods()[name] for name in ("F-test", "all features", "Boruta, its number", "knockoffs")}
-    cells = permuted_cells("mdrr", methods)
-    assert {entry.method for entry in cells} == {*methods}
-    assert {entry.model for entry in cells} == {"linear"}
-    assert {entry.size for entry in cells if entry.method == "F-test"} == {PERMUTED_SIZE, CHOSEN_SIZE}
-    assert all(entry.cell.dataset["permute_labels"] == 1 for entry in cells)
-    assert all(entry.support == 0 for entry in cells)

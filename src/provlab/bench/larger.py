@@ -20,7 +20,6 @@ from provlab.bench.panel import (
     PanelDataset,
     base_cell,
     panel_protocol,
-    permuted_datasets,
     stored_folder,
 )
 from provlab.core.cell import Cell
@@ -31,9 +30,6 @@ from provlab.project.documents import read_record
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 
 Task = Literal["classification", "regression"]
-
-PERMUTED_SIZE = 20
-"""Number of features that controls with permuted labels are asked for."""
 
 
 @dataclass(frozen=True)
@@ -144,17 +140,6 @@ def larger_cells(name: str, dataset: PanelDataset, methods: Mapping[str, LargerM
             judge = judging().chosen.judge
             cells.append(PanelCell(title, name, dataset.domain, CHOSEN_SIZE, judge, dataset.support, cell))
     return [entry._replace(cell=entry.cell.on(base.dataset, base.data)) for entry in cells]
-
-
-def permuted_cells(name: str, methods: Mapping[str, LargerMethod]) -> list[PanelCell]:
-    """Return the cells of some methods on a data set with permuted labels: by the judge of chosen sizes, and few sizes.
-
-    These are `PERMUTED_SIZE`, the chosen size, and those of methods that choose it themselves.
-    """
-    judge = judging().chosen.judge
-    sizes = (PERMUTED_SIZE, CHOSEN_SIZE, OWN_SIZE, ALL_FEATURES)
-    cells = larger_cells(name, permuted_datasets()[name], methods)
-    return [entry for entry in cells if entry.model == judge and entry.size in sizes]
 
 
 def _judged(method: LargerMethod, n_columns: int) -> Iterator[tuple[int, str]]:

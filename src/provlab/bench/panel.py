@@ -132,16 +132,6 @@ def larger_datasets() -> Mapping[str, PanelDataset]:
     return datasets
 
 
-@cache
-def permuted_datasets() -> Mapping[str, PanelDataset]:
-    """Return the controls of the larger benchmark by the names of their data sets: these with permuted labels."""
-    datasets = {}
-    for name in larger_panel().permuted:
-        dataset = larger_datasets()[name]
-        datasets[name] = replace(dataset, choose=(*dataset.choose, "+dataset.permute_labels=1"), support=0)
-    return datasets
-
-
 def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
     """Return a data set of the loader `tables`; relevant columns, which come first in the file, are shuffled."""
     entry = table_entries()[name]

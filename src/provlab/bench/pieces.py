@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provlab.bench.larger import larger_cells, larger_methods, shape_on_card
+from provlab.bench.larger import LargerMethod, larger_cells, larger_methods, shape_on_card
 from provlab.bench.panel import (
     PanelCell,
     PanelDataset,
@@ -35,6 +35,8 @@ from provlab.run.runner import run_cells
 from provlab.verdicts.panel_families import overlaps
 from provlab.verdicts.panel_frame import KEY, WHERE
 from provsel.files import replacing
+
+Plan = Callable[[str, PanelDataset, Mapping[str, LargerMethod]], list[PanelCell]]
 
 FOLDER = "larger"
 """Of the pieces, beside the stored panel."""
@@ -179,9 +181,16 @@ def _write(table: pa.Table, path: Path) -> None:
 
 
 def compute(
-    datasets: Mapping[str, PanelDataset], results: Path, folder: Path, executor: Mapping[str, Any], hours: float
+    datasets: Mapping[str, PanelDataset],
+    results: Path,
+    folder: Path,
+    executor: Mapping[str, Any],
+    hours: float,
+    plan: Plan = larger_cells,
 ) -> Iterator[dict[str, Any]]:
     """Compute data sets whose piece is not complete, one after the other; begin none after so many hours.
+
+    `plan` returns the cells of a data set.
 
     Yields
     ------
@@ -190,7 +199,7 @@ def compute(
     """
     end = time.monotonic() + hours * 3600
     for name in in_turn(datasets):
-        cells = larger_cells(name, datasets[name], larger_methods())
+        cells = plan(name, datasets[name], larger_methods())
         if is_complete(name, cells, folder):
             continue
         if time.monotonic() > end:

@@ -337,6 +337,7 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--larger", action="store_true", help="the larger benchmark, each data set as a piece of its own"
     )
+    parser.add_argument("--permuted", action="store_true", help="of --larger: its controls with permuted labels")
     parser.add_argument("--part", default="1/1", help="of --larger: 2/3 is the second third of the data sets")
     parser.add_argument("--hours", type=float, default=24.0, help="of --larger: begin no data set later (default: 24)")
     add_store_arguments(parser, "executor=serial")
@@ -380,18 +381,25 @@ def call_panel(options: argparse.Namespace) -> int:
 
 def _call_larger(options: argparse.Namespace, executor: Mapping[str, Any]) -> int:
     """Compute data sets of the larger benchmark, a line for each, and return 1 where one could not be computed."""
+    from provlab.bench.larger import larger_cells
     from provlab.bench.larger_answers import write_answers
     from provlab.bench.panel import larger_datasets, some
+    from provlab.bench.permuted import excess_errors, permuted_cells, permuted_datasets, permuted_folder
     from provlab.bench.pieces import compute, in_turn, pieces_folder
 
+    plan = permuted_cells if options.permuted else larger_cells
+    folder = permuted_folder() if options.permuted else pieces_folder()
     part, _, n_parts = options.part.partition("/")
-    datasets = some("data set", options.dataset, larger_datasets())
+    datasets = some("data set", options.dataset, permuted_datasets() if options.permuted else larger_datasets())
     mine = in_turn(datasets)[int(part) - 1 :: int(n_parts)]
     chosen = {name: datasets[name] for name in mine}
     status = 0
-    for line in compute(chosen, Path(options.results), pieces_folder(), executor, options.hours):
+    for line in compute(chosen, Path(options.results), folder, executor, options.hours, plan):
         print(line, flush=True)
         status = max(status, int("state" in line))
+    if options.permuted:
+        PlainConsole().print(table(excess_errors(folder).round(2).to_dict("records"), caption="points above chance"))
+        return status
     print(f"answers: {write_answers(pieces_folder())}")
     return status
 
