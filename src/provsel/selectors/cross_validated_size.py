@@ -48,7 +48,7 @@ class CrossValidatedSize(SelectorAround):
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target, for the folds, the model, and a `task` of the selector. "auto" is the selector's task if it
         has one. Otherwise numbers that are not all whole are a regression, as for scikit-learn's `type_of_target`, and
-        strings and whole numbers are classes; very many different whole ones are refused.
+        strings and whole numbers are classes; whole numbers with very many different values raise an error.
     rule : {"one_standard_error", "best"}, default="one_standard_error"
         The fewest features whose mean score is within one standard error of the best, or those with the best.
     random_state : int, Generator, RandomState or None, default=None
