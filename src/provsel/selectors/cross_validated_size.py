@@ -241,7 +241,7 @@ def _score(
 
 
 def _name_of_score(model: BaseEstimator, scoring: Any, chosen: BaseSelector, test: NDArray[np.int64]) -> str | None:
-    """Return what decides the score of a selection; None where more than its features may."""
+    """Return what determines the score of a selection; None if it may depend on more than the features."""
     keeps_columns = type(chosen).reduce is BaseSelector.reduce and not getattr(chosen, "rescale", False)
     seeds = [value for name, value in model.get_params().items() if name.rpartition("__")[2] == "random_state"]
     is_named = scoring is None or isinstance(scoring, str)
