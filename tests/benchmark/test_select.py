@@ -329,7 +329,7 @@ def test_the_script_selects_the_same():
         ),
         ({"model": "libsvn"}, r"select: model: expected one of .*got 'libsvn'; did you mean 'libsvm'\?"),
         ({"model": Ridge}, "select: model: expected a name or an unfitted estimator, got <class"),
-        ({"scoring": "r2"}, "expected scorers that read what LinearSVC predicts, got r2"),
+        ({"scoring": "r2"}, "expected a scorer that LinearSVC supports, got r2"),
         ({"time": ["1/2/2024"] * 60}, "expected numbers, or dates such as 2024-03-31, got '1/2/2024' in row 0"),
         ({"task": "numbers"}, "."),
         ({"groups": [1, None] * 30}, "select: groups: expected a value in each row, got 30 without"),
