@@ -344,7 +344,7 @@ def test_what_does_not_apply_is_refused(options, message):
 def test_whole_numbers_that_may_be_either_are_asked_about():
     X, _ = planted(60, 5, seed=11)
     with pytest.raises(
-        ValueError, match=r"select: .* got 60 different whole numbers .*; say task=classification or task="
+        ValueError, match=r"select: .* got 60 different whole numbers .*; set task=classification or task="
     ):
         select(X, np.arange(60))
 
