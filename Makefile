@@ -214,6 +214,7 @@ release:
 	rm -rf dist
 	.venv-release/bin/python -m build
 	.venv-release/bin/python -m twine check --strict dist/*
+	$(PYTHON) docs/release/write_recipe.py
 	@sha256sum dist/*
 
 , := ,

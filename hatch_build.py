@@ -20,7 +20,11 @@ class OwnerHook(MetadataHookInterface):
         address = owner["repository"].rstrip("/")
         text = (root / "README.md").read_text(encoding="utf-8")
         if address:
-            metadata["urls"] = {"Repository": address, "Changelog": f"{address}/blob/HEAD/CHANGELOG.md"}
+            metadata["urls"] = {
+                "Repository": address,
+                "Issues": f"{address}/issues",
+                "Changelog": f"{address}/blob/HEAD/CHANGELOG.md",
+            }
             text = RELATIVE.sub(lambda link: f"]({_absolute(address, link[1])})", text)
         if owner["documentation"]:
             metadata.setdefault("urls", {})["Documentation"] = owner["documentation"]

@@ -4,6 +4,7 @@ import csv
 import importlib
 import io
 import json
+import platform
 import re
 import shlex
 import subprocess
@@ -59,6 +60,37 @@ def test_version_and_help_of_the_installed_command(folder, call):
     assert all(f"{name} (" in printed for name in FOR_MAINTAINERS)
 
 
+def test_the_verbose_version_says_what_results_depend_on(call):
+    status, printed, _ = call("--version", "--verbose")
+    assert status == 0
+    first, *lines = printed.splitlines()
+    assert first == f"provsel {__version__}"
+    versions = dict(line.split(": ", 1) for line in lines)
+    assert versions["numpy"] == np.__version__
+    assert versions["python"] == platform.python_version()
+
+
+def test_bash_completes_commands_and_their_options(call, folder):
+    pytest.importorskip("shtab")
+    status, script, _ = call("--completion", "bash")
+    assert status == 0
+    Path("completion.sh").write_text(script)
+    for words, expected in (
+        (["sel"], "select"),
+        (["select", "--feat"], "--features"),
+        (["verify", "--det"], "--detail"),
+    ):
+        line = shlex.join(["provsel", *words])
+        steps = f"COMP_WORDS=({line}); COMP_CWORD={len(words)}; _shtab_provsel; echo ${{COMPREPLY[*]}}"
+        done = subprocess.run(
+            ["bash", "-c", f"source completion.sh; {steps}"], capture_output=True, text=True, timeout=60, check=True
+        )
+        assert done.stdout.split() == [expected]
+    status, _, message = call("--completion", "ksh")
+    assert status == 2
+    assert re.search(r"--completion: expected one of bash, .*, got 'ksh'", message)
+
+
 def test_too_little_address_space_is_a_sentence_and_no_hang(folder):
     """Libraries that cannot be mapped, or threads that cannot start, ended in pages of errors, or never."""
     command = f"ulimit -v 700000 && {shlex.quote(sys.executable)} -m provlab.cli list"
@@ -78,7 +110,7 @@ def test_help_and_usage_fit_the_terminal(call, monkeypatch):
             _, printed, _ = call(*argv, "--help")
             longest = max(map(len, re.sub(r"Example:\n.*", "", printed).splitlines()))
             assert width - 25 < longest <= width, printed
-    assert call("--help")[1].startswith("usage: provsel [-h] [--version] COMMAND ...")
+    assert call("--help")[1].startswith("usage: provsel [-h] [--version [--verbose]] COMMAND ...")
 
 
 def test_json_has_what_the_tables_have(call):

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import os
 import pkgutil
 import re
@@ -13,10 +14,14 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
+from sphinx_gallery import gen_gallery, notebook, py_source_parser
 
 import provsel
 from forking import run_forked, run_forked_text
 from provlab.bench.methods import panel_methods
+from provlab.core.composition import part_config
+from provlab.core.vocabulary import SELECTORS
+from provlab.project.components import build
 from provlab.project.papers import artefact_names
 from provlab.verdicts.claims.schema import TRIALS, claim_files, read_content
 from provsel import models, selectors
@@ -209,7 +214,7 @@ def extensions():
     """The modules that write pages, by name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(DOCS / "_ext")
-        return {name: importlib.import_module(name) for name in ("measured", "contents")}
+        return {name: importlib.import_module(name) for name in ("measured", "contents", "method_pages", "api_index")}
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +225,11 @@ def measured(extensions):
 @pytest.fixture(scope="module")
 def contents(extensions):
     return extensions["contents"]
+
+
+@pytest.fixture(scope="module")
+def method_pages(extensions):
+    return extensions["method_pages"]
 
 
 def test_the_page_on_statements_has_each_with_its_question(measured):
@@ -249,19 +259,83 @@ def test_the_contents_of_a_paper_name_each_claim_and_artefact_and_what_is_left_o
     assert all(len(re.split(r"(?<!\\)\|", row)) == len(header.split("|")) for row in rows)
 
 
-def test_the_table_of_methods_says_of_each_what_its_class_says(measured):
-    (header, _, *rows, _), _ = measured.panel_lines()
+def test_the_table_of_methods_leads_to_the_page_of_each(method_pages):
+    (header, _, *rows, _), _ = method_pages.methods_table()
     names = header.strip("| ").split(" | ")
     lines = [dict(zip(names, row[2:-2].split(" | "), strict=True)) for row in rows]
-    assert [line.pop("method") for line in lines] == [*panel_methods()]
+    pages = [re.fullmatch(r"\[(.*)\]\(methods/(.*)\.md\)", line.pop("method")).groups() for line in lines]
+    assert [name for name, _ in pages] == [*panel_methods()]
+    assert len({page for _, page in pages}) == len(pages)
     by_method = dict(zip(panel_methods(), lines, strict=True))
-    assert all(line[name] for line in lines for name in ("kind", "source", "sizes", "labels", "classes", "what"))
-    assert [name for name, line in by_method.items() if not line["reference"]] == ["all features"]
-    assert [*by_method["JMI"].values()][:7] == ["jmi", "filter", "provsel", "fixed", "yes", "any", ""]
-    assert by_method["JMI"]["reference"] == "Yang, Moody (1999); Brown, Pocock, Zhao, Luján (2012)."
+    assert all(line[name] for line in lines for name in ("kind", "target", "what it does"))
+    assert [*by_method["JMI"].values()][:3] == ["filter", "classes or numbers", ""]
+    targets = {"RRQR": "none", "chi-squared": "classes", "LPSVM": "two classes"}
+    assert {name: by_method[name]["target"] for name in targets} == targets
     guarantees = {"strong RRQR": "subset", "BSS": "budget", "leverage": "budget", "leverage, largest": ""}
     assert {name: by_method[name]["guarantee"] for name in guarantees} == guarantees
-    assert by_method["LPSVM"]["what"].startswith("Keep the features to which a linear-programming SVM gives weight")
+    assert by_method["LPSVM"]["what it does"].startswith("Keep the features to which a linear-programming SVM gives")
+
+
+def test_the_page_of_a_method_has_its_numbers_of_the_stored_results(method_pages):
+    folder = REPO / "results/reference/benchmark"
+    board = pd.read_csv(folder / "_leaderboard.csv")
+    compared = pd.read_csv(folder / "_against_all.csv")
+    own = board.set_index("method").loc["mRMR"]
+    text = method_pages.method_page("mRMR", panel_methods()["mRMR"], board, compared)
+    assert f"**{own['rank']:.1f} of {len(board)}**" in text
+    assert f"{own['loss']:.1f} points above that of all features" in text
+    assert f"| time grows with | {SELECTORS['mrmr'].cost} |" in text
+    assert "{py:class}`~provsel.selectors.MRMRSelector`" in text
+    assert "Ding, Peng (2005)" in text
+    of_text = compared.query("method == 'mRMR' and domain == 'text' and size == 200").iloc[0]
+    [line] = [line for line in text.splitlines() if line.startswith("| 200 |")]
+    assert f"| {of_text['difference']:+.1f} {of_text['verdict']} |" in line
+    absent = method_pages.method_page("mRMR", panel_methods()["mRMR"], board.iloc[:0], compared.iloc[:0])
+    assert "not measured yet" in absent
+
+
+@pytest.mark.parametrize("name", ["mRMR", "F-test", "leverage, largest", "Boruta, its number"])
+def test_the_command_on_the_page_of_a_method_builds_the_method(method_pages, name):
+    method = panel_methods()[name]
+    text = method_pages.method_page(name, method, pd.DataFrame({"method": []}), pd.DataFrame({"method": []}))
+    [command] = re.findall(r"```console\n\$ (.*?)\n```", text, re.S)
+    program, subcommand, dataset, *settings = shlex.split(command.replace("\\\n", ""))
+    assert [program, subcommand, dataset] == ["provsel", "run", "dataset=digits"]
+    assert settings == method.overrides(20)
+    assert type(build("selector", part_config("selector", settings))) is type(method.selector())
+
+
+def test_the_index_of_the_reference_has_each_name_of_its_pages(extensions):
+    lines, paths = extensions["api_index"].index_lines()
+    assert {path.stem for path in paths} == {path.stem for path in (DOCS / "reference").glob("*.md")} - {"index"}
+    indexed = re.findall(r"^   (\w[\w.]*)$", "\n".join(lines), re.M)
+    on_pages = [
+        name for path in paths for name in re.findall(r"^   (\w[\w.]*)$", path.read_text(encoding="utf-8"), re.M)
+    ]
+    assert sorted(indexed) == sorted(on_pages)
+    assert len(indexed) > 100
+
+
+@pytest.mark.parametrize("example", ["stability", "against_scikit_learn"])
+def test_the_notebook_of_an_example_runs_cell_by_cell(example, tmp_path):
+    """As its page gives it for download; the build itself runs each example as a script."""
+    source = (DOCS / "examples" / f"{example}.py").read_text(encoding="utf-8")
+    (tmp_path / f"{example}.py").write_text(source, encoding="utf-8")
+    settings = {**gen_gallery.DEFAULT_GALLERY_CONF, "src_dir": str(tmp_path)}
+    _, blocks = py_source_parser.split_code_and_text_blocks(tmp_path / f"{example}.py")
+    cells = notebook.jupyter_notebook(blocks, settings, str(tmp_path))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert sum(len(cell) for cell in code) > 500
+    (tmp_path / "cells.json").write_text(json.dumps(code), encoding="utf-8")
+    program = """
+import json, matplotlib
+matplotlib.use("agg")
+shared = {}
+for cell in json.load(open("cells.json", encoding="utf-8")):
+    exec(cell, shared)
+"""
+    done = run_python(["-W", "ignore", "-c", program], tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def cells_below(page, header):

@@ -1,6 +1,7 @@
 """What is distributed: the same bytes in each build, complete, and of use in an environment with nothing else."""
 
 import email
+import hashlib
 import importlib.util
 import os
 import re
@@ -91,6 +92,7 @@ def test_the_readme_of_an_index_has_no_relative_links(tmp_path):
         metadata = {}
         module.OwnerHook(str(tmp_path), {}).update(metadata)
         assert metadata.get("urls", {}).get("Documentation", "") == address
+        assert metadata.get("urls", {}).get("Issues", "") == (address and "https://example.org/provsel/issues")
         links[address] = re.findall(r"\]\((?!#)([^)\s]+)\)", metadata["readme"]["text"])
     before, after = links.values()
     assert len(before) == len(after) > 10
@@ -100,12 +102,46 @@ def test_the_readme_of_an_index_has_no_relative_links(tmp_path):
     assert {path for path in before if "://" not in path and not (REPO / path.partition("#")[0]).exists()} == set()
 
 
+RECIPE = REPO / "docs" / "release" / "recipe.yaml"
+CONDA_NAMES = {"matplotlib": "matplotlib-base"}
+
+
 def test_the_recipe_asks_for_what_the_project_does():
-    recipe = yaml.safe_load((REPO / "docs" / "release" / "recipe.yaml").read_text())
-    needed = [f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]]
-    assert [text.replace(" ", "") for text in recipe["requirements"]["run"]] == needed
+    recipe = yaml.safe_load(RECIPE.read_text())
+    library, laboratory = recipe["outputs"]
+    extras = PROJECT["optional-dependencies"]
+    of_laboratory = [*extras["lab"], *(text for text in extras["report"] if not text.startswith("provsel["))]
+    asked = {"provsel": PROJECT["dependencies"], "provsel-lab": of_laboratory}
+    for output, first in (
+        (library, "python>=${{python_min}}"),
+        (laboratory, '${{pin_subpackage("provsel",exact=True)}}'),
+    ):
+        needed = [first]
+        for text in asked[output["package"]["name"]]:
+            name = re.match(r"[\w-]+", text)[0]
+            needed.append(text.replace(name, CONDA_NAMES.get(name, name), 1))
+        assert [text.replace(" ", "") for text in output["requirements"]["run"]] == needed
+        assert output["about"]["license"] == PROJECT["license"]
+        assert output["tests"]
+    assert f">={recipe['context']['python_min']}" == PROJECT["requires-python"]
     assert recipe["context"]["version"] == __version__
-    assert recipe["about"]["license"] == PROJECT["license"]
+
+
+def test_the_recipe_of_a_release_has_what_its_checkout_lacks(tmp_path):
+    """Address and hash of the source, the home page and maintainers: conda-forge's linter refuses a recipe without."""
+    module = load_script(REPO / "docs" / "release" / "write_recipe.py")
+    sdist = tmp_path / "provsel-9.tar.gz"
+    sdist.write_bytes(b"the release")
+    owner = {"repository": "https://example.org/provsel/", "documentation": "", "maintainers": ["anna", "ben"]}
+    recipe = yaml.safe_load(module.release_recipe(RECIPE.read_text(), owner, sdist))
+    assert recipe["source"] == {
+        "url": "https://example.org/provsel/releases/download/v${{ version }}/provsel-9.tar.gz",
+        "sha256": hashlib.sha256(b"the release").hexdigest(),
+    }
+    assert recipe["about"]["homepage"] == "https://example.org/provsel"
+    assert recipe["extra"] == {"recipe-maintainers": ["anna", "ben"]}
+    with pytest.raises(ValueError, match=r"expected the source 'path: \.\./\.\.' once"):
+        module.release_recipe(RECIPE.read_text().replace("path: ../..", "path: ."), owner, sdist)
 
 
 @needs_backend
@@ -152,6 +188,8 @@ def test_one_version_everywhere_and_each_paper_is_cited():
     citation = yaml.safe_load((REPO / "CITATION.cff").read_text())
     assert citation["version"] == __version__
     assert citation["license"] == PROJECT["license"]
+    owner = tomllib.loads((REPO / "owner.toml").read_text())
+    assert citation.get("repository-code", "") == owner["repository"]
     releases = re.findall(r"^## (.+)$", (REPO / "CHANGELOG.md").read_text(), re.M)
     # a version that is not released yet is the section at the top
     assert releases[0] == "Unreleased" or releases[0].startswith(__version__)

@@ -27,7 +27,7 @@ SCALED = 1e-4
 
 
 def is_random(reducer: Any) -> bool:
-    """Tell whether two fits may differ: a method that draws, whose seed is not stated."""
+    """Return whether two fits may differ: the method is random and its seed is not given."""
     if not is_ours(reducer):
         return bool(unseeded(reducer))
     parameters = reducer.get_params(deep=False)
@@ -36,12 +36,12 @@ def is_random(reducer: Any) -> bool:
 
 
 def is_random_model(model: Any) -> bool:
-    """Tell whether two fits of a model with different seeds are meant to differ; seeds of our solvers do not count."""
+    """Return whether fits of a model with different seeds are meant to differ; seeds of solvers do not count."""
     return bool(getattr(model, "is_random", False) if is_ours(model) else unseeded(model))
 
 
 def is_ours(estimator: Any) -> bool:
-    """Tell whether an estimator says itself whether it draws: provsel's, and selectors with its base class."""
+    """Return whether an estimator says itself whether it draws: provsel's, and selectors with its base class."""
     return isinstance(estimator, BaseSelector) or type(estimator).__module__.split(".")[0] == "provsel"
 
 
@@ -87,7 +87,7 @@ def kept_features(reducer: Any) -> NDArray[np.int64] | None:
 
 
 def check_selection(reducer: Any, X: Matrix) -> None:
-    """Refuse a fitted selector that is not provsel's, where its `transform` keeps other features than it names.
+    """Raise for a fitted selector that is not provsel's, where its `transform` keeps other features than it names.
 
     A class may scale the columns that it keeps. What does more to them, such as to centre them, is not compared.
 
@@ -182,7 +182,7 @@ def n_columns(reducer: Any, X: Matrix) -> int:
 
 
 def leaves_nothing_out(reducer: Any, view: TrainingView) -> bool:
-    """Tell whether the fitted reducer returns the rows of `view` as they are."""
+    """Return whether the fitted reducer returns the rows of `view` as they are."""
     kept = kept_features(reducer)
     return kept is not None and kept.size == view.n_features and bool(np.all(getattr(reducer, "weights_", 1.0) == 1.0))
 

@@ -87,7 +87,7 @@ class StabilityReport(ValuesWithNaN):
     sizes : tuple of int
         Number of features of each selection.
     feature_names : tuple of str
-        Empty where there are none.
+        Empty if there are none.
     standard_error, degrees_of_freedom : float
         Of the index, for interval and test; NaN for two selections.
 
@@ -137,7 +137,7 @@ class StabilityReport(ValuesWithNaN):
         y : array of shape (n_samples,), optional
         cv : int, splitter or iterable, optional
             Folds, whose training rows the selector gets; None takes bootstrap samples, within each class where y has
-            classes. Numbers of more than 20 values, with fewer than 5 rows each, are no classes here.
+            classes. Numbers of more than 20 values, with fewer than 5 rows each, are not classes here.
         n_resamples : int, default=50
             Bootstrap samples, where cv is None.
         random_state : int, RandomState or None, default=None

@@ -127,7 +127,7 @@ class TrainingView:
     def basis(self, rank: int | None = None, *, center: bool = False) -> SpectralBasis:
         """Return the right singular vectors of X, those of the `rank` largest singular values only if given.
 
-        With `center` those of X less its column means, which are made of a dense copy of X.
+        With `center` those of X minus its column means, which are made of a dense copy of X.
         """
 
         def compute() -> SpectralBasis:

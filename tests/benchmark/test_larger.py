@@ -167,6 +167,25 @@ def test_boosting_of_sparse_rows_is_that_of_dense_ones():
     np.testing.assert_array_equal(own.predict_proba(sparse.csr_array(X)), plain.predict_proba(X))
 
 
+@pytest.mark.parametrize("n_rows", [200, 700])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boosting_has_the_bins_of_scikit_learn_without_weights(n_rows, n_classes):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((2 * n_rows, 6))
+    X[:, 1] = np.round(X[:, 1], 1)
+    X[:, 2] = np.where(rng.random(2 * n_rows) < 0.9, 0.0, X[:, 2])
+    X[:, 3] = np.exp(3 * X[:, 3])
+    strength = X[:, 0] + X[:, 4] + X[:, 1]
+    y = np.digitize(strength, [0.0] if n_classes == 2 else [-1.0, 1.0])
+    settings = {"max_iter": 10, "min_samples_leaf": 5, "max_leaf_nodes": 8, "random_state": 1}
+    train, test = np.arange(n_rows), np.arange(n_rows, 2 * n_rows)
+    own = BoostingClassifier(**settings).fit(X[train], y[train])
+    plain = HistGradientBoostingClassifier(**settings).fit(X[train], y[train])
+    np.testing.assert_array_equal(own.predict_proba(X[test]), plain.predict_proba(X[test]))
+    weighted = BoostingClassifier(**settings, class_weight="balanced").fit(X[train], y[train])
+    assert (weighted.predict_proba(X[test]) != own.predict_proba(X[test])).any()
+
+
 @pytest.mark.parametrize(
     ("y", "predicted"),
     [
@@ -265,12 +284,12 @@ def test_entries_are_those_of_plain_scikit_learn(dataset, tmp_path):
 
 FROZEN = {
     ("leukemia", "RFE", 5, "linear"): "0bc323093b91f36e318b",
-    ("leukemia", "RFE", 5, "boosting"): "ff5bde252c1d8b67f4e8",
+    ("leukemia", "RFE", 5, "boosting"): "666c2b9227f6952b3bae",
     ("leukemia", "RFE", 5, "neighbours"): "bd4ab26181eda292dfdb",
     ("leukemia", "RFE", 20, "forest"): "d873b84c62238f35451f",
     ("leukemia", "RFE", -2, "linear"): "16491e40da220fdbf614",
     ("letter", "F-test", 5, "linear"): "113f9af79c36145e0a7b",
-    ("letter", "F-test", 5, "boosting"): "a4a8976a7d06624dd64f",
+    ("letter", "F-test", 5, "boosting"): "f23c2f15b80cb0fe180d",
     ("letter", "F-test", 5, "neighbours"): "ead46e8a4ad169a3c5a8",
     ("letter", "F-test", -2, "linear"): "327148d5276f942c4a37",
     ("riboflavin", "random", 5, "linear"): "61ddc5b38c89d91daeb2",
@@ -279,11 +298,11 @@ FROZEN = {
     ("riboflavin", "random", 20, "forest"): "eed373f0100532d383d8",
     ("riboflavin", "random", -2, "linear"): "ebebbf74d5225979f3ca",
     ("TechTC 10385-14525", "all features", 0, "linear"): "1783aaa9f952a86b07f5",
-    ("TechTC 10385-14525", "all features", 0, "boosting"): "a6ac3c1eb6e61fa5ad08",
+    ("TechTC 10385-14525", "all features", 0, "boosting"): "cccf3201e4639a43018e",
     ("TechTC 10385-14525", "all features", 0, "neighbours"): "9cf5712ecf6f1b58af13",
     ("TechTC 10385-14525", "all features", 0, "forest"): "3360a747946a182f6013",
     ("nakayama", "Boruta, its number", -1, "linear"): "dba3790011ae076b5147",
-    ("nakayama", "Boruta, its number", -1, "boosting"): "6c183d8e0f50bdcbfdec",
+    ("nakayama", "Boruta, its number", -1, "boosting"): "01a2da6de1b946b8b7ad",
     ("nakayama", "Boruta, its number", -1, "neighbours"): "9022fe37b99c949fae4c",
     ("nakayama", "Boruta, its number", -1, "forest"): "3f2bac4fff8f48976138",
 }

@@ -60,7 +60,7 @@ class Words:
     sign: float = 1.0
 
     def number(self, value: float) -> str:
-        """Return a value of the measure, empty where there is none."""
+        """Return a value of the measure, empty if there is none."""
         return "" if math.isnan(value) else f"{value:,.{self.decimals}f}"
 
     def signed(self, value: float) -> str:

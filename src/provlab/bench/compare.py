@@ -113,7 +113,7 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
 
 
 def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
-    """Return values as strings, empty where there is none."""
+    """Return values as strings, empty if there is none."""
     texts = pd.Series("", values.index)
     is_known = values.notna()
     texts[is_known] = [visible_line(text_of(value)) for value in values[is_known]]

@@ -39,7 +39,7 @@ def permuted_datasets() -> Mapping[str, PanelDataset]:
 
 
 def permuted_cells(name: str, dataset: PanelDataset, methods: Mapping[str, LargerMethod]) -> list[PanelCell]:
-    """Return the cells of some methods on a data set: by the judge of chosen sizes, at `SIZE` and sizes chosen."""
+    """Return the cells of some methods on a data set: by the judge of chosen sizes, at `SIZE` and their own sizes."""
     sizes = (SIZE, CHOSEN_SIZE, OWN_SIZE, ALL_FEATURES)
     cells = larger_cells(name, dataset, methods)
     return [entry for entry in cells if entry.model == judging().chosen.judge and entry.size in sizes]

@@ -428,7 +428,7 @@ def chosen_methods(
 
 
 def _for_numbers(methods: Mapping[str, PanelMethod], asked: Sequence[str]) -> dict[str, PanelMethod]:
-    """Return the methods set up for a numeric target; refuse requested methods that need classes."""
+    """Return the methods set up for a numeric target; raise for requested methods that need classes."""
     chosen = {}
     for name, method in methods.items():
         for_numbers = method.for_numbers()

@@ -81,7 +81,7 @@ def run_frame(cells: Sequence[RunCell], trials: pd.DataFrame, selected: Mapping[
     Returns
     -------
     DataFrame
-        method, features (the number that was asked for), dataset; measure, the headline, with value, its mean over
+        method, features (the number that was requested), dataset; measure, the headline, with value, its mean over
         folds, after the mean over the draws of a fold, sd, and low and high, a 95 % interval of the mean by the
         standard error of Nadeau and Bengio (2003), see `standard_error_scale`, within its `limits`; selected, the mean
         number of features; stability of the selected features with the ends of its interval; seconds, the mean CPU

@@ -1,6 +1,7 @@
-"""What `cv` may be, as scikit-learn takes it: a splitter, or an iterable of training and test rows.
+"""The forms of `cv` that scikit-learn accepts: a splitter, or an iterable of training and test rows.
 
-A public splitter of scikit-learn with plain arguments is known by these. All else is known by its rows.
+A public splitter of scikit-learn with plain arguments is identified by its arguments. Anything else is identified by
+its rows.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def splitter_config(cv: Any) -> dict[str, Any] | None:
 
 
 def folds_of_rows(cv: Any) -> NDArray[Any] | None:
-    """Return the fold of each row, where that is what an array or a list has, or a `PredefinedSplit`; else None."""
+    """Return the fold of each row from an array, a list or a `PredefinedSplit`; None for other forms."""
     if public_name(type(cv)) == "sklearn.model_selection.PredefinedSplit":
         return np.asarray(cv.test_fold)
     if hasattr(cv, "split") or not hasattr(cv, "__len__"):
@@ -66,7 +67,7 @@ def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any, names: Sequenc
     Raises
     ------
     ValueError
-        For what is no such thing.
+        For any other form.
     """
     n_rows = np.shape(X)[0]
     if hasattr(cv, "split") and not isinstance(cv, str | type):
@@ -89,7 +90,7 @@ def _is_pair(fold: Any) -> bool:
 
 
 def write_splits(splits: Splits, folder: Path) -> str:
-    """Write splits as JSON of whole numbers into a folder, and return the file's name, which has their digest."""
+    """Write splits as JSON of whole numbers into a folder, and return the file's name, which contains their digest."""
     content = json.dumps([[train.tolist(), test.tolist()] for train, test in splits]).encode()
     name = f"splits-{hashlib.sha256(content).hexdigest()[:16]}.json"
     if not (folder / name).is_file():

@@ -1,4 +1,4 @@
-"""The page *What the field says*: published statements by theme, with what the benchmark tells of each."""
+"""The page *What the field says*: published statements by theme, with the benchmark's evidence on each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTCOMES = (HOLDS, FAILS, DEPENDS, OPEN, MISSING)
 
 
 def write_field(site: Site, folder: Path) -> list[str]:
-    """Write a page for each paper of statements of which a folder of results has verdicts; return where they are."""
+    """Write a page for each paper of statements with stored verdicts; return the addresses."""
     pages = []
     for paper in claim_paths(PANEL):
         if not (folder / paper / "verdicts.csv").is_file():
@@ -38,18 +38,18 @@ def write_field(site: Site, folder: Path) -> list[str]:
 
 
 def draw_field(paper: str, folder: Path) -> None:
-    """Draw what becomes of the statements of a paper under their readings, statements.svg, beside its results."""
+    """Draw the verdicts on a paper's statements under their readings as statements.svg, next to its results."""
     draw_statements(shares_of(statement_frame(paper, folder), folder), folder / "statements")
 
 
 def by_theme(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the statements of each theme, those that were run first."""
+    """Return the statements of each theme; those that were run come first."""
     ordered = frame.sort_values("own", key=lambda said: said.map(OUTCOMES.index), kind="stable")
     return {theme: ordered[ordered["theme"] == theme] for theme in THEMES}
 
 
 def not_testable(paper: str) -> tuple[Untested, ...]:
-    """Return the statements that cannot be asked, with what is missing."""
+    """Return the statements that cannot be tested, with what is missing."""
     return read_content(claim_paths(PANEL)[paper]).not_testable
 
 
@@ -65,7 +65,7 @@ def shares_of(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 
 def summary(frame: pd.DataFrame) -> str:
-    """Return a paragraph that says what came out, in numbers."""
+    """Return a paragraph with the numbers of outcomes."""
     n_works = frame["citation"].nunique()
     n_run = int((frame["own"] != MISSING).sum())
     counts = frame["own"].value_counts()

@@ -1,4 +1,4 @@
-"""Published statements, judged on the stored panel: verdicts, and what becomes of them under other readings.
+"""Published statements judged on the stored panel: verdicts, also under other readings.
 
 In: a paper of the project whose claims.yaml says `evidence: panel`, and the stored panel. Out: results/PAPER with a
 line a claim in verdicts.csv and robustness.csv, and a line per claim and universe in universes.csv.gz.
@@ -90,7 +90,7 @@ def write_statements(verdicts: Sequence[Verdict], folder: Path) -> None:
 
 
 def readings_of_statements(paper: str, claims: Sequence[str] = ()) -> tuple[Multiverse, TableEvidence]:
-    """Return the universes of the statements with one of some texts in their id, or of all, and the table they rest on.
+    """Return the universes of the statements whose id contains a given string, or of all, and their table.
 
     Raises
     ------
@@ -106,12 +106,12 @@ def readings_of_statements(paper: str, claims: Sequence[str] = ()) -> tuple[Mult
 
 
 def judge_readings(multiverse: Multiverse, evidence: TableEvidence) -> Outcome:
-    """Return what comes out of all universes."""
+    """Return the outcome of all universes."""
     return Outcome(multiverse, judge_on_table(multiverse, evidence), {}, {})
 
 
 def write_readings(outcome: Outcome, folder: Path) -> None:
-    """Write robustness.csv and universes.csv.gz; what they have about other claims stays."""
+    """Write robustness.csv and universes.csv.gz; lines about other claims stay."""
     universes = outcome.universes.copy()
     for name in EFFECTS:
         universes[name] = [float(f"{value:.{DIGITS}g}") for value in universes[name]]
@@ -124,7 +124,7 @@ def write_readings(outcome: Outcome, folder: Path) -> None:
 
 
 def statement_frame(paper: str, folder: Path) -> pd.DataFrame:
-    """Return a line a statement, in the order of the file, from what was written into a folder.
+    """Return a line per statement, in the order of the file, from the results in a folder.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """The stored panel: one Parquet file a method, which pandas or DuckDB read as one table, and the data sets as CSV.
 
 A file has a line per trial, with the columns of `provlab.verdicts.panel_frame`. The key of a trial follows from its
-cell, of which the short id stands there, and from its numbers, see `provlab.core.keys`.
+cell, given by its short id, and from its numbers, see `provlab.core.keys`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def read_table(folder: Path) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        A file of another version, without a column, or that is no Parquet file: names it.
+        For a file of another version, without a column, or not in Parquet; names it.
     """
     tables = [_SCHEMA.empty_table()]
     for path in sorted(folder.glob("*.parquet")):
@@ -97,7 +97,7 @@ def read_table(folder: Path) -> pd.DataFrame:
 
 
 def write_table(table: pd.DataFrame, folder: Path) -> None:
-    """Write a table as the files of a panel, with what it comes to; files of methods that it does not have go."""
+    """Write a table as the files of a panel, with its summaries; files of methods that it lacks are removed."""
     written = set()
     for method, part in table.groupby("method", sort=False):
         lines = part.sort_values(["dataset", "size", *NUMBERS, "model"])
@@ -136,14 +136,14 @@ def _write_results(folder: Path) -> None:
 
 
 def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
-    """Write what a store has of the panel into its files: each method on each data set where all trials are stored.
+    """Write the stored trials of the panel into its files: each method and data set whose trials are all stored.
 
-    Other lines stay, but for methods and data sets that the panel does not have any more.
+    Other lines stay, except for methods and data sets that are no longer in the panel.
 
     Returns
     -------
     dict
-        Pairs of a method and a data set: `written` now, `partial`, of which trials are missing, and `stored` in all.
+        Pairs of a method and a data set: `written` now, `partial` because trials are missing, and `stored` in total.
     """
     identities = {*pc.unique(store.read(["data"])["data"]).to_pylist()}
     datasets = {name: entry for name, entry in panel_datasets().items() if base_cell(entry).data in identities}
@@ -169,20 +169,20 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
 
 
 def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:
-    """Return by short id the cells of the panel as it is now, of the methods and data sets of a table that it has."""
+    """Return by short id the present cells of the panel for those methods and data sets of a table that it has."""
     methods = {name: method for name, method in panel_methods().items() if name in {*table["method"]}}
     datasets = {name: dataset for name, dataset in panel_datasets().items() if name in {*table["dataset"]}}
     return {entry.cell.short_id: entry for entry in panel_cells(methods, datasets)}
 
 
 def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
-    """Return the cells of somebody's table, by short id, after comparing each with the panel as it is here.
+    """Return the cells of a table by short id, after comparing each with the local panel.
 
     Raises
     ------
     ValueError
-        A method or data set that the panel does not have; a cell with another id, as the config, a version or the id
-        itself is another; a trial that is missing, or there twice; a number that none can have.
+        For a method or data set outside the panel; a cell with another id, because its config, a version or the id
+        differs; a missing or repeated trial; an impossible number.
     """
     some("method", table["method"].unique(), panel_methods())
     some("dataset", table["dataset"].unique(), panel_datasets())
@@ -216,7 +216,7 @@ def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
 def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
     """Return stored trials as records, with their keys and configs and with the numbers that the panel keeps.
 
-    A cell that is not in `cells` has neither key nor config. Data sets and selectors are called as in the panel.
+    A cell that is not in `cells` has neither key nor config. Data sets and selectors have the names of the panel.
     """
     records = table.rename(columns={name: column for column, name in READ.items()})
     configs = table["cell"].map({cell: entry.cell.json for cell, entry in cells.items()})
@@ -239,7 +239,7 @@ def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
 
 
 def write_dataset_table(folder: Path) -> Path:
-    """Write a line for each data set of the panel beside its stored trials as CSV, and return the path; each is loaded.
+    """Write a CSV line for each data set of the panel next to the stored trials, and return the path; loads each set.
 
     Columns: dataset, domain, source, as the panel has them. rows, columns, classes, of the data. smallest_class, rows
     of the class with the fewest. nonzero, share of the entries that are not zero. relevant, number of features that the
@@ -265,7 +265,7 @@ def _line(name: str, entry: PanelDataset) -> dict[str, Any]:
 
 
 def description(name: str, entry: PanelDataset, data: Dataset) -> dict[str, Any]:
-    """Return what is read from a data set and its source: see `write_dataset_table`."""
+    """Return the columns read from a data set and its source, see `write_dataset_table`."""
     cell = base_cell(entry)
     licence, homepage = _licence_of(cell.dataset)
     values = data.X.data if sparse.issparse(data.X) else data.X

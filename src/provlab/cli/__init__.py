@@ -1,7 +1,7 @@
 """The command line: the one place that wires plans, runs, the store, claims and reports.
 
-What takes long to import is imported by the functions that need it, so that `provsel --help` answers at once. And
-`__main__` takes the working folder from the path before anything else is imported.
+Slow imports are inside the functions that need them, so that `provsel --help` answers at once. `__main__` removes the
+working folder from the path before anything else is imported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of the command `provsel`, which says what to install where packages are missing."""
+    """Entry point of the command `provsel`, which says what to install if packages are missing."""
     limit = _address_space()
     if limit < LEAST_ADDRESS_SPACE:
         print(

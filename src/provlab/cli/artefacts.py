@@ -1,4 +1,4 @@
-"""Compute and render the artefacts of papers, and count what is stored of them."""
+"""Compute and render the artefacts of papers, and count their stored trials."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
 
 
 def executor_note(artefact: Artefact) -> str:
-    """Return what is wrong with the executor of an artefact whose file asks for one process, else nothing."""
+    """Return the problem with the executor if an artefact's file requires a single process; "" if there is none."""
     from provlab.core.artefact import artefact_part
     from provlab.core.composition import executor_settings
 
@@ -97,7 +97,7 @@ def status_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_status(options: argparse.Namespace) -> int:
-    """Print one line an artefact: trials stored, its state, and the command for what is missing."""
+    """Print one line per artefact: trials stored, its state, and the command for what is missing."""
     from provlab.core.artefact import COMPLETE, compose_artefact, state_of
     from provlab.core.plan import unique_cells
     from provlab.core.snapshot import StoreSnapshot

@@ -43,7 +43,7 @@ ON_DATA = {
 
 
 def rank_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is ranked among what; settings are Hydra's overrides."""
+    """Add the selector and the data set; settings are Hydra's overrides."""
     parser.epilog = (
         "Only the trials of the selector are computed: those of the others come with provsel. It is\n"
         "asked for each size of the benchmark. Interrupt at any time; the same command resumes.\n"
@@ -63,7 +63,7 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_rank(options: argparse.Namespace) -> int:
-    """Print and write how a selector stands, or how methods stand on a data set."""
+    """Print and write the ranking of a selector, or of methods on a data set."""
     from provlab.core.composition import compose_config, executor_settings, results_folder
     from provlab.core.store import TrialStore
 
@@ -88,7 +88,7 @@ def call_rank(options: argparse.Namespace) -> int:
 
 
 class Ranking(NamedTuple):
-    """What `provsel rank` shows: parts for a terminal, frames for JSON, the page, and the exit status."""
+    """The output of `provsel rank`: parts for a terminal, frames for JSON, the page, and the exit status."""
 
     parts: list[RenderableType]
     frames: dict[str, pd.DataFrame]
@@ -290,7 +290,7 @@ def _benchmark_folds(overrides: list[str]) -> list[str]:
 
 
 def _check_rows(data: list[str]) -> Dataset:
-    """Return the data set that settings choose; refuse one that the benchmark does not measure in its folds."""
+    """Return the data set that settings choose; raise for one that the benchmark does not measure in its folds."""
     from provlab.bench.panel import panel_protocol
     from provlab.core.composition import compose_config
     from provlab.core.plan import MANY_ROWS, load_from
@@ -325,7 +325,7 @@ def _check_rows(data: list[str]) -> Dataset:
 
 
 def panel_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add which part of the panel."""
+    """Add the options for the part of the panel."""
     parser.epilog = (
         "Interrupt at any time; the same command resumes. provsel reference --panel then stores the results."
     )
@@ -344,7 +344,7 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_panel(options: argparse.Namespace) -> int:
-    """Compute what is missing, and return 1 where a trial could not be computed here."""
+    """Compute missing trials, and return 1 if a trial could not be computed."""
     from provlab.bench.methods import panel_methods, panel_names
     from provlab.bench.panel import names_of, panel_cells, panel_datasets, some
     from provlab.core.frames import planned_trials

@@ -1,4 +1,4 @@
-"""Judge claims, on what is stored or on a table, under one reading or all, and keep what full runs gave."""
+"""Judge claims on stored trials or on a table, under one reading or all, and keep the results of full runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COLOURS = {
 
 
 def verify_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add which claims, on what, and how much is printed."""
+    """Add the options for claims, evidence and amount of output."""
     parser.epilog = TABLE_HELP
     parser.add_argument("--paper", help="only the claims of this paper (default: of all)")
     parser.add_argument("--claims", metavar="FILE", help="judge these claims on the table --results FILE")
@@ -191,7 +191,7 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 
 
 def _check_table_options(options: argparse.Namespace) -> None:
-    """Refuse --claims without a table, a table without --claims, and options of a project beside them."""
+    """Raise for --claims without a table, a table without --claims, and options of a project beside them."""
     results = Path(options.results)
     expected = "verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file"
     if options.claims is None:
@@ -312,7 +312,7 @@ def readings_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_readings(options: argparse.Namespace) -> int:
-    """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
+    """Print the universes and their cost, compute missing trials, judge, and write results/readings/PAPER."""
     from provlab.bench.statements import is_about_panel
     from provlab.core.composition import executor_settings
     from provlab.core.store import TrialStore
@@ -440,7 +440,7 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_reference(options: argparse.Namespace) -> int:
-    """Write the reference results, print where they are, and fill the texts of their project."""
+    """Write the reference results, print their folder, and fill the texts of the project."""
     from provlab.custody.reference import write_audits, write_pages, write_readings, write_reference
     from provlab.custody.texts import fill_texts
     from provlab.project.project import current_project

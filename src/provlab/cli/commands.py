@@ -1,4 +1,4 @@
-"""The commands: their names, how they are called, and what all of them do with settings, bad input and interrupts.
+"""The commands: their names and options, and their common treatment of settings, bad input and interrupts.
 
 A module of this folder has two functions for each of its commands, in its `COMMANDS`. Only the module of the called
 command is imported.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import json
 import logging
 import os
 import re
@@ -60,19 +61,22 @@ DEFAULT_RESULTS = "results"
 
 DESCRIPTION = "Provable feature selection and its replications."
 
+WITHOUT_COMMAND = ("--version", "--completion")
+"""Options that are given in the place of a command."""
+
 
 class Parser(argparse.ArgumentParser):
-    """Says of a wrong command or option which one is near."""
+    """Suggests a similar name for a wrong command or option."""
 
     def error(self, message: str) -> NoReturn:
-        """Print usage and message, and leave with status 2."""
+        """Print usage and message, and exit with status 2."""
         wrong = re.search(r"invalid choice: '(.*?)'|unrecognized arguments: (--[\w-]+)", message)
         names = [*COMMANDS, *re.findall(r"--[\w-]+", self.format_help())]
         super().error(message + (did_you_mean(wrong[1] or wrong[2], names) if wrong else ""))
 
 
 class Help(argparse.HelpFormatter):
-    """Wraps each paragraph at the terminal's width, but for examples, whose lines are indented."""
+    """Wraps each paragraph at the terminal's width, except examples, whose lines are indented."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         fill = super()._fill_text
@@ -86,15 +90,13 @@ class Help(argparse.HelpFormatter):
 def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
     gc.set_threshold(50_000)  # plans are many small objects that stay: the default looks at all of them again and again
-    usage = "%(prog)s [-h] [--version] COMMAND ..."
-    every = Parser(prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help)
-    ours = [f"{name} ({COMMANDS[name][1]})" for name in FOR_MAINTAINERS]
-    every.epilog = f"For maintainers: {', '.join(ours)}."
-    every.add_argument("--version", action="version", version=f"provsel {__version__}")
-    names = every.add_subparsers(dest="command", metavar="COMMAND ...", required=True)
+    every, names = parser_of_all()
     for name, (_, about, _) in COMMANDS.items():
         listed: dict[str, Any] = {} if name in FOR_MAINTAINERS else {"help": about}
         names.add_parser(name, **listed, add_help=False)
+    if argv and argv[0].startswith(WITHOUT_COMMAND):
+        return guarded(lambda: call_without_command(every.parse_args(argv)))
+    names.required = True
     command = every.parse_args(argv[:1]).command
     module, about, example = COMMANDS[command]
     add_arguments, run = importlib.import_module(f"provlab.cli.{module}").COMMANDS[command]
@@ -116,19 +118,47 @@ def call(argv: Sequence[str]) -> int:
     return guarded(body)
 
 
+def parser_of_all() -> tuple[Parser, Any]:
+    """Return the parser of `provsel` with its own options, and what adds the commands to it."""
+    usage = "%(prog)s [-h] [--version [--verbose]] COMMAND ..."
+    parser = Parser(prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help)
+    ours = [f"{name} ({COMMANDS[name][1]})" for name in FOR_MAINTAINERS]
+    parser.epilog = f"For maintainers: {', '.join(ours)}."
+    parser.add_argument("--version", action="store_true", help="print the version")
+    parser.add_argument("--verbose", action="store_true", help="with --version: Python, packages and processor as well")
+    parser.add_argument("--completion", metavar="SHELL", help="print a script that completes commands and options")
+    return parser, parser.add_subparsers(dest="command", metavar="COMMAND ...")
+
+
+def call_without_command(options: argparse.Namespace) -> int:
+    """Print what was asked for in the place of a command."""
+    if options.completion is not None:
+        from provlab.cli.completion import completion_script
+
+        print(completion_script(options.completion))
+        return 0
+    print(f"provsel {__version__}")
+    if options.verbose:
+        from provlab.run.environment import environment
+
+        for name, value in json.loads(environment()).items():
+            print(f"{name}: {', '.join(value) if isinstance(value, list) else value}")
+    return 0
+
+
 def add_settings(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
-    """Add settings; with a default, as argparse calls them required otherwise where another argument is missing."""
+    """Add settings with a default; otherwise argparse calls them required when another argument is missing."""
     parser.add_argument("overrides", nargs="*", default=[], help=f"settings in Hydra's grammar, such as {example}")
 
 
 def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
-    """Add what all commands take that read stored trials: the results folder, and settings."""
+    """Add the options of all commands that read stored trials: the results folder, and settings."""
     parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     add_settings(parser, example)
 
 
 def only_executor(command: str, options: argparse.Namespace, example: str, why: str) -> dict[str, Any]:
-    """Return how trials are run, of a command that takes no other settings; `why` says what to do in their place."""
+    """Return the executor settings of a command that takes no others; `why` is the advice in the error."""
     for text in options.overrides:
         if text.split("=", 1)[0].split(".")[0] != "executor":
             raise ValueError(
@@ -145,7 +175,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def _choose_results(options: argparse.Namespace) -> None:
-    """Make the setting results=FOLDER mean --results FOLDER; it says where trials are, not which."""
+    """Treat the setting results=FOLDER as --results FOLDER; it states where trials are stored, not which."""
     named = [text for text in options.overrides if text.split("=", 1)[0].lstrip("+") == "results"]
     if not named:
         return
@@ -181,7 +211,7 @@ def guarded(body: Callable[[], int]) -> int:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Show what users are warned of as a line, once a command, which may read a file more than once."""
+    """Show each warning to users as one line, once per command, even if a file is read several times."""
     shown, as_before = set(), warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
@@ -199,7 +229,7 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an error; the system's own names a file and a reason, and here gets what helps."""
+    """Return the message of an error; a system error gets its file, reason and advice."""
     from provlab.core.store import STEPS
 
     if not isinstance(error, OSError) or error.filename is None or error.errno not in STEPS:
@@ -211,6 +241,6 @@ def message_of(error: BaseException) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error as one line: its message where that was written for users, else with its type."""
+    """Return an error on one line: its message if written for users, else with its type."""
     text = visible_line(" ".join(message_of(error).split()))
     return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"

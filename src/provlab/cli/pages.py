@@ -1,4 +1,4 @@
-"""Where numbers come from: pages of everything, or the trace of one number."""
+"""Where numbers come from: the whole report, or the trace of one number."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_explain(options: argparse.Namespace) -> int:
-    """Print the trace of a row and column, or what rows and columns there are."""
+    """Print the trace of a row and column, or the list of rows and columns."""
     from provlab.core.artefact import compose_artefact
     from provlab.core.plan import unique_cells
     from provlab.core.recipe import load_recipe
@@ -88,12 +88,12 @@ def call_explain(options: argparse.Namespace) -> int:
 
 
 def choose(artefact: Artefact, **names: str | None) -> Artefact:
-    """Return the artefact with the entries of one row, column or data set only, or of what is named of them.
+    """Return the artefact restricted to the named row, column and data set.
 
     Raises
     ------
     ValueError
-        Names the rows, columns or data sets that there are.
+        For an unknown name; lists the rows, columns or data sets.
     """
     for kind, name in names.items():
         if name is not None:
@@ -134,7 +134,7 @@ def _print_names(artefact: Artefact, *, as_json: bool) -> None:
 
 
 def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures]) -> Iterator[RenderableType]:
-    """Yield a trace in a results folder as parts for a terminal, with what cells selected, by their ids."""
+    """Yield a trace in a results folder as parts for a terminal, with the selected features of its cells."""
     from provlab.core.tables import value_text
 
     yield Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")

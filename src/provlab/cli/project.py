@@ -1,4 +1,4 @@
-"""What has to be there before anything runs, a project, data and an installation; and what there is to run."""
+"""What a run needs: a project, data and an installation; and lists of what can be run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TITLES = {
 
 
 def fetch_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the names of the data sets, and what is kept and shown."""
+    """Add the names of the data sets, and options for downloads and progress."""
     from provlab.data import source_names
 
     parser.add_argument("names", nargs="+", metavar="NAME", help=f"{ALL}, or some of {', '.join(source_names())}")
@@ -86,7 +86,7 @@ def doctor_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_doctor(options: argparse.Namespace) -> int:
-    """Print what was found; the exit status is 1 when there is a problem."""
+    """Print the findings; the exit status is 1 if there is a problem."""
     from rich.text import Text
 
     from provlab.custody.doctor import PROBLEM, WARNING, examine
@@ -118,7 +118,7 @@ def new_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_new(options: argparse.Namespace) -> int:
-    """Make the folder, and print what is in it and what to do next."""
+    """Create the folder, and print its content and the next steps."""
     from provlab.project.project import new_project
 
     for name in new_project(Path(options.folder)):
@@ -134,7 +134,7 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_list(options: argparse.Namespace) -> int:
-    """Print one line an item, never wrapped, so that the lines can be searched and counted."""
+    """Print one line per item, never wrapped, so that the lines can be searched and counted."""
     from provlab.project.terminal import print_json, print_text
 
     titles = TITLES if options.kind is None else {options.kind: ""}
@@ -152,17 +152,17 @@ def call_list(options: argparse.Namespace) -> int:
 
 
 def listing(kind: str) -> dict[str, str]:
-    """Return what there is of a kind, sorted by name, with one line about each.
+    """Return the items of a kind, sorted by name, with one line about each.
 
     Parameters
     ----------
     kind : str
-        One of `TITLES`. All but artefacts have the names of their configs.
+        One of `TITLES`. All except artefacts have the names of their configs.
 
     Raises
     ------
     ValueError
-        For another kind, or a config that does not fit its class or loader.
+        For an unknown kind, or a config that does not fit its class or loader.
     """
     if kind not in TITLES:
         hint = did_you_mean(kind, TITLES) or "."
@@ -207,7 +207,7 @@ def _dataset(config: dict[str, Any]) -> str:
 
 
 def _component(kind: str, name: str, config: dict[str, Any]) -> str:
-    """Return class and summary of a component, its source, whether it draws, and whether a theorem has its number."""
+    """Return class, summary and source of a component, whether it is random, and if a theorem gives its number."""
     from provlab.project.components import UNSET, build, component_class
     from provlab.project.project import current_project
     from provsel.reducers import is_random, is_random_model

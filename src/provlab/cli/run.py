@@ -1,4 +1,4 @@
-"""Run one cell, or with -m a job for each combination of some values."""
+"""Run one cell, or with -m one job for each combination of values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Outcome = str | None
 
 
 def run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add how to run; settings are Hydra's overrides."""
+    """Add the options of a run; settings are Hydra's overrides."""
     parser.epilog = (
         "GROUP=NAME chooses a file of conf/GROUP (provsel list), GROUP.SETTING=VALUE changes a setting of it, and + "
         "adds one. With -m a setting takes several values, as in a,b or range(1,4): each combination is a job, and "
@@ -46,7 +46,7 @@ def run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_run(options: argparse.Namespace) -> int:
-    """Run a cell or a sweep; the exit status is 1 where something failed."""
+    """Run a cell or a sweep; the exit status is 1 if something failed."""
     from omegaconf import OmegaConf
 
     from provlab.core.composition import compose_config
@@ -156,9 +156,9 @@ def _choices(text: str) -> tuple[str, list[str]]:
 
 
 def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
-    """Return distinct jobs, each without the settings that its selector or model lacks and that of another job has.
+    """Return distinct jobs, each without settings that only the selector or model of another job has.
 
-    So all features stand once beside methods at several sizes, as in artefacts.
+    So all features appear once beside methods at several sizes, as in artefacts.
     """
     from provlab.core.artefact import applies
     from provlab.core.composition import compose_config

@@ -23,7 +23,7 @@ GROUPS = ("dataset", "preparation", "model", "protocol")
 
 
 def select_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the table, its target, and what may be chosen."""
+    """Add the table, its target, and the options."""
     parser.usage = "provsel select TABLE TARGET [options] [dataset.SETTING=VALUE ...]"
     parser.epilog = (
         "Method and number of features are chosen by cross-validation inside of each training fold, so that the error "
@@ -52,7 +52,7 @@ def select_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_select(options: argparse.Namespace) -> int:
-    """Print the answer with its evidence, or the script that selects the same."""
+    """Print the answer with its evidence, or a script for the same selection."""
     from provlab.bench.selection.select import select_on, time_order
     from provlab.core.plan import load_from
     from provlab.project.terminal import print_text

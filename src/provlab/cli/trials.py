@@ -1,4 +1,4 @@
-"""Stored trials: computed again, written for others, and those of others added."""
+"""Audit, export and merge stored trials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_LINES = 50
 
 
 def audit_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is drawn, and how it is computed."""
+    """Add the options for the sample and its computation."""
     parser.add_argument(
         "--fraction", type=float, help="of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
     )
@@ -48,7 +48,7 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_audit(options: argparse.Namespace) -> int:
-    """Audit, print what was found, and return 1 where something differs."""
+    """Audit, print the findings, and return 1 if something differs."""
     from provlab.custody.agreement import IDENTICAL
     from provlab.custody.audit import run_audit, run_panel_audit, run_readings_audit
 
@@ -139,7 +139,7 @@ def _words(value: Any) -> str:
 
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is read, and where it goes."""
+    """Add the options for source and target."""
     parser.epilog = "provsel merge FOLDER reads the export. Data files are cited, not copied."
     parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     parser.add_argument(
@@ -168,7 +168,7 @@ def call_export(options: argparse.Namespace) -> int:
 
 
 def merge_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is merged, and what is done about conflicts."""
+    """Add the options for sources and conflicts."""
     parser.epilog = (
         "Common trials are compared as by provsel audit: bit by bit on the same environment, to\n"
         "6 digits on another. Exit status: 0 merged; 1 trials differ, nothing was written;\n"

@@ -28,7 +28,7 @@ COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of an artefact: where it stands, and the cell that it is computed from."""
+    """One number of an artefact: its place, and the cell from which it is computed."""
 
     row: str
     column: str
@@ -39,7 +39,7 @@ class Entry:
 
     @cached_property
     def dataset(self) -> str:
-        """Name of the data set, as the artefact or else the loaders give it."""
+        """Name of the data set, from the artefact or else from its loader."""
         dataset = self.cell.dataset
         if self.label or "set" in dataset:
             return self.label or str(dataset["set"])
@@ -74,7 +74,7 @@ class Artefact:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """`artefact.summary`: how trials become numbers where the paper leaves that open; arguments of `summarise`."""
+        """`artefact.summary`: how trials become numbers if the paper leaves it open; arguments of `summarise`."""
         return dict(self.parts.get("artefact", {}).get("summary", {}))
 
     @property
@@ -93,31 +93,31 @@ class Artefact:
 
 
 def state_of(n_stored: int, n_planned: int) -> str:
-    """Return what is said of an artefact of which this many trials are stored."""
+    """Return the state of an artefact with this many stored trials."""
     if n_stored == n_planned:
         return COMPLETE
     return PARTIAL if n_stored else NOT_RUN
 
 
 def counted_state(n_stored: int, n_planned: int) -> str:
-    """Return `state_of` with the counts where only a part is stored: "partial (k of n)"."""
+    """Return `state_of`, with the counts if only a part is stored: "partial (k of n)"."""
     state = state_of(n_stored, n_planned)
     return f"{state} ({n_stored} of {n_planned})" if state == PARTIAL else state
 
 
 def artefact_part(name: str, part: str = "artefact") -> Parts:
-    """Return what an artefact's file says of it: its title, rows, columns and data sets; or its protocol."""
+    """Return the description in an artefact's file: its title, rows, columns and data sets; or its protocol."""
     return part_config(part, [f"+experiment={name}"])
 
 
 def artefact_title(name: str) -> str:
-    """Return the title of an artefact: as its own file has it, or else as the files do that this one is made of."""
+    """Return the title of an artefact from its own file, or from the files that it is based on."""
     stated = read_config("", artefact_file(name)).get("artefact", {}).get("title")
     return str(stated or artefact_part(name)["title"])
 
 
 def artefact_difference(name: str) -> str:
-    """Return why an artefact differs from the print, as its file says in `differs`; "" where it does not."""
+    """Return why an artefact differs from the print, from `differs` in its file; "" if it does not."""
     return str(read_config("", artefact_file(name)).get("artefact", {}).get("differs", ""))
 
 
@@ -128,7 +128,7 @@ def compose_artefact(
 
     The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
     `choose`, overrides, and optionally `rows` and `columns`, those of the artefact that this data set has.
-    `artefact.only` is a list of some of their names. A column that some rows have no number in is a mapping as well:
+    `artefact.only` is a list of some of their names. A column in which some rows have no number is a mapping as well:
     `choose`, overrides, and `rows`, those that have it.
 
     Parameters
@@ -136,9 +136,9 @@ def compose_artefact(
     name : str
         paper/artefact.
     overrides : sequence of str
-        The user's, below those of row and column. A column's setting of the selector or the model is left out
-        where that of the row does not have it: full data has no number of features. One that no row has is an error,
-        and so is one of the user's that each row or column replaces.
+        The user's, below those of row and column. A column's setting is left out if the row's selector or model lacks
+        it: full data has no number of features. A setting that no row has is an error, and so is a user's setting that
+        each row or column replaces.
     rows : mapping, optional
         Names and overrides of rows in place of the artefact's, such as one row under several readings; all data
         sets and columns have them.
@@ -242,13 +242,13 @@ def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> t
 
 
 def column_settings(column: Sequence[str], row: Parts) -> list[str]:
-    """Return the overrides of a column that apply to a row: what the column chooses itself, and what the row has."""
+    """Return the overrides of a column that apply to a row: the column's choices, and settings that the row has."""
     chosen = _chosen_groups(column)
     return [text for text in column if setting(text).partition(".")[0] in chosen or applies(text, row)]
 
 
 def applies(override: str, row: Parts) -> bool:
-    """Tell whether the selector or model of a row has the setting that a column changes, nested or not, or adds."""
+    """Return whether the selector or model of a row has the setting that a column changes, nested or not, or adds."""
     key = override.partition("=")[0]  # with the + of one that is added, which applies to each row
     group = key.partition(".")[0]
     return group not in ("selector", "model") or key in {group, *_settings(row[group], group)}

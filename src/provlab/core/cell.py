@@ -1,4 +1,4 @@
-"""What is measured, on what and how: a data set, a method and a protocol as resolved configs, and their identity."""
+"""A cell: data set, method and protocol as resolved configs, and their identity."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Cell:
             )
 
     def on(self, dataset: Parts, data: str) -> Cell:
-        """Return the cell of the same method and protocol on other data; what depends on neither is kept."""
+        """Return the cell of the same method and protocol on other data."""
         kept = {name: self.__dict__[name] for name in ("selector", "model", "protocol", "method")}
         cell = object.__new__(type(self))
         cell.__dict__.update(kept, dataset=dataset, data=data, beside_data=self.beside_data, n_draws=self.n_draws)
@@ -110,7 +110,7 @@ class Cell:
 
     @cached_property
     def foreign(self) -> tuple[str, ...]:
-        """Names of the classes and functions of others that a trial runs on the shared rows, each once."""
+        """Names of the foreign classes and functions that a trial runs on the shared rows, each once."""
         model = self.model if self.measured.uses_model else {}
         scorers = self.method.scoring.values()
         return tuple(dict.fromkeys(foreign_names([self.selector, model, *self.method.measures, *scorers])))
@@ -137,13 +137,13 @@ class Cell:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What the numbers of the cell depend on, except repeat, fold and draw; no paths, no executor."""
+        """Everything on which the numbers of the cell depend, except repeat, fold and draw; no paths, no executor."""
         dataset = {name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)}
         return {"dataset": dataset, "data": self.data, **self.beside_data[0]}
 
     @cached_property
     def beside_data(self) -> tuple[dict[str, Any], str]:
-        """What the identity says of method and protocol, and its canonical JSON: the same for many data sets."""
+        """The part of the identity about method and protocol, and its canonical JSON, which many data sets share."""
         counts = ("repeats", "draws")
         measures = [component_identity("measure", config) for config in self.method.measures]
         stream, preparation = self.protocol.get("stream", STREAMS[0]), self.protocol.get("preparation")
@@ -165,7 +165,7 @@ class Cell:
 
     @property
     def json(self) -> str:
-        """Canonical JSON of the identity, in which the data come first; made anew, as cells are many and it is long."""
+        """Canonical JSON of the identity, in which the data come first; not cached, because it is long."""
         identity = self.identity
         data = canonical_json({name: identity[name] for name in ("data", "dataset")})
         return f"{data[:-1]},{self.beside_data[1][1:]}"
@@ -182,7 +182,7 @@ class Cell:
 
     @cached_property
     def seeding(self) -> str:
-        """Canonical JSON that takes the place of the identity's where a trial's seed is made: mostly the same."""
+        """Canonical JSON from which a trial's seed is derived: mostly that of the identity."""
         then = first_content(self.data)
         if then is None:
             return self.json
@@ -191,7 +191,7 @@ class Cell:
 
     @cached_property
     def n_draws(self) -> int:
-        """Draws of a fold: one where neither the method nor the model draws anything."""
+        """Draws of a fold: one if neither the method nor the model is random."""
         model_draws = not self.measured.repeats_are_seeds and _draws("model", component_json("model", self.model))
         return (
             self.protocol["draws"]
@@ -201,7 +201,7 @@ class Cell:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Repeats, folds and draws that are planned: a trial below all three is one of the cell's."""
+        """Planned repeats, folds and draws: a trial with smaller numbers belongs to the cell."""
         return self.protocol["repeats"], self.protocol["n_splits"], self.n_draws
 
     @property
@@ -211,9 +211,9 @@ class Cell:
 
 
 def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
-    """Return the seed of what a trial draws: that of its key, but for data sets of the first release.
+    """Return the seed of a trial's random numbers, from its key except for data sets of the first release.
 
-    Where `protocol.stream` is "restarted", that of the first fold's trial: it differs between draws only.
+    If `protocol.stream` is "restarted", it is that of the first fold's trial and differs only between draws.
     """
     if cell.protocol.get("stream") == "restarted":
         repeat = fold = 0
@@ -221,20 +221,20 @@ def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
 
 
 def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) -> Cell:
-    """Return the cell whose identity is the JSON text `config`, as a record has it.
+    """Return the cell whose identity is `config`, the JSON string of a record.
 
     Parameters
     ----------
     config : str
-        May be anybody's: no other code is imported than a config may name.
+        May come from a stranger: only code that a config may name is imported.
     source : str
-        Path of the data where they are a file of the user's, which no identity has.
+        Path of the data if they are a user's file; identities contain no path.
     repeats, draws : int
 
     Raises
     ------
     ValueError, TypeError, KeyError, AttributeError
-        When the text is no identity, or another one now: says where.
+        When the text is not an identity, or its identity has changed.
     """
     stated = parse_json(config, MAX_CONFIG_DEPTH)
     parts = _config_of(stated)

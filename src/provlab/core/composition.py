@@ -1,8 +1,8 @@
 """Compose the config of a cell: files of conf/, an artefact's file, and overrides.
 
-The rules are Hydra's, and a test compares entries of each artefact with what Hydra composes. Hydra itself is not asked:
-it takes a twentieth of a second a config, and an artefact has hundreds. It also makes any object and writes any file
-that a config tells it to. Files of a project may be a stranger's, so they are read here, within limits.
+The rules are Hydra's, and a test compares entries of each artefact with what Hydra composes. Hydra itself is not used:
+it takes a twentieth of a second per config, and an artefact has hundreds. It also creates any object and writes any
+file that a config names. Files of a project may come from a stranger, so they are read here, within limits.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def compose_config(overrides: Sequence[str] = ()) -> Parts:
     Raises
     ------
     ValueError
-        For what is no config, and for one of a cell that asks the environment.
+        For an invalid config, and for a config of a cell that reads the environment.
     """
     return Composer()(overrides)
 
 
 class Composer:
-    """`compose_config` for many overrides: reads each file once, and merges once what the same files give."""
+    """`compose_config` for many overrides: each file is read once, and equal sets of files are merged once."""
 
     def __init__(self) -> None:
         self._of_files = cache(partial(_merge_files, cache(_member), cache(artefact_file)))
@@ -247,7 +247,7 @@ def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
 
 
 def executor_file(name: str) -> Parts:
-    """Return the settings of an executor of provsel, with their defaults; of none others."""
+    """Return the settings of an executor of provsel, with their defaults."""
     path = package_conf() / "executor" / f"{name}.yaml"
     if not _MEMBER.fullmatch(str(name)) or not path.is_file():
         return {}
@@ -258,13 +258,14 @@ def executor_file(name: str) -> Parts:
 
 
 def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict[str, Any]:
-    """Return some parts, those of a cell, with the values that references stand for; these are of `KNOWN` parts.
+    """Return the parts of a cell with references resolved, which may point to `KNOWN` parts only.
 
     Raises
     ------
     ValueError
-        Names the key of what is no text, finite number, truth value, list or mapping, or of a reference that is refused
-        by `check_references`; for more than `MAX_CONFIG_VALUES` values, those included that references stand for.
+        Names the key of what is not a text, finite number, truth value, list or mapping, or of a reference that is
+        refused by `check_references`; for more than `MAX_CONFIG_VALUES` values, those included that references stand
+        for.
     """
     for name in names:
         if not isinstance(parts.get(name), Mapping):
@@ -275,7 +276,7 @@ def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict
 
 
 def part_config(part: str, overrides: Sequence[str]) -> dict[str, Any]:
-    """Return one part of what overrides compose, its references resolved; errors as `resolve_references`."""
+    """Return one part of the composed config with references resolved; errors as `resolve_references`."""
     config: dict[str, Any] = resolve_references(compose_config(overrides), [part])[part]
     return config
 
@@ -314,7 +315,7 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
 
 
 def executor_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return where the trials of a config run, with the values that references stand for."""
+    """Return the executor of a config, with references resolved."""
     executor: dict[str, Any] = _by_omegaconf(config, config["executor"])
     settings = executor_file(executor.get("name", ""))
     for name in executor:
@@ -370,12 +371,12 @@ _Loader.add_implicit_resolver(
 
 
 def read_config(group: str, path: Path) -> Parts:
-    """Return the content of a member of a group, or of a config of all groups, where that is "".
+    """Return the content of a member of a group, or of a main config if the group is "".
 
     Raises
     ------
     ValueError
-        Names the file: no mapping, too large, or based on other things than files of conf/.
+        For a file that is not a mapping, is too large, or is based on anything but files of conf/; names it.
     """
     return _read_at(group, path, file_state(path))
 

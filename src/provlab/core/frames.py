@@ -1,7 +1,7 @@
-"""The frame: stored trials beside what is planned of them, and from these one line for each number of an artefact.
+"""The frame: stored trials joined with the plan, and one line for each number of an artefact.
 
-`planned_trials` puts the stored trials that a plan asks for into one long frame. `artefact_frame` makes the numbers of
-a table or figure from it. Claims, tables, figures and pages read these frames.
+`planned_trials` puts the stored trials that a plan asks for into one long frame. `artefact_frame` computes the numbers
+of a table or figure from it. Claims, tables, figures and pages read these frames.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Headline(NamedTuple):
     column : str
         Of the records.
     name, label, unit : str
-        For people: in a line, at an axis, and behind a value; a plain number has the unit "".
+        Names for people: in a line, at an axis, and after a value; a plain number has the unit "".
     factor : float
         From the records to `unit`.
     """
@@ -76,7 +76,7 @@ class Headline(NamedTuple):
     factor: float = 1.0
 
     def text(self, value: float) -> str:
-        """Return a value in `unit` as it is printed."""
+        """Return a value in `unit` as text."""
         return f"{value:.2f}" if self.unit else f"{value:.4f}"
 
     def in_units(self, text: str) -> str:
@@ -89,14 +89,14 @@ R2 = Headline("r2", "R²", "R² on the test rows")
 
 
 def headline_of(cell: Cell) -> Headline:
-    """Return what a cell is judged by: the first of `protocol.scoring`, else R^2 of a regression, else the error."""
+    """Return the measure of a cell: the first of `protocol.scoring`, else R^2 for a regression, else the error."""
     for name in cell.method.scoring:
         return Headline(name, name, name)
     return R2 if cell.measured.uses_model and predicts_numbers(cell.model) else ERROR
 
 
 def headline_columns(cells: Iterable[Cell]) -> list[str]:
-    """Return the columns of the records that some cells are judged by."""
+    """Return the columns of the records by which the cells are judged."""
     return list(dict.fromkeys(headline_of(cell).column for cell in cells))
 
 
@@ -119,7 +119,7 @@ def artefact_frame(
     columns : list of str
         Columns of the records that `summarise` reads, beside `headline_columns`.
     printed : DataFrame, optional
-        `PRINTED`, which stand beside the numbers.
+        `PRINTED`, the printed numbers.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def artefact_frame(
     Raises
     ------
     ValueError
-        For a column that no record has, or another field of a summary.
+        For a column that records lack, or an unknown field of a summary.
     """
     _check_declared(artefact, columns)
     read = dict.fromkeys([*columns, *headline_columns(artefact.cells), *FOLD_SIZES])
@@ -192,7 +192,7 @@ def standard_error_scale(trials: pd.DataFrame, keys: Sequence[str]) -> pd.Series
     """Return, for each group of trials with the same `keys`, the factor from sd to standard error of the mean.
 
     Over folds whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003). 1/sqrt(n)
-    over folds of the inverse split, which train on disjoint sets (that their test sets overlap is left out); over
+    over folds of the inverse split, which train on disjoint sets (the overlap of their test sets is ignored); over
     seeds, which have no test rows; and over draws on one fold.
     """
     keys = list(keys)
@@ -211,7 +211,7 @@ def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple
     ----------
     values : Series of numbers
     scale : float
-        From their sd to the standard error of the mean, see `standard_error_scale`.
+        Factor from their sd to the standard error of the mean, see `standard_error_scale`.
     level : float, default=0.95
     """
     n, mean = len(values), float(values.mean())
@@ -230,7 +230,7 @@ def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str])
 
 
 def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequence[str]) -> pd.DataFrame:
-    """Return the stored trials that some cells plan, and no others: a store may have more repeats and draws of them.
+    """Return exactly the stored trials that the cells plan; a store may have more repeats and draws.
 
     Every number of a command is computed from these, so that it does not depend on what else is stored. This is the
     only join of plan and store.
@@ -239,14 +239,14 @@ def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequen
     ----------
     store : TrialStore or StoreSnapshot
     cells : sequence of Cell, or of others with `id` and `counts`
-        The same one may stand there twice, with other numbers of repeats and draws.
+        A cell may occur twice with different numbers of repeats and draws.
     columns : sequence of str
         Columns of the records.
 
     Returns
     -------
     DataFrame
-        `TRIAL`, by whose columns lines are sorted, and `columns`; texts as objects, what no trial has as NaN.
+        `TRIAL`, whose columns sort the lines, and `columns`; strings as objects, missing columns as NaN.
     """
     columns = [name for name in dict.fromkeys(columns) if name not in TRIAL]
     if not isinstance(store, StoreSnapshot):
@@ -271,12 +271,12 @@ def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1
     columns : sequence of str
         Numbers; NaN is left out.
     factor : float, default=1.0
-        To the unit of the means, such as 100 for percent.
+        Factor to the unit of the means, such as 100 for percent.
 
     Returns
     -------
     DataFrame
-        One line a fold: those of `FOLD` that the frame has, and `columns`, NaN where no draw has a value. Folds are
+        One line per fold: those of `FOLD` that the frame has, and `columns`, NaN if no draw has a value. Folds are
         sorted by place, else by the first line of their cell, then by repeat and fold.
     """
     cell = frame["place"].to_numpy() if "place" in frame else pd.factorize(frame["cell"])[0]
@@ -298,7 +298,7 @@ def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1
 def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
     """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first.
 
-    Of a cell that is judged by another measure, those of that: see `headline_of`.
+    For a cell with another measure, those of that measure: see `headline_of`.
     """
     headline = headline_of(entry.cell)
     return fold_summary(entry, trials, measure=headline.column, factor=headline.factor)
@@ -318,13 +318,13 @@ def mean_lines(numbers: Mapping[str, pd.Series]) -> list[dict[str, object]]:
 
 
 def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
-    """Return rows and columns of the data set of the given trials of one cell, as the records say."""
+    """Return rows and columns of the data set of one cell's trials, from the records."""
     first = trials.iloc[0]
     return int(first["n_train"] + first["n_test"]), int(first["n_features"])
 
 
 def selection_seconds(trials: pd.DataFrame) -> pd.Series:
-    """Return the CPU seconds of each selection: of one pass where the method searched for its sampling rate first."""
+    """Return the CPU seconds of each selection; of a single pass if the method searched for its sampling rate first."""
     return trials["pass_cpu"].astype(float).fillna(trials["select_cpu"] + trials["shared_cpu"])
 
 

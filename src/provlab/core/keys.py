@@ -1,7 +1,7 @@
 """Keys: the SHA-256 of canonical JSON, and the seeds that follow from it.
 
-A trial is what its key says, wherever it was computed. What stands here decides keys and seeds of every stored trial,
-so that a change of it makes all of them unknown.
+A trial is identified by its key, wherever it was computed. This file decides keys and seeds of every stored trial: a
+change would make all of them unknown.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def split_seed(data: str, n_splits: int, seed: int, repeat: int) -> int:
 
 
 def first_content(data: str) -> str | None:
-    """Return the digest of content that seeds of a data set of the first release come from, None for another one.
+    """Return the content digest that seeds a data set of the first release; None for other data sets.
 
-    Keys of the first release held this digest, as it was on one machine. Keys hold the identity of a data set since
-    then, which every machine agrees on, and seeds follow from keys. The data sets of that release keep the folds and
-    draws of their published numbers. Others, and these after a change of their loader's version, are seeded by their
-    identity.
+    Keys of the first release contained this digest, as computed on one machine. Since then keys contain the identity of
+    a data set, which is the same on every machine, and seeds follow from keys. The data sets of that release keep the
+    folds and draws of their published numbers. Others, and these after a change of their loader's version, are seeded
+    by their identity.
     """
     return _first_release().get(data)
 

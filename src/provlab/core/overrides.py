@@ -1,4 +1,4 @@
-"""Overrides in Hydra's grammar, and which references to other settings a config may have."""
+"""Overrides in Hydra's grammar, and the references to other settings that a config may contain."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Override(NamedTuple):
     text : str
         As it was written.
     mark : str
-        "" sets what is there, "+" adds, "++" does either, "~" deletes.
+        "" changes a setting, "+" adds one, "++" does either, "~" deletes.
     key : tuple of str
         Path of names.
     value : object
-        Plain; references are texts.
+        Plain; references are strings.
     """
 
     text: str
@@ -58,7 +58,7 @@ def parse_override(text: str) -> Override:
     Raises
     ------
     ValueError
-        For another grammar, or several values.
+        For invalid grammar, or several values.
     """
     check_size(text)
     name, equals, value = text.partition("=")
@@ -77,7 +77,7 @@ def setting(override: str) -> str:
 
 
 def check_size(text: str) -> None:
-    """Refuse an override that Hydra's parser would not come back from: nested too deeply, or too long."""
+    """Raise for an override that Hydra's parser cannot handle: nested too deeply, or too long."""
     deepest = max(accumulate((char in "([{") - (char in ")]}") for char in text), default=0)
     if deepest > MAX_DEPTH or len(text) > MAX_SCALAR:
         raise ValueError(
@@ -106,7 +106,7 @@ def _value(text: str, value: str) -> Any:
 
 
 def parse_with_hydra(text: str) -> Any:
-    """Return an override as Hydra's parser gives it, sweeps included; its errors as a ValueError of one line."""
+    """Return an override parsed by Hydra, including sweeps; its errors become a ValueError of one line."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
@@ -119,19 +119,19 @@ def parse_with_hydra(text: str) -> Any:
 
 
 def check_references(value: Any, where: str) -> None:
-    """Refuse a value, or one inside of it, that would be looked up in other places than the parts of a cell.
+    """Raise for a value, also a nested one, with a reference outside the parts of a cell.
 
     Parameters
     ----------
     value : mapping, list or value
-        References are texts, such as "${dataset.seed}".
+        References are strings, such as "${dataset.seed}".
     where : str
         Its key, for messages.
 
     Raises
     ------
     ValueError
-        For a resolver or another part. It is not looked up, so that what it stands for is in no message.
+        For a resolver or another part. It is not resolved, so that its value appears in no message.
     """
     for key, text in _texts(value, where):
         unknown = [name for name in _REFERENCE.findall(text) if name not in KNOWN]
@@ -156,7 +156,7 @@ def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
 
 
 def check_names(where: str, names: Iterable[Any], allowed: Iterable[str]) -> None:
-    """Refuse names that nothing reads.
+    """Raise for names that nothing reads.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def check_names(where: str, names: Iterable[Any], allowed: Iterable[str]) -> Non
 
 
 def nearest_setting(name: str, settings: Iterable[str]) -> str:
-    """Return what to do about a setting that nothing takes: the nearest that there is, or to leave it out."""
+    """Return the advice for an unknown setting: the most similar one, or to leave it out."""
     by_end = {path.split(".", 1)[-1]: path for path in settings}  # a group in common makes nothing near
     nearest_end = nearest(name.split(".", 1)[-1], by_end)
     return f"the nearest is {by_end[nearest_end]}" if nearest_end else "leave it out"

@@ -1,4 +1,4 @@
-"""From configs to cells, trials and tasks, with their keys and seeds: what is to be computed, before anything is."""
+"""From configs to cells, trials and tasks, with their keys and seeds, before anything is computed."""
 
 from __future__ import annotations
 
@@ -55,8 +55,7 @@ class Trial(NamedTuple):
 class Task:
     """All missing trials that share data set, repeat and fold: one unit of work, a plain function's argument.
 
-    Where there are no folds, the missing trials of one cell in one repeat: they share their rows with all others, and
-    may take minutes each.
+    Without folds, a task is the missing trials of one cell in one repeat, which may take minutes each.
     """
 
     cells: tuple[Cell, ...]
@@ -68,7 +67,7 @@ class Task:
 
     @property
     def dataset(self) -> Mapping[str, Any]:
-        """Config of the data set, which all cells have, as the next three."""
+        """Config of the data set, shared by all cells, like the next three."""
         return self.cells[0].dataset
 
     @property
@@ -78,7 +77,7 @@ class Task:
 
     @property
     def protocol(self) -> Mapping[str, Any]:
-        """What says the folds and the preparation."""
+        """Settings of the folds and the preparation."""
         return self.cells[0].protocol
 
     @property
@@ -93,17 +92,17 @@ def identity_of(config: Mapping[str, Any]) -> str:
 
 
 def files_missing(config: Mapping[str, Any]) -> list[str]:
-    """Return the registered files of the data set of a config that are in none of the searched folders."""
+    """Return the registered files of a config's data set that no searched folder has."""
     return missing_files(config["name"], **_parameters(config))
 
 
 def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
-    """Return the names of the features of the data set of a config, which is loaded."""
+    """Load the data set of a config, and return the names of its features."""
     return load_from(config).feature_names
 
 
 def places_of_first(config: Mapping[str, Any], n: int) -> frozenset[int]:
-    """Return the columns of the first n features of a data set, which is loaded where `shuffle_columns` moves them."""
+    """Return the columns of the first n features of a data set, which is loaded if `shuffle_columns` moves them."""
     if config.get("shuffle_columns") is None:
         return frozenset(range(n))
     first = feature_names_of({**config, "shuffle_columns": None})[:n]
@@ -125,7 +124,7 @@ def _loaded(config: str, data: str) -> Dataset:
 
 
 def load_again(config: Mapping[str, Any]) -> Dataset:
-    """Return the data set of a config, read from its files whatever is in memory."""
+    """Return the data set of a config, read again from its files."""
     _loaded.cache_clear()
     return load_from(config)
 
@@ -155,7 +154,7 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
     ----------
     config : mapping
     look : callable, optional
-        Does what `data_of` does; no data are loaded, but for the number of the folds that they state.
+        Replaces `data_of`; data are loaded only to count folds that they state.
     """
     check_names("config", config, [*CELL_GROUPS, "preparation", *ELSEWHERE, "fail_fast", "artefact"])
     parts = resolve_references(config, [*CELL_GROUPS, "preparation"])
@@ -230,7 +229,7 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
-    """Return the cells without repetitions of the same identity, in order; counts are taken at their largest."""
+    """Return the distinct cells in order; counts are the largest of equal cells."""
     cells_by_id: dict[str, Cell] = {}
     for cell in cells:
         first = cells_by_id.setdefault(cell.id, cell)
@@ -248,7 +247,7 @@ def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
 
 
 def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
-    """Group the trials that are not `done` into tasks, data set by data set, then repeat, then fold."""
+    """Group the trials that are not `done` into tasks by data set, repeat and fold."""
     groups: dict[tuple[Any, ...], tuple[list[Cell], list[Trial]]] = {}
     order: dict[str, int] = {}
     for place, cell in enumerate(unique_cells(cells)):

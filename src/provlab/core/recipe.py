@@ -1,4 +1,4 @@
-"""How an artefact is made from trials: by its script, as another artefact of its paper, or as rows x columns."""
+"""How an artefact is computed from trials: by its script, like another artefact of its paper, or as rows x columns."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ AS_PRINTED = "as printed"
 
 @dataclass(frozen=True)
 class Rendering:
-    """What a renderer gets: the numbers, and where its files go (`stem` plus a suffix)."""
+    """The input of a renderer: the numbers, and the `stem` of its output files."""
 
     artefact: Artefact
     frame: pd.DataFrame
@@ -50,18 +50,18 @@ class Rendering:
 
     @property
     def note(self) -> str:
-        """How much of the artefact is there: said in every caption until it is complete."""
+        """How much of the artefact is stored, shown in every caption until it is complete."""
         n_unfinished = int((self.frame["state"] != COMPLETE).sum())
         return f"PARTIAL: {n_unfinished} of {len(self.frame)} numbers lack trials." if n_unfinished else ""
 
     @property
     def folds(self) -> str:
-        """Repeats and folds, as captions say them."""
+        """Repeats and folds in the words of captions."""
         protocol = self.artefact.config.protocol
         return f"{protocol.repeats} x {protocol.n_splits}-fold"
 
     def trials(self, columns: Sequence[str]) -> pd.DataFrame:
-        """Return the stored trials of the artefact with its row and column beside each, for what is drawn by trial."""
+        """Return the stored trials of the artefact with row and column, for figures of single trials."""
         return entry_trials(self.artefact, self.store, columns)[["row", "column", "dataset", *NUMBERS, *columns]]
 
 
@@ -74,15 +74,15 @@ class Recipe:
     name : str
         paper/artefact.
     render : callable
-        Writes files from a `Rendering`, and returns what is printed.
+        Writes files from a `Rendering`, and returns the text to print.
     summarise : callable
-        See `artefact_frame`. It also gets what the artefact's YAML has in `artefact.summary`, by name.
+        See `artefact_frame`. It also gets the entries of `artefact.summary` as keyword arguments.
     columns : sequence of str
         Columns of the records that `summarise` reads, beside the measures that the cells are judged by.
     unit : str
-        Of the number of each row and column, such as "test error (%)"; "" where an axis would have no sense.
+        Unit of the numbers, such as "test error (%)"; "" if an axis makes no sense.
     prints : str
-        Artefact of the same paper whose printed numbers stand beside these, without the paper; by default its own.
+        Artefact of the same paper whose printed numbers are compared, without the paper's name; by default its own.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Recipe:
         return artefact_frame(artefact, store, summarise, columns=list(self.columns), printed=self.printed())
 
     def check(self, artefact: Artefact) -> None:
-        """Refuse settings by which the cells are judged by another measure than the error, unless `unit` says it.
+        """Raise for settings that replace the error by another measure, unless `unit` states it.
 
         Raises
         ------
@@ -116,17 +116,17 @@ class Recipe:
             )
 
     def printed(self) -> pd.DataFrame:
-        """Return what the paper prints of the artefact, or of the one that it stands beside, see `PRINTED`."""
+        """Return the paper's printed numbers of the artefact, or of the one that it is compared with, see `PRINTED`."""
         return printed_numbers(paper_of(self.name).folder / "published.csv", self.prints or self.name.partition("/")[2])
 
     def write(self, artefact: Artefact, store: TrialReader, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
-        """Write CSV, tables and figures under two stems, and return what is printed."""
+        """Write CSV, tables and figures under two stems, and return the text to print."""
         write_frame(frame[COLUMNS], tables.with_suffix(".csv"))
         return self.render(Rendering(artefact, frame, tables, figures, store))
 
 
 def printed(text: str, paths: Sequence[Path]) -> str:
-    """Return a table and the files of its figures, as the command prints them."""
+    """Return a table and the files of its figures in the form that the command prints."""
     return "\n".join([text, *map(str, paths)])
 
 
@@ -135,7 +135,7 @@ def load_recipe(name: str) -> Recipe:
 
     It is that of its script, or of the artefact of the same paper that its file names in `artefact.recipe`. Without
     either it is a table of rows x columns beside the print, see `render_table`. `artefact.prints` names the artefact
-    whose printed numbers stand beside these.
+    whose printed numbers are compared.
 
     Raises
     ------
@@ -182,10 +182,10 @@ def _table_recipe(name: str, layout: dict[str, Any]) -> Recipe:
 def render_table(rendering: Rendering) -> str:
     """Write rows x columns of an artefact, and return the table: the mean (and standard deviation) over folds.
 
-    What is printed of a row stands in a line below it.
+    Printed numbers are in a line below their row.
 
-    Of several data sets each has its columns, of more than `MAX_DATASETS_SHOWN` there are the means. Where the file has
-    `artefact.caption`, `artefact.note` or `artefact.corner`, the heading of the rows, the usual ones give way.
+    Each data set has its own columns; for more than `MAX_DATASETS_SHOWN` data sets only means are shown. Where the file
+    has `artefact.caption`, `artefact.note` or `artefact.corner`, the heading of the rows, the usual ones give way.
     """
     layout = rendering.artefact.parts["artefact"]
     n_datasets = rendering.frame["dataset"].nunique()
@@ -239,7 +239,7 @@ def _headings(frame: pd.DataFrame) -> pd.Series:
 
 
 def number_text(line: Any, *, is_count: bool = False) -> str:
-    """Return a line of a frame as text: its value with the standard deviation, where there is one, and its trace."""
+    """Return a line of a frame as text: its value with the standard deviation, if there is one, and its trace."""
     text = mean_and_sd(line.value, line.sd)
     if is_count:
         text = whole(text)

@@ -1,7 +1,7 @@
-"""Records that anybody may have written: which trial each one is of, and what its numbers can be.
+"""Checks of untrusted records: the trial of each, and the possible range of its numbers.
 
-A store checks both where it reads a file, so that what reads a store need not. Whoever computes keys that fit can still
-state any number in its range: only an audit tells that.
+A store checks both when it reads a file, so that its readers need not. A record with a valid key can still state any
+number in its range, which only an audit detects.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RANGES = {
 
 
 def outside(values: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
-    """Return which values are beyond a range; NaN is, where both ends are finite: a share that is not known is null."""
+    """Return which values are outside a range; NaN is outside a finite range, because unknown shares are null."""
     numbers = values.astype(float)  # in single precision the largest end would be infinite
     beyond = (numbers < low - ROUNDING) | (numbers > high + ROUNDING)
     if math.isfinite(low) and math.isfinite(high):
@@ -55,7 +55,7 @@ def range_text(low: float, high: float) -> str:
 
 
 def check_ranges(records: pa.Table, subject: str) -> None:
-    """Refuse records with a number that no trial can have; of the columns that are there.
+    """Raise for records with an impossible number in any present column.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def check_ranges(records: pa.Table, subject: str) -> None:
 
 
 def check_range(name: str, values: NDArray[Any], subject: str) -> None:
-    """Refuse values that no trial can have in a column; errors as `check_ranges`."""
+    """Raise for impossible values in a column; errors as `check_ranges`."""
     low, high = RANGES.get(name, (-math.inf, math.inf))
     beyond = outside(values, low, high)
     if beyond.any():
@@ -111,19 +111,19 @@ def _check_features(records: pa.Table, subject: str) -> None:
 def check_identities(records: pa.Table, subject: str) -> None:
     """Refuse records whose key, cell or data set does not follow from their config and numbers.
 
-    An edited trial is another trial. A record without a number or a config belongs to nothing, and cannot be checked.
+    An edited trial is another trial. A record without a number or a config belongs to no trial and cannot be checked.
 
     Parameters
     ----------
     records : Table
-        With the columns `IDENTITY`; texts may be encoded.
+        With the columns `IDENTITY`; strings may be encoded.
     subject : str
         Where they come from, for the message.
 
     Raises
     ------
     ValueError
-        Says how many are wrong, and the key of one; or of which trial the config is none.
+        States how many are wrong, with the key of one, or the trial whose config is invalid.
     """
     is_whole = reduce(pc.and_, [pc.is_valid(records[name]) for name in IDENTITY if name != "data"])
     trials = records.filter(is_whole)

@@ -1,4 +1,4 @@
-"""Which features a method selects: how often over folds, draws and repeats, in which order, with which weights."""
+"""The features that a method selects: frequencies over folds, draws and repeats, order and weights."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ NO_STABILITY = np.nan, (np.nan, np.nan)
 
 @dataclass(frozen=True, eq=False)
 class SelectedFeatures:
-    """What the trials of one cell selected.
+    """The features that the trials of one cell selected.
 
     Attributes
     ----------
     frame : DataFrame
-        One line a feature that some trial selected, see `selected_features`.
+        One line per feature that some trial selected, see `selected_features`.
     n_selections : int
         Trials whose selection is stored: each draw of each fold of each repeat is one.
     n_features : int
-        Number of features that there were to select from; the largest, where a preparation made them in each fold.
+        Number of features before selection; the largest if a preparation created them in each fold.
     sizes : tuple of int
         The smallest and the largest number of features of a selection.
     note : str
-        Why something is missing: features, names or the stability; "" where all is there.
+        Why features, names or the stability are missing; "" if nothing is missing.
     index, interval : float, tuple of float
-        The stability and its 95 % interval, see `provsel.stability`; NaN where there is none.
+        The stability and its 95 % interval, see `provsel.stability`; NaN if there is none.
     """
 
     frame: pd.DataFrame
@@ -74,23 +74,23 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     """Count the features that the trials of one cell selected.
 
     Each draw of each fold of each repeat is one selection, and all count the same. A trial without a list of features
-    is left out, but for one that kept all.
+    is left out, unless it kept all.
 
     Parameters
     ----------
     trials : DataFrame
         Of one cell, see `planned_trials`, with the columns `READ`.
     names : sequence of str, optional
-        Names of the features of the data set; by default numbers from 1. Where a preparation made the columns, their
-        names are those of the records: folds may have different ones.
+        Names of the features of the data set; by default numbers from 1. If a preparation created the columns, the
+        records have their names, which may differ between folds.
     note : str, optional
         Why there are no names, see `data_names`.
 
     Returns
     -------
     SelectedFeatures
-        Its frame has the lines of features that some trial selected, the most frequent first, then the one that was
-        selected earlier, then by index. Its columns are
+        Its frame has a line for each selected feature, sorted by frequency, then by earlier selection, then by index.
+        Its columns are
 
         - feature: the name;
         - index: column of the data set from 0; none where a preparation made the columns;
@@ -99,12 +99,12 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
         - place: median place in their order of selection, from 1; NaN where all features were kept, and of a method
           that gives no order: the features of each selection stand in that of the columns;
         - weight, weight_sd: mean and standard deviation, over the selections that say it, of what a linear model
-          multiplies the feature by; NaN where none does.
+          multiplies the feature by; NaN if none does.
 
     Raises
     ------
     ValueError
-        A list with a feature twice, or with one that the data set does not have.
+        For a list with a repeated feature, or with one that the data set lacks.
     """
     n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
     selections, trials = _selections(trials)
@@ -149,12 +149,12 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
 
 
 def largest_cells(cells: Iterable[Planned]) -> list[Planned]:
-    """Return distinct cells; of one that is planned several times the plan with the most trials."""
+    """Return distinct cells; a cell that is planned several times keeps its largest plan."""
     return list({cell.id: cell for cell in sorted(cells, key=lambda cell: prod(cell.counts))}.values())
 
 
 def cells_that_select(store: TrialReader, cells: Sequence[Planned]) -> pd.Series:
-    """Return by the id of each cell with stored trials whether some trial selects a part of the features."""
+    """Return for each cell with stored trials, by id, whether some trial selects only a part of the features."""
     sizes = planned_trials(store, cells, ["n_selected", "n_features"])
     return (sizes["n_selected"] < sizes["n_features"]).groupby(sizes["cell"]).any()
 
@@ -172,7 +172,7 @@ def cells_features(
     cells : sequence of Cell, or of what stands for one
         Distinct ones, see `unique_cells`.
     at_once : int, optional
-        Selected features that are in memory together; a cell with more is read whole.
+        Number of selected features in memory at a time; a larger cell is read whole.
     """
     ordered = sorted(cells, key=lambda cell: cell.data)
     sizes = planned_trials(store, ordered, ["n_selected"]).groupby("place")["n_selected"].sum()
@@ -185,10 +185,10 @@ def cells_features(
 
 @lru_cache(maxsize=4)
 def data_names(data: str, config: str) -> tuple[Sequence[str] | None, str]:
-    """Return the names of the features of a data set, or None, and why they are not known.
+    """Return the names of a data set's features, or None, and why they are unknown.
 
-    They are read where the data set is on this machine and still the one of the trials, by its identity `data`. The
-    config is JSON, and may be anybody's.
+    They are read if the data set is on this machine and has the identity `data` of the trials. The config is JSON, and
+    may come from a stranger.
     """
     dataset = json.loads(config)
     try:

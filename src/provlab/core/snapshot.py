@@ -1,4 +1,4 @@
-"""Trials of a store in memory: what judges, draws and writes pages asks for the same ones again and again."""
+"""Trials of a store in memory, for claims, figures and pages that read the same trials many times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from provlab.core.store import LARGE, SCHEMA, TrialStore
 
 
 class Planned(Protocol):
-    """What a join asks of a cell, or of what stands for one in a file: its id, counts and data set."""
+    """What a join needs of a cell, or of its replacement in a file: its id, counts and data set."""
 
     @property
     def id(self) -> str:
@@ -29,7 +29,7 @@ class Planned(Protocol):
 
     @property
     def data(self) -> str:
-        """Identity of the data set, by which the names of its features are known."""
+        """Identity of the data set, which identifies the names of its features."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
@@ -46,19 +46,19 @@ class StoreSnapshot:
     store : TrialStore
         Read as it is now.
     columns : iterable of str, optional
-        Beside cell, repeat, fold and draw. By default all that are not `LARGE`.
+        In addition to cell, repeat, fold and draw. By default all that are not `LARGE`.
     cells : iterable of str, optional
         Cell ids; None takes all.
     beside : iterable of Table
-        Trials that count where the store does not have them, with the same columns.
+        Further trials with the same columns, used if the store lacks them.
 
     Attributes
     ----------
     table : Table
-        One row a trial, those of a cell together and sorted by repeat, fold and draw; texts are dictionary-encoded.
+        One row per trial, those of a cell together and sorted by repeat, fold and draw; strings are dictionary-encoded.
     n_nameless : int
-        Records that do not say which trial they are: without a key, a cell, a repeat, fold or draw. They belong to
-        nothing and are left out.
+        Records that do not say which trial they are: without a key, a cell, a repeat, fold or draw. They belong to no
+        trial and are left out.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class StoreSnapshot:
     def count(self, cells: Iterable[Planned]) -> int:
         """Return how many of the planned trials of some distinct cells are stored.
 
-        A key is the hash of a cell and these numbers: counting them is counting keys, which takes seconds to make.
+        A key is the hash of a cell and these numbers; counting the numbers avoids computing keys, which takes seconds.
         """
         return sum(self.rows(cell).size for cell in cells)
 
@@ -129,14 +129,14 @@ class StoreSnapshot:
         return part.start + np.flatnonzero(is_planned.all(axis=0))
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """Return a column of `table`; one that no record has is one of nulls.
+        """Return a column of `table`; nulls if no record has it.
 
-        A measure's columns are such before its first trial.
+        So are the columns of a measure before its first trial.
 
         Raises
         ------
         KeyError
-            When the column was not read.
+            If the column was not read.
         """
         if self._has_all and name not in self.table.column_names and name not in LARGE:
             return pa.chunked_array([pa.nulls(len(self))])

@@ -1,8 +1,8 @@
 """Trial records on disk: a folder of Parquet files with one row per trial, which is read while others write it.
 
 A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It appears by an atomic rename of a complete,
-synced temporary file. So a reader, a second writer, or a run after a crash sees whole files only. Each file is compared
-with its name before anything of it is believed. One that is damaged is set aside, and its trials count as not run.
+synced temporary file. So a reader, a second writer, or a run after a crash sees only complete files. Each file is
+checked against its name before its content is used. A damaged file is set aside, and its trials count as not run.
 Files with other names, of earlier versions and of other programs, are read as far as Parquet can check them.
 """
 
@@ -91,28 +91,28 @@ class DamagedFileError(Exception):
 
 
 class RefusedFileError(ValueError):
-    """A sound file that a newer provsel wrote, or whose trials are not those that their keys say."""
+    """An intact file that a newer provsel wrote, or whose trials do not match their keys."""
 
 
 class TrialStore:
     """Trial records under one folder.
 
-    Where a trial is found twice, as two runs computed it at once or a merge was cut short, one row is taken.
+    If a trial occurs twice, because two runs computed it at once or a merge was interrupted, one row is used.
 
     Parameters
     ----------
     folder : path
         Created at the first write.
     read_only : bool, default=False
-        Leave damaged files where they are, as in the folder of somebody else.
+        Leave damaged files in place, as in another person's folder.
     check : bool, default=True
-        Refuse a file with a trial that is not the one that its key says, or with a number that none can have, see
+        Raise for a file with a trial that is not the one that its key says, or with a number that none can have, see
         `provlab.core.records`; an audit, which finds such trials itself, does without.
 
     Attributes
     ----------
     passed_over : dict of str
-        Names of damaged files that were left where they are, and what is wrong with each.
+        Names of damaged files that were left in place, with the reasons.
     """
 
     def __init__(self, folder: Path | str, *, read_only: bool = False, check: bool = True) -> None:
@@ -123,7 +123,7 @@ class TrialStore:
         self._verified: dict[Path, tuple[int, int, int]] = {}
 
     def keys(self) -> set[str]:
-        """Return the keys of all trials that are stored whole."""
+        """Return the keys of all intact stored trials."""
         return {*self.read(["key"])["key"].to_pylist()}
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
@@ -134,7 +134,7 @@ class TrialStore:
         cells : iterable of str, optional
             Cell ids; None takes all.
         columns : sequence of str, optional
-            None takes all that somebody has written. Another one has no values.
+            None takes all written columns. Another one has no values.
         """
         table = self.read(None if columns is None else ["key", *columns], cells)
         order = pc.sort_indices(table["key"])
@@ -147,10 +147,10 @@ class TrialStore:
     def read(
         self, columns: Sequence[str] | None = None, cells: Iterable[str] | None = None, *, encoded: bool = False
     ) -> pa.Table:
-        """Return columns of all files as they come, a trial perhaps twice.
+        """Return columns of all files, possibly with repeated trials.
 
         Others may add, merge and remove files meanwhile. A listing made during a merge may lack the large file and the
-        small ones that are in it already. Whatever the first of two listings lacks for that reason, the second one has.
+        small ones that are in it already. The second of two listings has what the first lacks for this reason.
 
         Parameters
         ----------
@@ -162,10 +162,10 @@ class TrialStore:
         Raises
         ------
         ValueError
-            When a file has a column of a type that does not fit, a number that no trial can have, or a trial that is
-            not the one that its key says: names it.
+            When a file has a column of a wrong type, an impossible number, or a trial that does not match its key;
+            names it.
         OSError
-            When a file cannot be read for another reason than damage.
+            When a file cannot be read for a reason other than damage.
         """
         wanted = None if columns is None else list(dict.fromkeys(columns))
         chosen = None if cells is None else sorted(cells)
@@ -198,13 +198,13 @@ class TrialStore:
         self.write(trials.sort_by([("cell", "ascending"), ("key", "ascending")]))
 
     def write(self, trials: pa.Table, *, prefix: str = "merged-", **options: Any) -> None:
-        """Write trials as one new file, as they come; nothing if there are none.
+        """Write trials as one new file, in the given order; nothing if there are none.
 
         Parameters
         ----------
         trials : Table
         prefix : str
-            Of the file's name. One that begins with "merged-" needs no merge with small ones.
+            Of the file's name. A file whose name begins with "merged-" needs no merge with small files.
         **options
             Of Parquet's writer.
 
@@ -227,7 +227,7 @@ class TrialStore:
             raise self._write_error(error, f"room for {len(trials)} records") from error
 
     def prepare(self) -> None:
-        """Find out now, rather than after hours, whether records can be written, and clean up after killed writers.
+        """Check before a run whether records can be written, and clean up after killed writers.
 
         Raises
         ------
@@ -242,12 +242,13 @@ class TrialStore:
     def compact(self, *, minimum: int = LOOSE_FILES, at_once: int = MERGED) -> int:
         """Merge the small files into large ones when there are more than `minimum`; return how many.
 
-        A large file is on the disk before the first small one goes. In memory are `at_once` bytes of records.
+        A large file is on the disk before the first small one is removed. `at_once` bytes of records are in memory at a
+        time.
 
         Raises
         ------
         OSError
-            When the disk is full or the folder cannot be written; what is not merged then is as it was.
+            When the disk is full or the folder cannot be written; files that are not merged stay unchanged.
         """
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
@@ -271,7 +272,7 @@ class TrialStore:
         return n_merged
 
     def damaged_note(self) -> str:
-        """Return in one line how many files were set aside, and what that means; empty when there are none."""
+        """Return in one line how many files were set aside and the consequence; "" if there are none."""
         names = sorted(path.name for path in self.folder.glob("*.damaged"))
         if not names:
             return ""
@@ -362,7 +363,7 @@ class TrialStore:
 
 
 def records_table(records: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Return records as a table: the columns of `SCHEMA`, and after them those of the project's own measures."""
+    """Return records as a table: the columns of `SCHEMA`, followed by those of the project's own measures."""
     own = sorted(set().union(*records) - {*SCHEMA.names})
     measured = {}
     for name in own:

@@ -1,4 +1,4 @@
-"""What the tables of papers say of many trials: features selected most often, certificates that held, versions."""
+"""Summaries of many trials in tables of papers: most frequent features, states of certificates, versions."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: st
         Selected features of each trial, in order of selection.
     top : int
     ties : {"higher_index", "earlier_place"}, default="higher_index"
-        Which of equally frequent features comes first: that of higher index, or the one that was selected earlier on
-        average, then that of lower index.
+        The order of equally frequent features: the higher index first, or the feature that was selected earlier on
+        average, then the lower index.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: st
 
 
 def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArray[np.int32]]:
-    """Return what the trials of a cell selected.
+    """Return the selections of a cell's trials.
 
     Parameters
     ----------
@@ -128,16 +128,16 @@ def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
 
 
 def state_counts(states: pd.Series) -> str:
-    """Return how many of a column of states are in each: "held 12, vacuous 88"."""
+    """Return the number of each state in a column: "held 12, vacuous 88"."""
     numbers = states.value_counts()
     return ", ".join(f"{state} {numbers[state]:,}" for state in STATES if numbers.get(state, 0))
 
 
 def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
-    """Add how much B^2 / gamma^2 grew, and whether `radius_margin_bound` holds: no record has these.
+    """Add the growth of B^2 / gamma^2, and whether `radius_margin_bound` holds, which records do not contain.
 
-    B is the radius of the enclosing ball, gamma the hard margin. The state is "held" or "violated" where both were
-    measured and the margin has a bound, else that of the radius, or of the margin, which says why.
+    B is the radius of the enclosing ball, gamma the hard margin. The state is "held" or "violated" if both were
+    measured and the margin has a bound, else that of the radius or of the margin, which gives the reason.
 
     Parameters
     ----------
@@ -161,12 +161,12 @@ def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def value_counts(values: pd.Series) -> list[tuple[str, int]]:
-    """Return the values of a column and their numbers, the most frequent first; "" where a record does not say."""
+    """Return the values of a column and their counts, the most frequent first; "" if a record has no value."""
     return [(str(name), int(n)) for name, n in values.astype(object).fillna("").value_counts().items()]
 
 
 def versions(text: str) -> dict[str, Any]:
-    """Return what a record says of its environment; an untrusted string that is no JSON object as it is."""
+    """Return the environment in a record; an untrusted string that is not a JSON object is unchanged."""
     try:
         stated = parse_json(text) if text else {}
     except ValueError:

@@ -21,27 +21,27 @@ _LATEX = {
 
 
 class Traced(str):
-    """Text of a number that knows the row, column and data set ("" for all) of the artefact whose trace explains it."""
+    """A number as text, with the row, column and data set ("" for all) of the artefact that its trace explains."""
 
     __slots__ = ("place",)
     place: tuple[str, str, str]
 
     def __new__(cls, text: str, row: str, column: str, dataset: str = "") -> Traced:
-        """Make the text with its origin."""
+        """Create the text with its origin."""
         traced = super().__new__(cls, text)
         traced.place = (row, column, dataset)
         return traced
 
 
 def like(number: str, text: str) -> str:
-    """Return a text, such as a number with its sd, with the origin of a number where that has one."""
+    """Return a text, such as a number with its sd, with the origin of the number if it has one."""
     return Traced(text, *number.place) if isinstance(number, Traced) else text
 
 
 def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:
-    """Return a number of a frame indexed by row and column as text: two decimals, "" where there is none.
+    """Return a number of a frame by row and column as text with two decimals, "" if there is none.
 
-    A number of ours knows where it comes from; what is printed has no trace.
+    A computed number carries its origin; a printed number has no trace.
     """
     if (row, column) not in lines.index:
         return ""
@@ -54,14 +54,14 @@ def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") 
 
 
 def value_text(value: object) -> str:
-    """Return a value of a frame as text: numbers with two decimals, "" where there is none."""
+    """Return a value of a frame as text: numbers with two decimals, "" if there is none."""
     if isinstance(value, float | np.floating):
         return "" if np.isnan(value) else f"{value:.2f}"
     return "" if value is None else str(value)
 
 
 def mean_and_sd(value: object, sd: object) -> str:
-    """Return a mean with its standard deviation in parentheses, where there is one."""
+    """Return a mean with its standard deviation in parentheses, if there is one."""
     mean = value_text(value)
     spread = value_text(sd)
     return f"{mean} ({spread})" if mean and spread else mean
@@ -73,18 +73,18 @@ def whole(number: str) -> str:
 
 
 def escape_latex(text: object) -> str:
-    """Return `text` as LaTeX that prints it as it is."""
+    """Return `text` escaped for LaTeX."""
     return "".join(_LATEX.get(character, character) for character in _one_line(text))
 
 
 def escape_markdown(text: object) -> str:
-    """Return `text` as one Markdown table cell that prints it as it is; HTML in it is not run."""
+    """Return `text` escaped for a Markdown table cell; HTML in it has no effect."""
     escaped = re.sub(r"([\\`*_|\[\]~#])", r"\\\1", _one_line(text))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def table_lines(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
-    """Return the lines of a Markdown table of texts that are escaped; the first row is the header."""
+    """Return the lines of a Markdown table of escaped texts; the first row is the header."""
     widths = [max(least, *map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -95,7 +95,7 @@ def table_lines(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
 
 
 def aligned_text(frame: pd.DataFrame) -> str:
-    """Return a frame of texts as lines for a terminal: its index to the left, and columns to the right."""
+    """Return a frame of strings as lines for a terminal, with the index on the left and the columns right-aligned."""
     lines = [("", *frame.columns), *frame.itertuples(name=None)]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     text = ""
@@ -164,13 +164,13 @@ def write_frame(frame: pd.DataFrame, path: Path, numbers: Collection[str] = ()) 
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
+    """Write a text file completely or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_changed(texts: Mapping[Path, str]) -> list[Path]:
-    """Write the texts that their files do not have, and return the paths of these."""
+    """Write the texts that differ from their files, and return the paths of these files."""
     changed = [path for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     for path in changed:
         write_text(path, texts[path])

@@ -1,4 +1,4 @@
-"""Trace the numbers of an artefact back to their trials: configs, seeds, values, versions, and the command again."""
+"""Trace the numbers of an artefact back to their trials: configs, seeds, values, versions, and the command."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class TracedCell:
     ----------
     entry : Entry
     n_stored : int
-        Stored trials of those that are planned.
+        Number of planned trials that are stored.
     measured : list of dict
         One a measured column: `name`, `unit`, what a value is (`by`: fold, seed or draw), up to `MAX_VALUES` `points`
         in the order of the trials, and over all values `n`, `mean`, `sd` and `QUARTILES`.
     split_seeds : list of (repeat, seed)
-        Of the folds; the same for all methods.
+        Seeds of the folds; the same for all methods.
     trials : list of dict
-        Key, numbers, seed (-1: not said) and measured values of each trial; empty where they were not asked for.
+        Key, numbers, seed (-1: unknown) and measured values of each trial; empty unless requested.
     """
 
     entry: Entry
@@ -65,18 +65,18 @@ class TracedCell:
 
     @property
     def command(self) -> str:
-        """Computes exactly this cell again, into another results folder."""
+        """Command that computes exactly this cell again, into another results folder."""
         return f"{tool('provsel')} run {shlex.join([*self.entry.overrides, 'results=results/again'])}"
 
     def audit_command(self, results: object) -> str:
-        """Return what computes it again and compares it with what is stored in a results folder."""
+        """Return the command that computes it again and compares it with the trials in a results folder."""
         command = f"{tool('provsel')} audit --cell {self.entry.cell.id[:16]}"
         return command if str(results) == "results" else f"{command} --results {shlex.quote(str(results))}"
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What stands behind one row and column of an artefact, data set by data set.
+    """The cells behind one row and column of an artefact, by data set.
 
     Attributes
     ----------
@@ -87,9 +87,9 @@ class Trace:
     environments : list of (versions, number of trials)
         Versions of Python, packages and BLAS, and the kind of machine; {} for records that do not say.
     revisions : list of (git revision, number of trials)
-        "+" after a revision: files differed from it. "" where it is not known.
+        "+" after a revision: files differed from it. "" if unknown.
     silent : list of str
-        Columns that some records do not say, as an older version wrote them.
+        Columns that some records lack because an older version wrote them.
     """
 
     artefact: str
@@ -122,7 +122,7 @@ def trace_numbers(
     columns : sequence of str
         Columns of the records that the numbers are computed from.
     max_listed : float
-        List each trial of traces of at most this many.
+        List the trials of traces with at most this many.
     """
     entries: dict[tuple[str, str], list[int]] = {}
     for k, entry in enumerate(artefact.entries):
@@ -169,7 +169,7 @@ def trace_numbers(
 
 
 def reference_numbers(path: Path) -> pd.DataFrame:
-    """Return the numbers of a table of the reference as text, `reference`, by their place; none without the table."""
+    """Return the numbers of a reference table as text, `reference`, by place; empty if there is no table."""
     if not path.is_file():
         return pd.DataFrame(columns=[*NUMBER, "reference"], dtype=str)
     table = pd.read_csv(path, dtype=dict.fromkeys([*NUMBER, "value"], str), keep_default_na=False)
@@ -185,7 +185,7 @@ def beside_reference(frame: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame
 
 
 def measures_of(columns: Iterable[str]) -> list[str]:
-    """Return the columns of records, of those that a summary reads and the usual ones, that are numbers."""
+    """Return the numeric columns of records that a summary or a trace reads."""
     measures = []
     for name in dict.fromkeys([*columns, "error", "n_selected"]):
         kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.null()

@@ -1,6 +1,6 @@
 """One vocabulary: each method by the name of its file in conf/selector, its family and cost, and other spellings.
 
-A spelling is resolved before anything is composed, so that no key has it.
+Spellings are resolved before composition, so that they never enter keys.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ class Described(NamedTuple):
     Attributes
     ----------
     family : str
-        A filter looks at the data alone, an embedded method at a model that it trains, a wrapper trains models again
-        and again. A subset of columns stands for the others, without labels. A compression mixes columns, and selects
-        none. A control is what the others have to beat.
+        A filter uses only the data, an embedded method a model that it trains, and a wrapper trains many models. A
+        column subset represents the other columns, without labels. A compression mixes columns, and selects none. A
+        control is a baseline that the others must beat.
     cost : str
-        How time grows, with n rows, d columns and r that are selected; or the work that takes most of it.
+        The growth of time with n rows, d columns and r selected ones; or the dominant work.
     spellings : tuple of str
-        Further ones; letters' case, spaces and punctuation make no difference.
+        Further spellings; case, spaces and punctuation are ignored.
     """
 
     family: str
@@ -134,12 +134,12 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 def family_of(name: str) -> str:
-    """Return the family of a selector; "yours" of one that is not of provsel."""
+    """Return the family of a selector; "yours" for one outside provsel."""
     return SELECTORS[name].family if name in SELECTORS else "yours"
 
 
 def file_named(group: str, spelling: str, names: Collection[str]) -> str:
-    """Return the one of some names that a spelling means, or the spelling itself where it means none of them."""
+    """Return the name that a spelling refers to, or the spelling itself if it matches none."""
     if spelling in names:
         return spelling
     by_form: dict[str, str] = {}
@@ -152,7 +152,7 @@ def file_named(group: str, spelling: str, names: Collection[str]) -> str:
 
 
 def advice_on(group: str, spelling: str, names: Collection[str]) -> str:
-    """Return the end of a message about a name that means no file: the one that was probably meant, or what lists all.
+    """Return the end of a message about an unknown name: a suggestion, or the command that lists all names.
 
     Parameters
     ----------

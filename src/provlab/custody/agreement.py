@@ -3,7 +3,7 @@
 Times, memory, git revision and environment are not compared.
 
 - **The same environment** (versions of Python and packages, kind of machine, BLAS with its core type, vector
-  instructions, libm): every value has the same bits. NaN equals NaN, and a null is no number.
+  instructions, libm): every value has the same bits. NaN equals NaN, and a null is not a number.
 - **Another environment**: what follows from the config alone is the same: key, cell, data, seeds, folds, sizes. Floats
   agree to `DIGITS`, because sums are rounded in another order. The content of generated data may have other bits,
   which is reported and breaks no promise. Selected features, counts and states of certificates are expected to be the
@@ -97,7 +97,7 @@ def outcomes(stored: pa.Table, now: pa.Table, lines: pd.DataFrame) -> NDArray[np
 
 
 def short_texts(stored: Any, now: Any) -> tuple[str, str]:
-    """Return two values as short texts: of long lists their lengths, and the first place where they differ."""
+    """Return two values as short strings: of long lists their lengths, and the first place where they differ."""
     if not (isinstance(stored, list) and isinstance(now, list)):
         return _shortened(stored), _shortened(now)
     texts = [f"{len(stored)} values", f"{len(now)} values"]
@@ -136,7 +136,7 @@ def _relative(stored: Any, now: Any) -> float:
 
 
 def is_same_environment(stored: pa.Table, now: pa.Table) -> NDArray[np.bool_]:
-    """Tell row by row whether records come from the same versions on the same kind of machine."""
+    """Return row by row whether records come from the same versions on the same kind of machine."""
     same: NDArray[np.bool_] = pc.fill_null(pc.equal(stored["environment"], now["environment"]), False).to_numpy()
     return same
 

@@ -213,7 +213,7 @@ def compare_with_print(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame of numbers with `difference`, ours minus printed, and `standard_errors`, on that scale.
 
     The standard error of each side is its sd times the scale of ours, see `standard_error_scale`: the paper's protocol
-    is ours. Where the paper prints no sd, its standard error counts as ours. NaN where a side is no number, or where
+    is ours. Where the paper prints no sd, its standard error counts as ours. NaN where a side is not a number, or where
     nothing is randomised: then any difference is real. `number` and `printed_number` are NaN for text; `text` and
     `printed` are both as text.
     """

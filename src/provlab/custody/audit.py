@@ -54,7 +54,7 @@ def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **dra
     results : path
         Folder with `store`, to which nothing is added; what was found goes to `audits` beside it.
     executor : mapping, optional
-        See `execute`; loky with one worker a core by default.
+        See `execute`; loky with one worker per core by default.
     **draw
         fraction, above 0 and up to 1, by default 0.01 of a store and all of a cell, of which at least one trial is
         drawn; cell, at least 8 hex digits that only one cell's id begins with; limit, an int, to draw no more than
@@ -69,7 +69,7 @@ def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **dra
     Raises
     ------
     ValueError
-        Nothing is stored, or what is asked for does not fit the store.
+        Nothing is stored, or what is requested does not fit the store.
     KeyboardInterrupt, OSError
         After what was compared so far has been written.
     """

@@ -61,7 +61,7 @@ class AuditRun:
     skipped : dict
         Drawn trials that could not be computed again, by reason.
     trials : DataFrame
-        A line a trial that was computed again, see `TRIALS`.
+        A line per trial that was computed again, see `TRIALS`.
     agreement : DataFrame
         How far trials of other environments agree, see `AGREEMENT`.
     """

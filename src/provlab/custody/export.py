@@ -1,6 +1,6 @@
 """A store as a folder for other people: the trials as Parquet, for `provsel merge`, and as one CSV file.
 
-`trials.csv` has one line per trial. A missing value is empty, and an empty text is quoted (`""`). Numbers have all
+`trials.csv` has one line per trial. A missing value is empty, and an empty string is quoted (`""`). Numbers have all
 their digits. A list of features is `3 1 2`, one of names is JSON. Before a text that a spreadsheet would take for a
 formula stands a single quote, see `provlab.project.messages`. `README.md` says how to read the columns, and cites the
 data.

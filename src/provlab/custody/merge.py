@@ -79,7 +79,7 @@ def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dic
     counts : dict
         How many are identical, close and different.
     conflicts : DataFrame
-        A line a column of a trial that is different, see `CONFLICT_COLUMNS`.
+        A line per column of a trial that is different, see `CONFLICT_COLUMNS`.
     """
     # a column that one side never wrote is that of another version, and no disagreement
     written = _written(earlier) & _written(trials)

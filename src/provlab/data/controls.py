@@ -76,7 +76,7 @@ def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
         copied = {f"{name} ({kind})": texts for name, texts in dataset.categories.items()}
         categories = {**dataset.categories, **copied}
     X: Any = dataset.X
-    joined = sparse.hstack([X, added], format="csr") if sparse.issparse(X) else np.hstack([X, added])
+    joined: Any = sparse.hstack([X, added], format="csr") if sparse.issparse(X) else np.hstack([X, added])
     if sparse.issparse(joined):
         joined.sort_indices()
     all_names = np.array([*dataset.feature_names, *names], dtype=object)

@@ -74,7 +74,7 @@ class Dataset:
     class_names : ndarray of str, or None
         What the labels, sorted, stand for; None if they speak for themselves.
     categories : mapping of str to ndarray of str
-        Names of the categories of each column of texts, by the column's name: X has their numbers from 0. A data set
+        Names of the categories of each text column, by the column's name: X has their numbers from 0. A data set
         with such columns, or with NaN for missing values, needs a preparation, see `check_complete`.
     groups : ndarray of shape (n,), int64, or None
         Rows of one group, such as a patient, are never in two folds.
@@ -110,7 +110,7 @@ class Dataset:
     def content(self) -> str:
         """SHA-256 of what the data set holds, independent of byte order and index width; what is None leaves no trace.
 
-        It tells where data differ in bits, as generated ones may between processors, and is no name: see
+        It tells where data differ in bits, as generated ones may between processors, and is not a name: see
         `dataset_identity`.
         """
         digest = hashlib.sha256(_FINGERPRINT_FORMAT + "|{}x{}|".format(*self.X.shape).encode())
@@ -169,7 +169,7 @@ class Dataset:
                 array.flags.writeable = False
 
     def check_complete(self) -> None:
-        """Refuse missing values and columns of texts, which a preparation turns into numbers.
+        """Raise for missing values and text columns, which a preparation turns into numbers.
 
         Raises
         ------

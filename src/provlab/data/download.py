@@ -100,7 +100,7 @@ def fetch(
 
 
 def usable(obtained: Sequence[Obtained]) -> bool:
-    """Tell whether the loader finds all that it needs: the files of one form."""
+    """Return whether the loader finds all that it needs: the files of one form."""
     if not obtained:
         return True
     paths = {item.file.path for item in obtained if item.path is not None}
@@ -325,8 +325,8 @@ class _TokenUnpickler(pickle.Unpickler):
 def techtc_tokens(content: bytes) -> bytes:
     """Return the documents of one pickle as a token list, see `loaders.techtc.read_tokens`, packed with xz.
 
-    The pickle, of Python 2, holds two halves, each a pair of documents (lists of texts) and labels (0 or 1). Its maker
-    dealt the documents out to the halves in turn, so they are taken from both in turn.
+    The pickle, of Python 2, holds two halves, each a pair of documents (lists of strings) and labels (0 or 1). Its
+    maker dealt the documents out to the halves in turn, so they are taken from both in turn.
     """
     halves = _TokenUnpickler(io.BytesIO(content), encoding="bytes").load()
     n_documents = sum(len(labels) for _, labels in halves)

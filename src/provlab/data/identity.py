@@ -67,7 +67,7 @@ def loader(name: str) -> Any:
 
 
 def is_place(name: str, parameter: str) -> bool:
-    """Tell whether a loader's parameter says where data are and not what: keys and identities leave it out."""
+    """Return whether a loader's parameter says where data are and not what: keys and identities leave it out."""
     return name in OF_USERS and parameter == "path"
 
 

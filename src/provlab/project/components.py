@@ -155,7 +155,7 @@ def _advice(kind: str, target: str) -> str:
 
 
 def is_own(config: Mapping[str, Any]) -> bool:
-    """Tell whether a config names one of our classes that leave their input as it is."""
+    """Return whether a config names one of our classes that leave their input as it is."""
     return _key_package(config)[0] in KEYED_BY_CLASS
 
 
@@ -378,7 +378,7 @@ def _replace_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) ->
 
 
 def is_component(value: Any) -> bool:
-    """Tell whether an argument in a config stands for a component."""
+    """Return whether an argument in a config stands for a component."""
     return isinstance(value, Mapping) and "_target_" in value
 
 
@@ -462,7 +462,7 @@ class _OthersFirst:
 
 
 def _is_of(top: str, root: str) -> bool:
-    """Tell whether an imported top-level module lies in a folder."""
+    """Return whether an imported top-level module lies in a folder."""
     file = getattr(sys.modules.get(top), "__file__", None)
     return file in (os.path.join(root, f"{top}.py"), os.path.join(root, top, "__init__.py"))
 

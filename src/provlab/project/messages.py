@@ -70,7 +70,7 @@ def optional_figures() -> Iterator[None]:
 
 
 def to_install(extra: str) -> str:
-    """Return the command that brings an extra into this environment, from where provsel itself came."""
+    """Return the command that installs an extra into this environment, from the source of provsel itself."""
     checkout = Path(__file__).parents[3]
     pip = f"{shlex.quote(sys.executable)} -m pip install"
     if not (checkout / "pyproject.toml").is_file():
@@ -102,7 +102,7 @@ PAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 
 
 def in_file_name(text: str) -> str:
-    """Return the ASCII letters and digits of a text, with hyphens for all between them; empty where there are none."""
+    """Return the ASCII letters and digits of a text, with hyphens for all between them; empty if there are none."""
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
 
 

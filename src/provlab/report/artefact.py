@@ -56,7 +56,7 @@ class ArtefactPage:
     commands : list of str
         What to run for what is missing: get the data, then compute.
     n_stored, n_planned : int
-        Trials; n_planned is 0 where it is not known because data are missing.
+        Trials; n_planned is 0 if it is not known because data are missing.
     n_numbers, n_waiting : int
         Numbers, and of these the ones without trials.
     certificates : dict
@@ -117,7 +117,7 @@ class ArtefactContent:
     ----------
     numbers : DataFrame
         See `compare_with_print`, with `trace`, the address of the trace, and `reference`, the reference's value as text
-        where there is one; what the paper prints comes first.
+        if there is one; what the paper prints comes first.
     unit : str
         Of the numbers.
     columns : list of str

@@ -65,7 +65,7 @@ class FeaturesPart:
     notes : list of str
         What is missing, and why.
     csv, figure : str
-        Address below the report; "" where there is none.
+        Address below the report; "" if there is none.
     """
 
     cells: dict[str, SelectedFeatures] = field(default_factory=dict)

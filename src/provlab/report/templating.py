@@ -146,7 +146,7 @@ def number(x: float, digits: int = 4) -> str:
 
 
 def like(x: float, text: str) -> str:
-    """Return a number with as many decimals as `text` has, or with four digits where that is no number."""
+    """Return a number with as many decimals as `text` has, or with four digits where that is not a number."""
     pattern = re.fullmatch(r"[-+\N{MINUS SIGN}]?[\d,]+(?:\.(\d+))?", text)
     if pattern is None or not math.isfinite(x):
         return number(x)

@@ -31,7 +31,7 @@ class Fitted:
     """A reducer fitted on `rows`, which are those of the fold or its support vectors, and what that cost.
 
     `geometry` is what certificates derive of it, for all trials that have the same one; `weights` has the
-    `sample_weight` of the rows where there is one.
+    `sample_weight` of the rows if there is one.
     """
 
     reducer: Any
@@ -322,6 +322,6 @@ def own_measures(method: Method, trial: MeasuredTrial) -> Record:
 
 
 def is_certified(method: Method, reducer: Any) -> bool:
-    """Tell whether the protocol asks for certificates and the method promises anything."""
+    """Return whether the protocol asks for certificates and the method promises anything."""
     promises = hasattr(reducer, "budget") or hasattr(reducer, "spectral_bound_")
     return method.certify and isinstance(reducer, BaseSelector) and promises

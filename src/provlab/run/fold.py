@@ -73,7 +73,7 @@ class Fold:
         return self.view.first_checksum, self.test_checksum()
 
     def is_changed(self) -> bool:
-        """Tell whether the rows, or what was derived from them, have other values than at first."""
+        """Return whether the rows, or what was derived from them, have other values than at first."""
         return (self.view.checksum(), self.test_checksum()) != self.first_checksums or self.view.has_changed_parts()
 
     def as_record(self) -> dict[str, int]:

@@ -40,8 +40,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     missing : {"mean", "median", "most_frequent"} or None, default="median"
         What a missing number becomes; a missing text becomes the most frequent one. None refuses missing values.
     categories : {"one_hot"} or None, default="one_hot"
-        A column of texts becomes one of 0 and 1 for each text, named COLUMN_TEXT, and a single one where there are two
-        texts. A text that no training row has gives zeros. None refuses columns of texts.
+        A text column becomes one of 0 and 1 for each text, named COLUMN_TEXT, and a single one where there are two
+        texts. A text that no training row has gives zeros. None refuses text columns.
     scale : {"standard", "range", "robust"} or None, default=None
         Of numbers: mean 0 and variance 1; from 0 to 1; median 0 and interquartile range 1. Sparse rows are divided, not
         shifted, and so stay sparse.
@@ -174,7 +174,7 @@ def varying_columns(rows: Any) -> NDArray[np.int64]:
 
 
 def table_of(dataset: Dataset) -> pd.DataFrame | sparse.csr_array:
-    """Return the features of a data set as named columns of numbers and texts; sparse rows as they are."""
+    """Return the features of a data set as named columns of numbers and strings; sparse rows as they are."""
     import pandas as pd
 
     if sparse.issparse(dataset.X):
@@ -197,7 +197,7 @@ def prepared_rows(
     Raises
     ------
     ValueError
-        The transformer failed, or gave what is no table of finite numbers.
+        The transformer failed, or gave what is not a table of finite numbers.
     """
     transformer, table = build("preparation", config), table_of(dataset)
     reducers.seed(transformer, seed)

@@ -112,7 +112,7 @@ class SharedView(TrainingView):
             raise ChangedInputError([name_of(estimator)])
 
     def has_changed_parts(self) -> bool:
-        """Tell whether a part has other values than when it was computed."""
+        """Return whether a part has other values than when it was computed."""
         if any(checksum(self._parts[name]) != value for name, value in self._checksums.items()):
             return True
         return any(isinstance(part, SharedView) and part.has_changed_parts() for part in self._parts.values())
@@ -151,7 +151,7 @@ def freeze(part: Any) -> None:
 def checksum(part: Any) -> int:
     """Return a number that changes with the values, types and shapes of the arrays of a value.
 
-    The attributes of estimators are left out, which may compute some of them when they are asked for first.
+    The attributes of estimators are left out, which may compute some of them when they are requested first.
     """
     total = 0
     for array in _arrays(part, of_estimators=False):
@@ -173,7 +173,7 @@ def copied(values: list[Any]) -> list[Any]:
 
 
 def needs_writable_arrays(error: BaseException) -> bool:
-    """Tell whether an error says that an array is read-only: NumPy, SciPy and Cython have no class for it."""
+    """Return whether an error says that an array is read-only: NumPy, SciPy and Cython have no class for it."""
     text = str(error)
     return "read-only" in text or "WRITEABLE" in text
 

@@ -1,6 +1,6 @@
 """python -m provlab.run.training_process: train a model from a file, in a process alone.
 
-What is asked for on its standard input and what it answers are JSON: nothing is unpickled.
+What is requested on its standard input and what it answers are JSON: nothing is unpickled.
 """
 
 from __future__ import annotations

@@ -28,13 +28,13 @@ def overlaps(selections: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     selections : DataFrame
-        A line a selection: method, dataset, size, repeat, fold, n_features, and features, the indices.
+        A line per selection: method, dataset, size, repeat, fold, n_features, and features, the indices.
 
     Returns
     -------
     DataFrame
         Methods x methods in alphabetical order. Each data set counts the same, and within it each size and fold at
-        which both methods selected; NaN where there is none.
+        which both methods selected; NaN if there is none.
 
     Raises
     ------

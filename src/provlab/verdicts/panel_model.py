@@ -182,7 +182,7 @@ def sets_of_folds(folds: pd.DataFrame, covariates: Sequence[str] = ()) -> pd.Dat
     Parameters
     ----------
     folds : DataFrame
-        A line a fold: domain, source, dataset, repeat, fold, difference in points, and the covariates of its set.
+        A line per fold: domain, source, dataset, repeat, fold, difference in points, and the covariates of its set.
     covariates : sequence of str
 
     Returns

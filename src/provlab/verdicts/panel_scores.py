@@ -73,7 +73,7 @@ class Scores:
         means over the others would be of easier folds.
     tables : mapping
         Of each measure a table of places x methods, `ALL` at each size among them. Infinite, the worst, where a trial
-        failed, and NaN where none was planned or the measure is not defined.
+        failed, and NaN if none was planned or the measure is not defined.
     """
 
     def __init__(self, lines: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -155,7 +155,7 @@ class Scores:
         return failed.groupby("method", sort=False)["reason"].first().to_dict()
 
     def fewer(self, method: str) -> str:
-        """Return in words at which sizes a method selects fewer features than it is asked for; "" at none."""
+        """Return in words at which sizes a method selects fewer features than requested; "" if at none."""
         lines = self.lines[(self.lines["method"] == method) & (self.lines["size"] > 0)]
         means = lines.groupby("size")["n_selected"].mean()
         below = means[means < means.index]

@@ -45,7 +45,7 @@ def panel_table(panel: pd.DataFrame, datasets: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        method, size and judge, as texts; dataset, domain and source; `AS_THEY_ARE`; rows, classes and difficulty, in
+        method, size and judge, as strings; dataset, domain and source; `AS_THEY_ARE`; rows, classes and difficulty, in
         words; failed, "yes" where a fold failed: balanced_error is then the largest of any method, and all else NaN.
         balanced_error in percent, neg_log_loss, stability, support_f1, false_discovery as a share, log10_seconds of the
         CPU, n_selected.

@@ -52,7 +52,7 @@ class Reference:
     readings : dict
         The `Provenance` of the readings of the claims about each artefact.
     verdicts, rankings : DataFrame
-        One line a claim, and one line per method and column; all as text.
+        One line per claim, and one line per method and column; all as text.
     """
 
     folder: Path

@@ -131,7 +131,7 @@ class FeatureSelectiveRecovery(Theorem):
 
 
 def is_compressed(model: Any) -> bool:
-    """Tell whether Theorem 5 or 7 is about a model."""
+    """Return whether Theorem 5 or 7 is about a model."""
     from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM
 
     if isinstance(model, CompressedLinearSVM):

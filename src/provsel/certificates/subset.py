@@ -48,7 +48,7 @@ class SubsetApproximation(Theorem):
     basis_bound : float
         1 / sigma_min^2.
     frobenius_bound, spectral_bound : float
-        What the method promises for the ratios; NaN where nothing.
+        What the method promises for the ratios; NaN if nothing.
     promised_by : str
         Where it is promised.
 

@@ -85,7 +85,7 @@ class MeasuredTrial:
 
     @property
     def spectral_error(self) -> float:
-        """||E||_2 of E = V^T V - V^T R R^T V: 0 where nothing is lost; most theorems ask for less than 1/2."""
+        """||E||_2 of E = V^T V - V^T R R^T V: 0 if nothing is lost; most theorems ask for less than 1/2."""
         return float(max(1 - self.eigenvalues[0], self.eigenvalues[-1] - 1, 0.0))
 
     @property

@@ -7,7 +7,7 @@ Observations, none of which changes an index or, beyond rounding, a weight, remo
    norm, until the first feasible one; most of them are left out by a bound in single precision (`bss_search`).
 2. In the eigenbasis of an earlier A = Q diag(lam) Q^T, the current matrix is diag(lam) + W^T W with the few rows W
    accepted since. Both shifted inverses, at *any* shift, follow from j x j systems (Woodbury). So the eigenproblem is
-   solved once in `MAX_UPDATES` steps instead of once a step.
+   solved once in `MAX_UPDATES` steps instead of once per step.
 3. The potentials at a step's old shifts are the previous step's at its new shifts after one rank-one
    change: Sherman-Morrison, from numbers that the scores of the accepted column already gave.
 

@@ -143,7 +143,7 @@ class Barriers:
         return Scores(-minus_L, U, linear, square)
 
     def leave_none(self) -> bool:
-        """Tell whether the eigenvalues of A alone show that no vector is feasible, as they can where t is the mean.
+        """Return whether the eigenvalues of A alone show that no vector is feasible, as they can where t is the mean.
 
         A then hardly grows and all eigenvalues of A - lower are about the same. Their inverses x lie in an interval
         that is known: A - diag(lam) is positive semidefinite, of trace |W|^2. On it -L = x + weight x^2, which is

@@ -61,7 +61,7 @@ def farthest_picks(X: Matrix) -> Iterator[int]:
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d), float64
-        Distances come from inner products; those of dense X less its mean column.
+        Distances come from inner products; those of dense X minus its mean column.
     """
     mean = np.asarray(X.mean(axis=1)).reshape(-1, 1)
     if not sparse.issparse(X):

@@ -31,7 +31,7 @@ class FeatureSelectiveFit(NamedTuple):
     Attributes
     ----------
     indices : ndarray of shape (k,), int64
-        Features with mu > 0, in order of decreasing mu, ties by index; where there is none, the first to enter.
+        Features with mu > 0, in order of decreasing mu, ties by index; if there is none, the first to enter.
     mu, w, coef : ndarray of shape (m,)
         coef = sqrt(mu) * w, or mu * w as printed; w = Lambda^T w_bar where compressed.
     compressed_coef : ndarray of shape (l,) or None

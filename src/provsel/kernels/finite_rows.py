@@ -1,4 +1,4 @@
-"""Which rows hold a value that is no number."""
+"""Which rows hold a value that is not a number."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def graded_basis(X: Any) -> tuple[Array, Array, bool, float]:
 
 
 def is_certain(sizes: Array, rank: int, low: float) -> bool:
-    """Tell whether singular values, decreasing, beyond the first `rank` are rounding, with a gap above them."""
+    """Return whether singular values, decreasing, beyond the first `rank` are rounding, with a gap above them."""
     if rank in (0, sizes.size):
         return True
     left = float(sizes[rank])

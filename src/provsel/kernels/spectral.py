@@ -84,7 +84,7 @@ class SpectralBasis:
         return self
 
     def cuts_equal(self, rank: int | None) -> bool:
-        """Tell whether the singular values before and after the first `rank` are equal to within rounding."""
+        """Return whether the singular values before and after the first `rank` are equal to within rounding."""
         if rank is None or rank >= self.rank:
             return False
         before, after = self.singular_values[rank - 1 : rank + 1]
@@ -172,7 +172,7 @@ def accurate_basis(X: Matrix) -> SpectralBasis:
 
 
 def is_elongated(X: Matrix) -> bool:
-    """Tell whether a side of X is so much longer that a factorisation of it comes before an SVD."""
+    """Return whether a side of X is so much longer that a factorisation of it comes before an SVD."""
     return bool(max(X.shape) >= ELONGATED * min(X.shape))
 
 
@@ -213,7 +213,7 @@ def _is_null(X: Matrix, lam: Array, Q: Array, low: float) -> bool:
 
 
 def is_graded(X: Matrix) -> bool:
-    """Tell whether rows or columns differ so much in length that a small singular value may belong to a short one."""
+    """Return whether rows or columns differ so much in length that a small singular value may belong to a short one."""
     # what hides below the rounding of single precision needs less of a spread, and is looked for at once
     limit = CERTAIN_SPREAD * rounding_levels(X.shape)[0] / rounding_levels(X.shape, X.dtype)[0]
     sizes = np.abs(X.data if sparse.issparse(X) else X)

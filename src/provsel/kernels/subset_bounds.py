@@ -53,7 +53,7 @@ class SubsetPromise(ValuesWithNaN):
     rank : int
         k.
     frobenius : float
-        Bound of ||X - C C^+ X||_F^2 / ||X - X_k||_F^2; NaN where nothing is promised, as below.
+        Bound of ||X - C C^+ X||_F^2 / ||X - X_k||_F^2; NaN if nothing is promised, as below.
     spectral : float
         The same in the spectral norm.
     oblique, basis : float

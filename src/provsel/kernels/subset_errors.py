@@ -111,7 +111,7 @@ def error_by_products(X: Any, columns: Columns) -> ProjectionError:
 
 
 def is_rounding(X: Any, columns: Columns) -> bool:
-    """Tell whether sparse X, shape (n, d), is in the span of its columns up to rounding; by blocks of columns."""
+    """Return whether sparse X, shape (n, d), is in the span of its columns up to rounding; by blocks of columns."""
     X = sparse.csc_array(X, dtype=np.float64)
     left = residual_squares(X, independent_directions(dense_columns(X, columns))).sum()
     return bool(left <= 10 * (max(X.shape) * np.finfo(np.float64).eps) ** 2 * column_squares(X).sum())

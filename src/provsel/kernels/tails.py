@@ -125,7 +125,7 @@ def column_squares(X: Any) -> Array:
 
 
 def needs_truncation(X: Any, k: int) -> bool:
-    """Tell whether k columns of V of sparse X, shape (n, d), come by Lanczos: the complete V would be too large."""
+    """Return whether k columns of V of sparse X, shape (n, d), come by Lanczos: the complete V would be too large."""
     return sparse.issparse(X) and X.shape[1] * min(X.shape) >= LARGE_BASIS and k < min(X.shape)
 
 

@@ -51,7 +51,8 @@ class AlphaInvestingSelector(BaseSelector):
         them accepts. Two classes are one pass either way.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and texts and whole numbers as classes; very many different whole ones are refused.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class AlphaInvestingSelector(BaseSelector):
     wealth_ : ndarray of shape (n_targets, n_features)
         After each column.
     n_accepted_ : int
-        How many were accepted in all, kept or not; 0 where nothing was.
+        How many were accepted in all, kept or not; 0 if nothing was.
     classes_ : ndarray of shape (n_classes,)
         Not for numbers.
     n_features_in_ : int
@@ -72,7 +73,7 @@ class AlphaInvestingSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when there is one class only, or numbers that are all equal, more features are asked for than there
+        From `fit`, when there is one class only, or numbers that are all equal, more features are requested than there
         are, or an option is out of range or not for numbers.
 
     Warns

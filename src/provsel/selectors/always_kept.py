@@ -43,7 +43,7 @@ class AlwaysKept(SelectorAround):
     ------
     ValueError
         From `fit`: no provsel selector with `n_features_to_select`, a feature that X does not have or that is given
-        twice, or more features in `always` than are asked for.
+        twice, or more features in `always` than are requested.
 
     Examples
     --------

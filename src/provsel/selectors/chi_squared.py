@@ -36,7 +36,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        0 of columns of zeros.
+        0 for columns of zeros.
     p_values_ : ndarray of shape (n_features,)
         Of counts of independent events, by the chi-squared distribution.
     ranking_ : ndarray of shape (n_features,), int64

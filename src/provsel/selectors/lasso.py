@@ -62,8 +62,8 @@ class LassoSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: texts of other than two classes, numbers that are all equal, a parameter out of range, or no feature
-        that varies with the target.
+        From `fit`: strings of other than two classes, numbers that are all equal, a parameter out of range, or no
+        feature that varies with the target.
 
     Warns
     -----

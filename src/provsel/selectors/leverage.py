@@ -48,7 +48,7 @@ class LeverageScoreSelector(BaseSelector):
     columns : {"V", "sigma_V"}, default="V"
         p_i is proportional to ||V_i||^2, or to ||Sigma V_i||^2, the squared length of column i of X, without a theorem.
     center : bool, default=False
-        V is that of X less its column means, of which a dense copy is made.
+        V is that of X minus its column means, of which a dense copy is made.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

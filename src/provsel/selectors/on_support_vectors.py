@@ -47,7 +47,7 @@ class OnSupportVectors(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: labels that are no classes, where `svm` is a classifier; and those of `selector` and `svm`.
+        From `fit`: labels that are not classes, where `svm` is a classifier; and those of `selector` and `svm`.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
 class MemoryLimitError(ValueError):
-    """The contents of a file would take more memory than the limit, or the limit is no number."""
+    """The contents of a file would take more memory than the limit, or the limit is not a number."""
 
 
 def memory_limit() -> int:

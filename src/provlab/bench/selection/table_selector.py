@@ -187,7 +187,7 @@ def first_columns(
     """Return the columns of the table that a selector keeps at each of some increasing sizes, the best first.
 
     A column of the table counts as soon as one derived from it is kept. If several are derived from one, the selector
-    is asked for more until enough table columns are kept. It may find fewer.
+    is requested more until enough table columns are kept. It may find fewer.
     """
     chosen = []
     count = 0
@@ -204,7 +204,7 @@ def first_columns(
 
 
 def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
-    """Return the columns that a selector keeps when it is asked for `count`; fits on one view share their order."""
+    """Return the columns that a selector keeps when `count` are requested; fits on one view share their order."""
     if isinstance(selector, BaseSelector):
         sized = copy.copy(selector)  # not fitted: it has parameters only, and `clone` takes as long as a fit
         sized.n_features_to_select = count

@@ -1,7 +1,8 @@
-"""Selectors of the benchmark that are not provsel's: scikit-learn's, those of other packages, and short ones of ours.
+"""Selectors of the benchmark outside provsel: those of scikit-learn and other packages, and short own ones.
 
-Each is one way to order the features. The order is made once a fold, and all sizes and models share it. What chance
-there is has a fixed seed, so that this is one selection a fold. Packages of the extra "benchmark" are imported by fits.
+Each orders the features in its own way. The order is computed once per fold, and all sizes and models share it. Random
+methods have a fixed seed, so that there is one selection per fold. Packages of the extra "benchmark" are imported by
+fits.
 """
 
 from provlab.bench.selectors.bagged import BaggedSelector

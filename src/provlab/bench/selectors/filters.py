@@ -1,4 +1,4 @@
-"""Orders without a model: statistics of the features and the classes, and subsets of columns without labels."""
+"""Orders without a model: statistics of features and classes, and column subsets without labels."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class ShrunkenCentroids(Ranked):
 
 
 class ReliefF(Ranked):
-    """ReliefF: difference to the 10 nearest rows of each other class, less that to the 10 nearest of the own.
+    """ReliefF: difference to the 10 nearest rows of each other class, minus that to the 10 nearest of its own class.
 
     Differences are absolute, of columns scaled to [0, 1]. Other classes count by their share of the rows.
 
@@ -122,7 +122,7 @@ class ReliefF(Ranked):
 
 
 class MultiSURF(Ranked):
-    """MultiSURF: as ReliefF, with the rows that are nearer than the mean distance less half its deviation.
+    """MultiSURF: as ReliefF, with the rows nearer than the mean distance minus half its standard deviation.
 
     Source: Urbanowicz, Olson, Schmitt, Meeker, Moore (2018).
     """
@@ -200,7 +200,8 @@ def _entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 class HSIC(Ranked):
     """HSIC lasso: features whose kernels add up to that of the class, by non-negative least angles.
 
-    Gaussian kernels in blocks of 20 rows. Of more than 1,000 features those of largest HSIC with the class are taken.
+    Gaussian kernels in blocks of 20 rows. With more than 1,000 features, only those with the largest HSIC with the
+    class are used.
 
     Source: Yamada, Jitkrittum, Sigal, Xing, Sugiyama (2014); blocks: Climente-González, Azencott, Kaski, Yamada (2019).
     """
@@ -241,7 +242,7 @@ def _centred(kernels: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class CUR(Ranked):
-    """Largest entry of the leading right singular vector, of what the features chosen before leave of X.
+    """Largest entry of the leading right singular vector of X after projecting out the chosen features.
 
     Source: Imbalzano, Anelli, Giofré, Klees, Behler, Ceriotti (2018); Mahoney, Drineas (2009).
     """

@@ -1,4 +1,4 @@
-"""Orders of models: weights, paths of penalties and forward selection of linear ones, importances of forests."""
+"""Orders by models: weights, penalty paths and forward selection of linear models, importances of forests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SVMWeights(Ranked):
 class L1LogisticPath(Ranked):
     """Where features enter the path of L1-penalised logistic regression, one class against the rest.
 
-    Twenty penalties, C from the least that keeps a feature to a thousand times it.
+    Twenty penalties, with C from the smallest that keeps a feature to a thousand times that.
 
     Source: Tibshirani (1996); Ng (2004); scikit-learn's `LogisticRegression`.
     """
@@ -68,7 +68,7 @@ class L1LogisticPath(Ranked):
 class MCP(Ranked):
     """Where features enter the path of least squares with the minimax concave penalty, one class against the rest.
 
-    Twenty penalties, from the least that drops everything to a hundredth of it; gamma is 3.
+    Twenty penalties, from the smallest that drops everything to a hundredth of it; gamma is 3.
 
     Source: Zhang (2010); Bertrand, Klopfenstein, Bannier, Gidel, Massias (2022), skglm.
     """
@@ -90,7 +90,7 @@ class MCP(Ranked):
 
 
 class LeastAngles(Ranked):
-    """Order of least angle regression on the classes' numbers 0 and 1, one class against the rest.
+    """Order of least angle regression on classes coded as 0 and 1, one class against the rest.
 
     Source: Efron, Hastie, Johnstone, Tibshirani (2004); scikit-learn's `lars_path`.
     """
@@ -115,10 +115,10 @@ def _least_angles(X: NDArray[np.float64], targets: NDArray[np.int64], most: int)
 
 
 class StabilitySelection(Ranked):
-    """Share of 50 halves of the rows on which a feature is among the first q of least angle regression.
+    """Share of 50 half-samples on which a feature is among the first q of least angle regression.
 
-    q = sqrt(0.8 d). Those of a share of at least 0.9 are its own number; at most one false feature is expected among
-    them. This holds where false features are exchangeable and found no better than at random.
+    q = sqrt(0.8 d). Its own number counts features with a share of at least 0.9; at most one false feature is expected
+    among them. This holds if false features are exchangeable and selected no better than at random.
 
     Source: Meinshausen, Bühlmann (2010), Theorem 1; complementary halves: Shah, Samworth (2013).
     """
@@ -208,9 +208,9 @@ class ExtraTrees(Ranked):
 
 
 class PermutationImportance(Ranked):
-    """Loss of log likelihood of a forest on a third of the rows when a feature is permuted there, twice.
+    """Loss of a forest's log likelihood on a third of the rows when a feature is permuted there, twice.
 
-    Only features that one of the 50 trees splits by can have any: of these the 300 of largest decrease of impurity.
+    Only features used in a split can have a loss; the 300 with the largest decrease of impurity are tried.
 
     Source: Breiman (2001); scikit-learn's `permutation_importance`.
     """
@@ -230,7 +230,7 @@ class PermutationImportance(Ranked):
 
 
 class ForestRFE(Ranked):
-    """Recursive feature elimination: 100 extremely randomised trees, the half of least importance dropped, again.
+    """Recursive feature elimination: 100 extremely randomised trees repeatedly drop the less important half.
 
     Source: Granitto, Furlanello, Biasioli, Gasperi (2006).
     """
@@ -251,8 +251,8 @@ class ForestRFE(Ranked):
 class Boruta(Ranked):
     """Boruta: features that are more important to forests than permuted copies of all features, in 20 rounds.
 
-    Its own number are the confirmed ones, at least one. The order is that of Boruta's ranking, and by the importance in
-    extremely randomised trees where that is equal.
+    Its own number counts the confirmed features, at least one. The order is Boruta's ranking; ties are broken by
+    importance in extremely randomised trees.
 
     Source: Kursa, Rudnicki (2010); boruta.
     """

@@ -1,4 +1,4 @@
-"""Selectors that order the features once a fold, for all sizes and models."""
+"""Selectors that order the features once per fold, for all sizes and models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ N_STEPS = 20
 
 
 class Ranking(NamedTuple):
-    """All features, best first; their scores, and how many of them the method would keep, where it tells."""
+    """All features, best first; their scores, and how many the method would keep, if it decides that."""
 
     order: NDArray[np.int64]
     scores: NDArray[np.float64] | None = None
@@ -34,15 +34,15 @@ class Ranking(NamedTuple):
 
 
 class Ranked(BaseSelector, ABC):
-    """Keep the first features of an order that is made once for all sizes.
+    """Keep the first features of an order that is computed once for all sizes.
 
     Parameters
     ----------
     n_features_to_select : int, float or None
-        None is the method's own number, of those that have one.
+        None means the method's own number, if it has one.
     version : str, optional
-        Version of the package that orders the features, or the first numbers of it, as "1.9". Keys of trials have it,
-        and `fit` refuses another one. None takes any.
+        Version of the package that orders the features, or its first numbers, such as "1.9". It is part of the keys of
+        trials, and `fit` raises for another version. None takes any.
     """
 
     algorithm_version = 1
@@ -83,7 +83,7 @@ class Ranked(BaseSelector, ABC):
 
 
 def check_version(subject: str, package: str, stated: str | None) -> None:
-    """Raise ImportError, which is no failure of a method, where a package is missing or of another version."""
+    """Raise ImportError, which is not counted as a method's failure, if a package or its version is missing."""
     installed = installed_version(package)
     if installed is None:
         raise ModuleNotFoundError(
@@ -110,7 +110,7 @@ def is_version(version: str, stated: str) -> bool:
 
 
 def by_scores(scores: NDArray[np.float64]) -> Ranking:
-    """Return the order of decreasing scores, the first of equal ones first; what has no score comes last."""
+    """Return the order of decreasing scores, ties by index; features without a score come last."""
     scores = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf)
     return Ranking(np.argsort(-scores, kind="stable").astype(np.int64), scores)
 
@@ -129,7 +129,7 @@ def followed(first: Any, scores: NDArray[np.float64]) -> Ranking:
 def by_entry(paths: NDArray[np.float64], X: Any, y: NDArray[np.int64]) -> Ranking:
     """Return the order in which features enter a path of absolute coefficients, shape (n_steps, d).
 
-    Those that enter at the same step are ordered by their coefficient there; those that never do follow.
+    Features that enter at the same step are ordered by their coefficients there; features that never enter follow.
     """
     entered = np.flatnonzero(paths.any(axis=0))
     step = np.argmax(paths[:, entered] > 0, axis=0)
@@ -145,6 +145,6 @@ def f_statistics(X: Any, y: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def one_against_rest(y: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return 0/1 targets, shape (n_targets, n): one of two classes, else one per class."""
+    """Return 0/1 targets, shape (n_targets, n): one for two classes, else one per class."""
     classes = np.arange(int(y.max()) + 1)
     return y[None, :] if classes.size == 2 else (y == classes[:, None]).astype(np.int64)

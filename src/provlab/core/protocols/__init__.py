@@ -1,6 +1,6 @@
-"""How trials are measured: one class a protocol, which declares its columns, checks a cell, and takes its rows.
+"""How trials are measured: one class per protocol declares columns, checks a cell, and chooses rows.
 
-scikit-learn is imported where it is needed: a plan and a store are read without. `provlab.run.measuring` measures.
+scikit-learn is imported only when needed: plans and stores are read without it. `provlab.run.measuring` measures.
 """
 
 from collections.abc import Mapping
@@ -64,12 +64,12 @@ def protocol_named(name: object) -> AbstractProtocol:
 
 
 def protocol_of(settings: Mapping[str, Any]) -> AbstractProtocol:
-    """Return the protocol of the settings of a config: one of folds by a splitter has that splitter.
+    """Return the protocol for the settings of a config, with its splitter if it uses one.
 
     Raises
     ------
     ValueError
-        For an unknown name, and for a splitter beside folds of another kind.
+        For an unknown name, and for a splitter with a protocol that uses none.
     """
     protocol = protocol_named(settings.get("split"))
     cv = settings.get("cv")

@@ -1,4 +1,4 @@
-"""What every protocol declares: columns, settings, the rows of its folds, and what it refuses.
+"""What every protocol declares: columns, settings, the rows of its folds, and invalid settings.
 
 scikit-learn is imported where it is needed: a plan and a store are read without.
 """
@@ -44,9 +44,9 @@ class Column(NamedTuple):
         numbers; "seconds" and "volatile bytes" differ between
         two runs of the same trial on the same machine.
     default : value
-        Of a trial whose protocol measures something else.
+        Value for a trial whose protocol measures something else.
     low, high : float
-        The ends of the range of its values, or of those in its lists; of a class that is not ours there is none.
+        The ends of the range of its values, or of those in its lists; foreign classes have no range.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Column(NamedTuple):
 
 
 def columns(kind: Kind, *names: str, low: float = -math.inf, high: float = math.inf) -> tuple[Column, ...]:
-    """Return columns of one kind and range, empty where nothing was measured; seconds and bytes are never negative."""
+    """Return columns of one kind and range, empty if nothing was measured; seconds and bytes are never negative."""
     if kind in ("seconds", "volatile bytes"):
         low, high = 0.0, sys.float_info.max
     return tuple(Column(name, kind, low=low, high=high) for name in names)
 
 
 def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
-    """Return the columns of some theorems, each once: a trial that does not measure them says so."""
+    """Return the columns of the theorems, each once: a trial that does not measure them says so."""
     declared: dict[str, Column] = {}
     for theorem in theorems:
         for name, kind in theorem.columns().items():
@@ -79,7 +79,7 @@ FOLD_COLUMNS = columns("int32", "n_train", "n_test", "n_features", low=0)
 
 
 def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[str, int]:
-    """Return the class that fewest of the given rows have, as people call it, and how many that are."""
+    """Return the name of the rarest class among the given rows, and its number of rows."""
     classes, codes = np.unique(dataset.y, return_inverse=True)
     counts = np.bincount(codes[rows], minlength=classes.size)
     k = int(counts.argmin())
@@ -87,9 +87,9 @@ def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[st
 
 
 def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_class: bool = True) -> None:
-    """Refuse a fold without test rows, one with rows of a group on both sides, and training rows without a class.
+    """Raise for a fold without test rows, one with rows of a group on both sides, and training rows without a class.
 
-    Without `every_class` a class may be missing, as scikit-learn has it of splits that are stated.
+    Without `every_class` a class may be missing, as scikit-learn allows for given splits.
 
     Raises
     ------
@@ -133,7 +133,7 @@ MODELS = {
 
 @dataclass(frozen=True)
 class Method:
-    """What a cell measures: a selector and a model, as configs, and how they are used."""
+    """The method of a cell: a selector and a model, as configs, and their use."""
 
     selector: Mapping[str, Any]
     model: Mapping[str, Any]
@@ -182,32 +182,33 @@ def _takes_weights(model: str) -> bool:
 
 
 def predicts_numbers(model: Mapping[str, Any]) -> bool:
-    """Tell whether the config of a model is one of a regression."""
+    """Return whether the config of a model is one of a regression."""
     return _kind(component_json("model", model)) == "regressor"
 
 
 class AbstractProtocol(ABC):
-    """How the trials of a cell are measured: what is declared of it; `provlab.run.measuring` measures.
+    """The declaration of how trials of a cell are measured; `provlab.run.measuring` measures.
 
     Attributes
     ----------
     name : str
         `protocol.split` in configs and keys.
     trial : str
-        What a trial measures: a name in `provlab.run.measuring.MEASURED`.
+        The measurement of a trial: a name in `provlab.run.measuring.MEASURED`.
     fixed : mapping
-        Settings that have one value here: what a sweep or an artefact sets for its k-fold columns does not apply.
+        Settings with a fixed value, to which settings of a sweep or artefact for k-fold columns do not apply.
     repeats_are_seeds : bool
         All repeats have the same rows, and a task is one repeat of one cell.
     keeps_fold : bool
-        The tasks of a worker share the fold: nothing in it depends on the repeat, and no cost from nothing is measured.
+        The tasks of a worker share the fold: nothing in it depends on the repeat, and costs from scratch are not
+        measured.
     uses_model, clusters, scores, limits, measures_memory : bool
         Whether a model is fitted, whether it clusters, whether its predictions of test rows are judged here, and
         whether `protocol.limit` ends a selection, and whether the memory of a selection is measured.
     every_class : bool
         Whether the training rows of a fold must have rows of each class.
     columns : tuple of Column
-        What a trial measures beside the selection, see `provlab.run.measuring`.
+        Measurements of a trial in addition to the selection, see `provlab.run.measuring`.
     """
 
     name: ClassVar[str]
@@ -224,7 +225,7 @@ class AbstractProtocol(ABC):
     columns: ClassVar[tuple[Column, ...]]
 
     def complete_settings(self, protocol: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings of a config as they apply; of one that does not, a warning says so."""
+        """Return the effective settings of a config; warn of settings that do not apply."""
         for name, value in self.fixed.items():
             if protocol.get(name, value) != value:
                 says = "whose folds are those of the data" if value is None else f"which has {name} = {value}"
@@ -237,7 +238,7 @@ class AbstractProtocol(ABC):
         return settings
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Refuse a cell that cannot be measured in this way.
+        """Raise for a cell that this protocol cannot measure.
 
         Raises
         ------
@@ -295,7 +296,7 @@ class AbstractProtocol(ABC):
             check_scorers(method.scoring, build("model", method.model))
 
     def check_data(self, method: Method, dataset: Dataset) -> None:
-        """Refuse a model that is not for the targets or the weights of a data set.
+        """Raise for a model that does not fit the target or the weights of a data set.
 
         Raises
         ------
@@ -327,10 +328,10 @@ class AbstractProtocol(ABC):
 
     @abstractmethod
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
-        """Return the numbers of training and test rows of one fold of the repeat that `split_seed` stands for."""
+        """Return the training and test rows of one fold of the repeat with seed `split_seed`."""
 
     def check_folds(self, dataset: Dataset, n_splits: int) -> None:
-        """Refuse a data set on which no trial can be run, whatever the method is: it has none of the folds.
+        """Raise for a data set on which no method can run because no fold is valid.
 
         Raises
         ------

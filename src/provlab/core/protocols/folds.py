@@ -67,12 +67,12 @@ class AbstractPrediction(AbstractProtocol):
 
 
 class AbstractFolds(AbstractPrediction):
-    """Train on the other rows of a fold and test on its own, as a splitter of scikit-learn says."""
+    """Train and test on the folds of a splitter of scikit-learn."""
 
     fewest_folds: ClassVar[int] = 2
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Refuse fewer folds than `fewest_folds` as well."""
+        """Also raise for fewer folds than `fewest_folds`."""
         if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < self.fewest_folds:
             least = self.fewest_folds - 1
             raise ValueError(f"protocol.n_splits: expected an integer above {least}, got {protocol['n_splits']!r}.")
@@ -80,7 +80,7 @@ class AbstractFolds(AbstractPrediction):
 
     @abstractmethod
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
-        """Return scikit-learn's splitter for a data set, or raise if it has no such folds."""
+        """Return scikit-learn's splitter for a data set, or raise if such folds are impossible."""
 
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
         """Return training and test rows of each fold."""
@@ -92,7 +92,7 @@ class AbstractFolds(AbstractPrediction):
         return next(islice(self.splits(dataset, n_splits, split_seed), fold, None))
 
     def check_folds(self, dataset: Dataset, n_splits: int) -> None:
-        """Refuse a data set no fold of which has test rows, and training rows of each class."""
+        """Raise for a data set if no fold has test rows and training rows of each class."""
         first = None
         for fold, (train, test) in enumerate(self.splits(dataset, n_splits, split_seed=0)):
             try:
@@ -114,7 +114,7 @@ class KFold(AbstractFolds):
     name = "kfold"
 
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
-        """Return a shuffled splitter: stratified for classes, and with whole groups where the data set has any."""
+        """Return a shuffled splitter, stratified for classes, with whole groups if the data set has groups."""
         from sklearn import model_selection
 
         n_groups = None if dataset.groups is None else np.unique(dataset.groups).size
@@ -136,7 +136,7 @@ class KFold(AbstractFolds):
 
 
 def check_class_sizes(dataset: Dataset, n_splits: int) -> None:
-    """Refuse classes that have fewer rows than there are folds.
+    """Raise for classes that have fewer rows than there are folds.
 
     Raises
     ------
@@ -159,13 +159,13 @@ class InverseKFold(KFold):
     name = "kfold_inverse"
 
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
-        """Yield the folds of the shuffled split, with their parts exchanged."""
+        """Yield the folds of the shuffled split with training and test rows exchanged."""
         for rest, single_fold in super().splits(dataset, n_splits, split_seed):
             yield single_fold, rest
 
 
 class TimeOrder(AbstractFolds):
-    """Test on each of some blocks of rows, and train on all rows before it: rows stand in the order of time."""
+    """Test on successive blocks of rows, and train on all rows before each: rows are ordered by time."""
 
     name = "time_order"
     fixed: ClassVar[Mapping[str, Any]] = {"repeats": 1}
@@ -181,7 +181,7 @@ def blocks_of_time(dataset: Dataset, n_splits: int, max_train_size: int | None =
     Raises
     ------
     ValueError
-        There are fewer rows than blocks.
+        If there are fewer rows than blocks.
     """
     from sklearn.model_selection import TimeSeriesSplit
 
@@ -194,7 +194,7 @@ def blocks_of_time(dataset: Dataset, n_splits: int, max_train_size: int | None =
 
 
 class AbstractStatedFolds(AbstractFolds):
-    """Folds that the data set states: how many there are is known when it is loaded."""
+    """Folds given by the data set, whose number is known after loading."""
 
     fixed: ClassVar[Mapping[str, Any]] = {"n_splits": None, "repeats": 1}
 
@@ -247,7 +247,7 @@ class GivenSplits(AbstractStatedFolds):
     fewest_folds = 1
 
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
-        """Return scikit-learn's splitter for splits that are there."""
+        """Return scikit-learn's splitter for given splits."""
         from sklearn.model_selection import check_cv
 
         if dataset.splits is None:
@@ -273,7 +273,7 @@ class SplitterFolds(AbstractStatedFolds):
         self.cv = cv
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Refuse what is no splitter as well."""
+        """Also raise for an object that is not a splitter."""
         self._built()
         super().check(protocol, method)
 
@@ -294,14 +294,14 @@ class SplitterFolds(AbstractStatedFolds):
         return splitter
 
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
-        """Yield training and test rows of each fold; what a class of others raises is one error."""
+        """Yield training and test rows of each fold; errors of foreign classes become one error."""
         splitter = self.splitter(dataset, n_splits, split_seed)
         with _faults_of(splitter, dataset):
             for train, test in splitter.split(dataset.X, dataset.labels, groups_for(splitter, dataset.groups)):
                 yield rows_from(train, dataset.n_rows), rows_from(test, dataset.n_rows)
 
     def count_folds(self, dataset: Dataset) -> int:
-        """Return the number of folds; where the splitter does not say it, they are counted."""
+        """Return the number of folds, counting them if the splitter does not state it."""
         splitter = self.splitter(dataset, 0, 0)
         if hasattr(splitter, "get_n_splits"):
             with _faults_of(splitter, dataset):
@@ -324,7 +324,7 @@ def _faults_of(splitter: Any, dataset: Dataset) -> Iterator[None]:
 
 
 def groups_for(splitter: Any, groups: Any) -> Any:
-    """Return groups for a splitter that takes them: scikit-learn's others warn of what they do not take."""
+    """Return groups only for a splitter that uses them, since scikit-learn's other splitters warn of them."""
     is_of_scikit_learn = type(splitter).__module__.startswith("sklearn.")
     return groups if "Group" in type(splitter).__name__ or not is_of_scikit_learn else None
 
@@ -336,7 +336,7 @@ class OfficialSplit(AbstractPrediction, AbstractOwnSplit):
 
 
 class AbstractWholeRows(AbstractProtocol):
-    """A protocol on all rows: none are tested, and repeats differ in their seed only."""
+    """A protocol on all rows: none are tested, and repeats differ only in their seed."""
 
     fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1, "setting": "unsupervised"}
     repeats_are_seeds = True
@@ -349,7 +349,7 @@ class AbstractWholeRows(AbstractProtocol):
 class Clustering(AbstractWholeRows):
     """Cluster all rows on the selected features, and compare with their classes.
 
-    The clusterer of a repeat has one seed for all methods: they differ in what they select only.
+    The clusterer of a repeat has the same seed for all methods, which therefore differ only in their selections.
     """
 
     name = "all_rows"
@@ -378,13 +378,13 @@ class SelectionOnly(AbstractWholeRows):
 
 
 class BenchmarkFolds(KFold):
-    """As `KFold`; what fails is recorded and not tried again, and the memory of each selection is measured.
+    """Like `KFold`; failures are recorded and not repeated, and the memory of each selection is measured.
 
-    `protocol.limit` are the CPU seconds of a selection with all that it shares. A method that was cut off is not tried
-    again by the same process of a run on the data set, in any fold, with as many features or more. `class_rows` and
-    `class_errors` are the test rows of each class, in order, and those that were not recognised. A panel has hundreds
-    of thousands of trials. So numbers have single precision, records have no coefficients, and names of features only
-    where a preparation makes other columns than the data has.
+    `protocol.limit` is the limit in CPU seconds of a selection including shared work. A method that was stopped is not
+    tried again by the same process of a run on the data set, in any fold, with as many features or more. `class_rows`
+    and `class_errors` count the test rows of each class, in order, and those that were misclassified. A panel has
+    hundreds of thousands of trials. So numbers have single precision, records have no coefficients, and names of
+    features only if a preparation creates columns that the data lack.
     """
 
     name = "benchmark"
@@ -401,13 +401,13 @@ class BenchmarkFolds(KFold):
     )
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Refuse a limit that is no number of seconds as well."""
+        """Also raise for a limit that is not a number of seconds."""
         check_limit(self.name, method)
         super().check(protocol, method)
 
 
 def check_limit(split: str, method: Method) -> None:
-    """Refuse a limit of a selection that is no number of seconds."""
+    """Raise for a limit of a selection that is not a number of seconds."""
     if not isinstance(method.limit, int | float) or not method.limit > 0:
         raise ValueError(
             f"protocol.limit: expected a positive number of CPU seconds with the split {split}, got "
@@ -416,10 +416,10 @@ def check_limit(split: str, method: Method) -> None:
 
 
 class BenchmarkSample(BenchmarkFolds):
-    """Train on `MAX_TRAIN_ROWS` rows, of each class the same share, and test on all others.
+    """Train on a stratified sample of `MAX_TRAIN_ROWS` rows, and test on all others.
 
-    Data sets have more than five fourths of that: of fewer rows five folds train on no more, and test on each row once.
-    The samples of a repeat are drawn each by itself, so that test rows are in several folds.
+    It is for data sets with more than 5/4 of that number of rows; otherwise five folds train on no more rows and test
+    each once. The samples of a repeat are drawn independently, so that test rows occur in several folds.
     """
 
     name = "benchmark_sample"
@@ -440,7 +440,7 @@ class BenchmarkSample(BenchmarkFolds):
 
 
 class BenchmarkTimeOrder(BenchmarkFolds):
-    """Test on each of some blocks of rows, and train on the `MAX_TRAIN_ROWS` rows before it."""
+    """Test on successive blocks of rows, and train on the `MAX_TRAIN_ROWS` rows before each."""
 
     name = "benchmark_time_order"
     fixed: ClassVar[Mapping[str, Any]] = {**BenchmarkFolds.fixed, "repeats": 1}
@@ -451,7 +451,7 @@ class BenchmarkTimeOrder(BenchmarkFolds):
 
 
 class BenchmarkSplitter(SplitterFolds):
-    """Like `SplitterFolds`, and what is recorded is as in `BenchmarkFolds`."""
+    """Like `SplitterFolds`, with the records of `BenchmarkFolds`."""
 
     name = "benchmark_splitter"
     trial = BenchmarkFolds.trial
@@ -462,13 +462,13 @@ class BenchmarkSplitter(SplitterFolds):
     columns = BenchmarkFolds.columns
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Refuse a limit that is no number of seconds as well."""
+        """Also raise for a limit that is not a number of seconds."""
         check_limit(self.name, method)
         super().check(protocol, method)
 
 
 class StreamedTraining(AbstractOwnSplit):
-    """The data set's own split, where a process of its own trains from a file, and its memory is measured."""
+    """The data set's own split; a separate process trains from a file, and its memory is measured."""
 
     name = "streamed"
     trial = "training from a file"
@@ -481,7 +481,7 @@ class StreamedTraining(AbstractOwnSplit):
     )
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Refuse a selection, as the rows are trained on as they are in the file, and what is no linear model."""
+        """Raise for a selector, since the model trains on rows of the file, and for a model that is not linear."""
         from provsel.models import BaseLinearSVM
         from provsel.selectors import FullDataSelector
 

@@ -1,4 +1,4 @@
-"""Whether scikit-learn's selectors by weights can read any of the model inside them: found once, before a run."""
+"""Check before a run that scikit-learn's selectors by weights can read the weights of their estimator."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ PLACE = "sklearn.feature_selection"
 
 @lru_cache(maxsize=1024)
 def check_importances(selector: str) -> None:
-    """Refuse RFE, RFECV or SelectFromModel around an estimator that has no importances when it is fitted.
+    """Raise for RFE, RFECV or SelectFromModel around an estimator that has no importances when it is fitted.
 
-    The estimator is fitted to a few rows of random numbers. Where it does not take these, nothing is said.
+    The estimator is fitted to a few rows of random numbers. If the estimator does not accept these rows, nothing is
+    reported.
 
     Parameters
     ----------

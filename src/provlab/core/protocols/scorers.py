@@ -1,4 +1,4 @@
-"""What `protocol.scoring` states: scorers by the names of their columns, and what keys hold of them."""
+"""The scorers of `protocol.scoring` by the names of their columns, and their form in keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Scorers = Mapping[str, Any]
 
 
 def stated_scorers(scoring: Any) -> dict[str, Any]:
-    """Return scorers by the names of their columns, from what `protocol.scoring` states.
+    """Return the scorers of `protocol.scoring` by the names of their columns.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def stated_scorers(scoring: Any) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        For what is none of these, and for a name that is there twice.
+        For any other form, and for a repeated name.
     """
     if isinstance(scoring, Mapping) and not _is_single(scoring):
         return {str(name): _config_of(scorer) for name, scorer in scoring.items()}
@@ -67,7 +67,7 @@ def _name_of(config: Any) -> str:
 
 
 def scorer_identities(scorers: Scorers) -> list[str] | dict[str, Any]:
-    """Return what keys hold of scorers: a sorted list where all are scikit-learn's under their own names."""
+    """Return the form of scorers in keys: a sorted list if all are scikit-learn's under their own names."""
     if all(name == scorer for name, scorer in scorers.items()):
         return sorted(scorers)
     identities: dict[str, Any] = {}

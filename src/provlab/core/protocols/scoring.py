@@ -1,4 +1,4 @@
-"""Which scorers a model can have: names of scikit-learn's, calls of `make_scorer`, and functions of (model, X, y)."""
+"""The scorers that a model can have: names of scikit-learn, calls of `make_scorer`, and functions of (model, X, y)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ COLUMN = re.compile(r"[A-Za-z]\w{0,80}")
 
 
 def scorer_of(config: Any) -> Any:
-    """Return what is called with a fitted model, rows and labels."""
+    """Return the function that is called with a fitted model, rows and labels."""
     if isinstance(config, str):
         return get_scorer(config)
     return build("scorer", config) if is_component(config) else function_of("scorer", config)
 
 
 def check_scorers(scorers: Scorers, model: Any) -> None:
-    """Refuse names that are no scorer, and scorers that have no use for what a model gives.
+    """Raise for names that are not scorers, and for scorers that cannot use the model's predictions.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
     Raises
     ------
     ValueError
-        Names the scorer, and those that can be used with the model.
+        Names the scorer, and those that the model supports.
     """
     names = get_scorer_names()
     for column, config in scorers.items():
@@ -57,7 +57,7 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
             _check_function(column, scorer)
         elif not _is_for(scorer, model):
             raise ValueError(
-                f"protocol.scoring: expected scorers for what {type(model).__name__} predicts, got {column}, "
+                f"protocol.scoring: expected a scorer that {type(model).__name__} supports, got {column}, "
                 f"which {_reads(scorer)}; choose one of {', '.join(usable_scorers(model))}, or another model."
             )
         elif not isinstance(config, str):
@@ -94,7 +94,7 @@ def usable_scorers(model: Any) -> Iterator[str]:
 
 
 def is_made(scorer: Any) -> bool:
-    """Tell whether a scorer is one of `make_scorer`, as all of scikit-learn's are."""
+    """Return whether a scorer is one of `make_scorer`, as all of scikit-learn's are."""
     return hasattr(scorer, "_score_func")
 
 

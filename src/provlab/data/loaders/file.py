@@ -84,11 +84,11 @@ def load(
         The column to predict, by name or number from 0 (-1 is the last). By default the one that is called label,
         target, class or y. Of .npz and .mat a name is that of a variable, a number that of a column of X.
     left_out : sequence of str or int, default=()
-        Columns that are no features.
+        Columns that are not features.
     index, index_col : str or int, optional
         Column that numbers or names the rows: left out as well. A first column without a name always is.
     groups, sample_weight, fold : str or int, optional
-        Columns, or variables of .npz and .mat, that are no features: rows of one group are never in two folds; weights
+        Columns, or variables of .npz and .mat, that are not features: rows of one group are never in two folds; weights
         are for models that take them; a whole number is the fold that tests a row, -1 for rows that are only trained
         on. `groups="qid"` is that of svmlight.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -130,9 +130,9 @@ def load(
     Raises
     ------
     ValueError
-        No such file, another format, a damaged file; a setting that the format does not take; a value that is no number
-        among numbers, with its line; complex numbers, columns without values, a target that is missing, constant or
-        undecided; contents that would take more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an
+        No such file, another format, a damaged file; a setting that the format does not take; a value that is not a
+        number among numbers, with its line; complex numbers, columns without values, a target that is missing, constant
+        or undecided; contents that would take more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an
         eighth of the machine's.
     """
     settings = dict(locals())
@@ -226,7 +226,7 @@ def files(
     splits: str | None = None,
     **_: Any,
 ) -> list[Path]:
-    """Return the file of the user, below the folder of the project, the second one where there is one, and splits."""
+    """Return the file of the user, below the folder of the project, the second one if there is one, and splits."""
     if target_path is not None and test_path is not None:
         raise ValueError(
             f"dataset.test_path: it cannot be combined with dataset.target_path={target_path!r:.80}; write the target "
@@ -288,7 +288,7 @@ def _file(parameter: str, path: Any) -> Path:
 
 
 def or_example(file: Path) -> Path:
-    """Return a file, or the table that comes with provsel where one of that name is asked for and is not there."""
+    """Return a file, or the table that comes with provsel where one of that name is requested and is not there."""
     return EXAMPLE if file.name == EXAMPLE.name and not file.exists() else file
 
 

@@ -42,7 +42,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """What is what in a table. Columns are named as in the file, or numbered from 0 where it has no names.
+    """What is what in a table. Columns are named as in the file, or numbered from 0 if it has no names.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class TableEntry:
     objects : tuple of str
         Of an R file: what stands side by side; "a + b" is b below a.
     left_out, nominal : tuple of str
-        Columns that are no features, and columns of numbers that are codes, as patterns: "cpu_*".
+        Columns that are not features, and columns of numbers that are codes, as patterns: "cpu_*".
     groups : str or int
         The column of groups, which is no feature; a number: this many rows, one below the other, are a group.
     time : tuple of str

@@ -216,7 +216,7 @@ def _undeclared(attribute: Attribute, value: str, number: int) -> TableError:
 
 
 def was_read_otherwise(lines: Iterable[str]) -> bool:
-    """Tell whether provsel 0.1.0 read other values of this file: weights of rows, escapes, or both kinds of quotes.
+    """Return whether provsel 0.1.0 read other values of this file: weights of rows, escapes, or both kinds of quotes.
 
     It took one sign as quote, an apostrophe where only that is in the first lines, and knew no escapes.
     """

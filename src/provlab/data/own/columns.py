@@ -258,7 +258,7 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
 def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
     """Raise if most of some texts are numbers, and others are not, or are written with other signs.
 
-    `steps` are further ones for texts that are no numbers at all.
+    `steps` are further ones for texts that are not numbers at all.
     """
     is_plain = np.array([*map(is_number, texts), True])
     is_like_number = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in texts] + [False])

@@ -85,7 +85,7 @@ def names_of(file: Path, how: Reading) -> list[str]:
 
 
 def has_index(file: Path, how: Reading) -> bool:
-    """Tell whether the first column, which has no name, numbers or names the rows: a whole number or text for each.
+    """Return whether the first column, which has no name, numbers or names the rows: a whole number or text for each.
 
     Numbers may also be counted from the start again, as in tables that were joined.
     """
@@ -109,7 +109,7 @@ def has_index(file: Path, how: Reading) -> bool:
 
 
 def is_read_anew(file: Path, how: Reading) -> bool:
-    """Tell whether a file was read wrongly by provsel 0.1.0, without an error: its trials of then do not count."""
+    """Return whether a file was read wrongly by provsel 0.1.0, without an error: its trials of then do not count."""
     if format_of(file) == ".arff":
         encoding = how.encoding or encoding_of(file)
         with io.TextIOWrapper(open_unpacked(file), encoding, errors="replace", newline="") as text:

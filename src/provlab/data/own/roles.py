@@ -27,7 +27,7 @@ TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime",
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of each role, None if it has none or stands apart, those that are no features, and categories."""
+    """The columns of each role, None if it has none or stands apart, those that are not features, and categories."""
 
     roles: dict[str, int | None]
     left_out: set[int]

@@ -127,7 +127,7 @@ def without_what_is_found(file: Path, how: Reading) -> Reading:
 
 
 def has_columns(settings: Mapping[str, Any]) -> bool:
-    """Tell whether settings name columns of a matrix, where others name variables beside it."""
+    """Return whether settings name columns of a matrix, where others name variables beside it."""
     if settings["left_out"] or settings["categorical"]:
         return True
     if settings["index"] is not None or settings["index_col"] is not None:

@@ -21,7 +21,7 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
     Raises
     ------
     TableError
-        Missing values, a single class, texts of a regression, and numbers that may be classes or not.
+        Missing values, a single class, strings for a regression, and numbers that may be classes or not.
     """
     name = "the target" if place is None else f"the target {table.names[place]!r:.80}"
     labels = known_labels(name, _labels(table, place), table.where)
@@ -129,12 +129,12 @@ def _check_beside(table: Table, role: str, values: np.ndarray, is_wrong: np.ndar
 
 
 def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} from 0".format) -> np.ndarray:
-    """Return labels as an array of numbers or texts.
+    """Return labels as an array of numbers or strings.
 
     Raises
     ------
     TableError
-        Labels that are missing, as None, NaN, NA, NaT or masked: how many and where. Numbers among texts.
+        Labels that are missing, as None, NaN, NA, NaT or masked: how many and where. Numbers among strings.
     """
     import pandas as pd
 

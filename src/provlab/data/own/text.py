@@ -136,7 +136,7 @@ def lines_of(file: Any) -> Iterator[Any]:
 
 
 def is_written_as_csv(file: Path, how: Reading) -> bool:
-    """Tell whether a file is read from what `written_as_csv` makes of it."""
+    """Return whether a file is read from what `written_as_csv` makes of it."""
     return how.transpose or format_of(file) in (".arff", ".xlsx")
 
 
@@ -256,7 +256,10 @@ def layout_of(file: Path, how: Reading) -> Layout:
         return Layout(sep, ".", encoding, 0, column_names(rows[0]), len(rows[0]), False, 1)
     header = _header_of(rows, how)
     if header is not None and header >= len(rows):
-        raise TableError(f"expected names of columns in row {header} from 0, got {len(rows)} rows before the values.")
+        raise TableError(
+            f"expected the column names in row {header}, counted from 0, but there are only {len(rows)} "
+            f"rows before the values."
+        )
     if header is None:
         first = rows[0] if rows else []
         body = rows
@@ -414,7 +417,7 @@ def place_of(file: Path, how: Reading, layout: Layout, row: int) -> str:
 
 
 def is_number(text: str, comma: bool = False) -> bool:
-    """Tell whether a text is a number of digits as `float` reads it, or one with a decimal comma where that may be."""
+    """Return whether a string is a number in digits for `float`, or one with a decimal comma if allowed."""
     try:
         float(text.replace(",", ".") if comma else text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What becomes of statements under their readings: a bar a statement, of the shares of its verdicts."""
+"""What becomes of statements under their readings: a bar per statement, of the shares of its verdicts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINE = 0.17
 
 
 def draw_statements(shares: pd.DataFrame, stem: Path) -> list[Path]:
-    """Write an SVG with a bar a statement; shares of verdicts by name of the statement, the first at the top."""
+    """Write an SVG with a bar per statement; shares of verdicts by name of the statement, the first at the top."""
     columns = {verdict: shares.get(verdict, 0.0) for verdict in COLOURS}
     parts = pd.DataFrame(columns, index=shares.index).fillna(0.0)
     parts["inconclusive"] = 1 - parts.drop(columns="inconclusive").sum(axis=1)

@@ -141,7 +141,7 @@ class AbstractLocation(AbstractRule, ABC):
         return (self,)
 
     def p_values(self, evidence: AbstractEvidence) -> list[dict[str, float | None]]:
-        """Return the uncorrected p-values of each criterion, by column; `untested` where there is none."""
+        """Return the uncorrected p-values of each criterion, by column; `untested` if there is none."""
         key = (evidence.lines_asked, self)
         if key not in evidence.memory:
             evidence.memory[key] = [self._by_column(criterion, evidence) for criterion in self.criteria]

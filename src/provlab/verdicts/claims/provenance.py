@@ -46,7 +46,7 @@ class Versions:
     plan : str
         SHA-256 of all numbers and the cells that they are of, and so of all settings and data.
     claims : str
-        SHA-256 of the claims' tests; "" where there are none.
+        SHA-256 of the claims' tests; "" if there are none.
     """
 
     rules: int

@@ -74,7 +74,7 @@ class Finding(ValuesWithNaN):
     verdict : str
         One of `VERDICTS`.
     effect, low, high, p_value : float
-        NaN where there is none.
+        NaN if there is none.
     n : int
         Data sets, folds or trials, whichever `test` is over.
     test : str

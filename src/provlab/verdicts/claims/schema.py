@@ -294,7 +294,7 @@ def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -
     ----------
     path : Path
     layout : callable
-        What claims on an artefact can be about, with a ValueError where there is none of a name; by default the
+        What claims on an artefact can be about, with a ValueError if there is none of a name; by default the
         artefacts of the project.
 
     Raises

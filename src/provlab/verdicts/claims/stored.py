@@ -97,7 +97,7 @@ class Evidence(AbstractEvidence):
         return artefact
 
     def raise_if_nothing_fits(self) -> None:
-        """Raise the first error of settings when they fit none of the artefacts that were asked for."""
+        """Raise the first error of settings when they fit none of the artefacts that were requested."""
         if self._unfitting and len(self._unfitting) == len(self._artefacts):
             raise self._unfitting[0]
 
@@ -132,7 +132,7 @@ class Evidence(AbstractEvidence):
         """Return the features that each stored trial behind some numbers selected, where it says that.
 
         Where the artefact says `summary.draws: union`, the draws of a fold are one selection. Each reading goes through
-        the whole store: what is asked for at once is read at once.
+        the whole store: what is requested at once is read at once.
         """
         missing = [place for place in dict.fromkeys(places) if (self.dataset, place) not in self._selections]
         for place in missing:

@@ -117,7 +117,7 @@ class TableEvidence(AbstractEvidence):
         Of the file of claims, which says by which columns claims tell lines apart, which rows are the means of others,
         and which names are planned.
     table : DataFrame, optional
-        The table itself, where it is no file; `path` then says what it is.
+        The table itself, where it is not a file; `path` then says what it is.
 
     Attributes
     ----------
@@ -395,7 +395,7 @@ class TableEvidence(AbstractEvidence):
         )
 
     def _numbers(self, values: pd.Series, name: str) -> Floats:
-        """Return the values of a column as numbers, shape (n_lines,); NaN where there is none."""
+        """Return the values of a column as numbers, shape (n_lines,); NaN if there is none."""
         numbers = np.array([_number(value) for value in values])
         for place in np.flatnonzero(np.isinf(numbers)).tolist():
             raise ValueError(
@@ -417,7 +417,7 @@ class TableEvidence(AbstractEvidence):
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Return the columns of a CSV, TSV or Parquet file by name, lines from 1; texts stay texts."""
+    """Return the columns of a CSV, TSV or Parquet file by name, lines from 1; strings stay strings."""
     ending = path.suffix.lower()
     if ending not in (*SEPARATORS, ".parquet"):
         raise ValueError(f"{path}: expected a file ending in .csv, .tsv, .parquet, got {ending or 'none'}; convert it.")

@@ -52,12 +52,12 @@ def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | No
     Returns
     -------
     Table
-        The columns cell, repeat, fold, draw and `columns`; texts are dictionary-encoded.
+        The columns cell, repeat, fold, draw and `columns`; strings are dictionary-encoded.
 
     Raises
     ------
     ValueError
-        When the file is no file of packed trials, or has a number that no trial can have.
+        When the file is not a file of packed trials, or has a number that no trial can have.
     """
     path = folder / PACKED
     nothing = pa.table({"cell": pa.array([], ENCODED)})

@@ -79,7 +79,7 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
     Returns
     -------
     DataFrame
-        One line a universe that was run: the option of each place that touches a printed row, and `DISTANCE`.
+        One line per universe that was run: the option of each place that touches a printed row, and `DISTANCE`.
     """
     recipe = load_recipe(artefact)
 

@@ -67,7 +67,7 @@ class Robustness:
         et al. 2008, chapter 1). What is left to 1 is interaction. Empty where effects are not known or all the same.
     flips : list of (str, str)
         All of the smallest number of changes of the defaults that give another verdict, such as "C=1, weights=log", and
-        that verdict; empty where no universe has another one.
+        that verdict; empty if no universe has another one.
     """
 
     claim: str
@@ -181,7 +181,7 @@ def stored_robustness(results: Path) -> dict[str, Robustness]:
 
 
 def read_robustness(folder: Path) -> dict[str, Robustness]:
-    """Return the robustness of each claim by its id from the file in a folder; empty where there is none."""
+    """Return the robustness of each claim by its id from the file in a folder; empty if there is none."""
     path = folder / "robustness.csv"
     if not path.is_file():
         return {}

@@ -305,7 +305,7 @@ def _stored_prints(folder: Path, artefacts: Iterable[str], readings: Readings) -
 
 
 def stored_made(folder: Path) -> dict[str, Provenance]:
-    """Return what the readings of a paper were made with, by artefact, as `write_outcome` stated it; empty without."""
+    """Return the code and data behind the readings of a paper, by artefact, as stored by `write_outcome`."""
     path = folder / MADE
     if not path.is_file():
         return {}
@@ -356,7 +356,7 @@ def universes_file(folder: Path) -> Path:
 
 
 def joined(old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
-    """Return the new lines as texts, and the old ones with another text in a column, in an order of all that may be."""
+    """Return the new lines, and the old ones with other values in a column, in a fixed order of the names."""
     new = texts(StringIO(csv_text(new)))
     places = {name: k for k, name in enumerate(dict.fromkeys(order))}
     lines = pd.concat([old[~old[column].isin(set(new[column]))], new]).fillna("")
@@ -365,7 +365,7 @@ def joined(old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[st
 
 
 def texts(file: Path | StringIO) -> pd.DataFrame:
-    """Return a CSV file of `write_frame`, all cells as texts, such that it writes the same file again."""
+    """Return a CSV file of `write_frame`, all cells as strings, such that it writes the same file again."""
     return pd.read_csv(file, dtype=str, keep_default_na=False).map(from_cell)
 
 

@@ -81,7 +81,7 @@ class Multiverse:
         self._config = cache(compose_config)
 
     def touching(self, claim: Claim) -> list[int]:
-        """Return which places the verdict on a claim can depend on."""
+        """Return the places on which the verdict on a claim can depend."""
         return self._touching[claim.id]
 
     def universes(self, claim: Claim) -> Iterator[Universe]:
@@ -316,8 +316,9 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
     Returns
     -------
     DataFrame
-        One line a claim and universe: `claim`, the option of each place that touches the claim ("" for the others), and
-        `MEASURED`, "not run" where a trial is missing. The first line of each claim is the universe of the defaults.
+        One line per claim and universe: `claim`, the option of each place that touches the claim ("" for the others),
+        and `MEASURED`, "not run" where a trial is missing. The first line of each claim is the universe of the
+        defaults.
     """
     incomplete = _incomplete(multiverse, store)
     claims_in: dict[Universe, list[Claim]] = defaultdict(list)
