@@ -134,10 +134,13 @@ def test_a_file_without_declared_margins_states_numbers(write):
         ({}, r"margin: expected a margin that .*\(none yet\), got 'same'"),
         ([1.0], r"margins: expected a mapping, got \[1.0\]"),
         ({"same": {"points": 1.0}}, r"margins: same: expected a mapping with why, points, units, got no why"),
-        ({"same": {"points": 1.0, "why": " "}}, r"same: expected points .* got points 1.0, units 0.0, ''"),
+        ({"same": {"points": 1.0, "why": " "}}, r"expected a reason, and points .* got points 1.0, units 0.0, ''"),
         ({"same": {"points": "1", "why": "x"}}, r"same: points: expected a number, got '1'"),
-        ({"same": {"points": 0, "why": "x"}}, r"same: expected a reason, and points of error or units .* above 0"),
-        ({"same": {"points": 1, "units": 1, "why": "x"}}, r"same: expected points .* got points 1.0, units 1.0"),
+        ({"same": {"points": 0, "why": "x"}}, r"same: expected a reason, .* above 0"),
+        (
+            {"same": {"points": 1, "units": 1, "why": "x"}},
+            r"expected a reason, and points .* got points 1.0, units 1.0",
+        ),
         (
             {"same": {"units": 0.1, "why": "x"}},
             r"margin: expected a margin in points for the error, got 'same' in "
