@@ -47,7 +47,7 @@ def test_artefacts_of_the_same_name_in_two_papers(two, capsys, tmp_path):
     assert reproduce_command("made2001/table", ["a=b c"]) == "provsel reproduce made2001/table 'a=b c'"
     small = [*SMALL, "executor=serial"]
     assert main(["reproduce", "table", *small]) == 2
-    assert "expected one of made2000/table, made2001/table, got 'table'; write it in full" in capsys.readouterr().err
+    assert "expected one of made2000/table, made2001/table, got 'table'; write the full name" in capsys.readouterr().err
     for paper, title in (("made2000", "Made"), ("made2001", "from the other room")):
         assert main(["reproduce", f"{paper}/table", *small]) == 0
         assert title in capsys.readouterr().out
@@ -107,7 +107,7 @@ def test_an_installed_package_brings_papers(two, tmp_path, monkeypatch):
     assert "theirs2002/table9" in artefact_names()
     assert load_recipe("theirs2002/table9").name == "theirs2002/table9"
     point("made2001", "their_papers.theirs2002")
-    with pytest.raises(ValueError, match=r"paper made2001: expected one of that name, got .*; rename one"):
+    with pytest.raises(ValueError, match=r"paper made2001: expected a single paper of that name, got .*; rename one"):
         artefact_names()
     point("theirs2002", "their_papers.nope")
     with pytest.raises(ValueError, match=r"paper theirs2002: expected the package their_papers\.nope, got none"):
