@@ -59,7 +59,7 @@ def test_selectors_and_models_say_chance_and_guarantee():
     assert " Subset, without labels, time n d min(n, d). Source: Paul, Magdon-Ismail, Dri" in found["bss"]
     assert found["f_test"].endswith(" Filter, classes or numbers, time n d. Source: Fisher (1925).")
     assert found["svm_weights"].endswith(
-        " Embedded, classes, time a linear SVM. Source: Guyon, Weston, Barnhill, Vapnik (2002)."
+        " Embedded, classes or numbers, time a linear SVM. Source: Guyon, Weston, Barnhill, Vapnik (2002)."
     )
     assert found.keys() == SELECTORS.keys()
     draws = {name for name, text in found.items() if " Draws." in text}

@@ -244,7 +244,7 @@ def test_a_limit_is_a_number_of_seconds(limit):
 
 
 def test_other_protocols_have_no_limit_and_their_keys_do_not_name_it():
-    with pytest.raises(ValueError, match=r"protocol\.limit: it cannot be set with the split kfold"):
+    with pytest.raises(ValueError, match=r"protocol\.limit: the split kfold never stops a selection"):
         cells_of(compose_config(["+protocol.limit=3"]))
     assert "limit" not in cells_of(compose_config())[0].json
     assert '"limit":300' in cells_of(compose_config(["protocol=benchmark"]))[0].json

@@ -181,10 +181,10 @@ def test_no_difference_in_any_fold_is_within_the_margin_and_finite():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda table: table.drop(columns="source"), "got no source; add it"),
+        (lambda table: table.drop(columns="source"), "but source is missing; add it"),
         (
             lambda table: table.assign(source=None),
-            "domain, source and data set of each fold, got .*'source': None.*name",
+            "needs a domain, a source and a data set, got .*'source': None.*fill",
         ),
         (lambda table: table.assign(difference=np.nan), "finite difference of each fold, got nan on s000; leave"),
         (lambda table: table[table["dataset"] == "s000"], "two or more data sets .*, got 1 with at least 5"),

@@ -329,7 +329,7 @@ def test_the_script_selects_the_same():
         ),
         ({"model": "libsvn"}, r"select: model: expected one of .*got 'libsvn'; did you mean 'libsvm'\?"),
         ({"model": Ridge}, "select: model: expected a name or an unfitted estimator, got <class"),
-        ({"scoring": "r2"}, "expected scorers that read what LinearSVC predicts, got r2"),
+        ({"scoring": "r2"}, "expected a scorer that LinearSVC supports, got r2"),
         ({"time": ["1/2/2024"] * 60}, "expected numbers, or dates such as 2024-03-31, got '1/2/2024' in row 0"),
         ({"task": "numbers"}, "."),
         ({"groups": [1, None] * 30}, "select: groups: expected a value in each row, got 30 without"),
@@ -344,7 +344,7 @@ def test_what_does_not_apply_is_refused(options, message):
 def test_whole_numbers_that_may_be_either_are_asked_about():
     X, _ = planted(60, 5, seed=11)
     with pytest.raises(
-        ValueError, match=r"select: .* got 60 different whole numbers .*; say task=classification or task="
+        ValueError, match=r"select: .* got 60 different whole numbers .*; set task=classification or task="
     ):
         select(X, np.arange(60))
 

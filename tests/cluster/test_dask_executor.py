@@ -132,7 +132,7 @@ def test_a_worker_with_other_code_refuses():
     ):
         run_on_worker(task, "0.0.9")
     trials = tuple(trial._replace(key="0" * 64) for trial in task.trials)  # as another version of the class would have
-    with pytest.raises(ClusterError, match=r"on host \S+ .* or it gives trials other keys; give it the version"):
+    with pytest.raises(ClusterError, match=r"on host \S+ .* or its keys of trials differ; give it the version"):
         run_on_worker(replace(task, trials=trials), __version__)
     cell = copy.copy(task.cells[0])
     cell.__dict__["selector"] = {**UNIFORM, "renamed": 3}

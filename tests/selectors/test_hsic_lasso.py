@@ -132,3 +132,17 @@ def test_a_block_of_one_row_is_refused():
     X, _ = KINDS["numbers"]
     with pytest.raises(ValueError, match=r"^HSICLassoSelector: block_size must be an integer of at least 2, got 1"):
         HSICLassoSelector(2, block_size=1).fit(X, TARGETS["classes"](X))
+
+
+@pytest.mark.parametrize(("n_samples", "n_features"), [(20, 60), (40, 200)])
+def test_the_path_ends_where_kernels_depend_on_each_other(n_samples, n_features):
+    """Columns of 0 and 1 with few ones, as of texts: more features are asked for than there are distinct kernels."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = (rng.random((n_samples, n_features)) < 0.1).astype(float)
+        y = rng.integers(0, 2, n_samples)
+        selector = HSICLassoSelector(2 * n_features // 3, random_state=0).fit(X, y)
+        assert np.unique(selector.indices_).size == 2 * n_features // 3
+        n_weighted = np.count_nonzero(selector.scores_)
+        assert 0 < n_weighted < 2 * n_features // 3
+        assert selector.scores_.min() >= 0

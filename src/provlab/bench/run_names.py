@@ -65,7 +65,7 @@ def own_run(
 
 
 def _size_of(cell: Cell) -> str:
-    """Return the number of features that a selector is requested, "" if it chooses the number itself."""
+    """Return the number of features requested from a selector, "" if it chooses the number itself."""
     sizes = [cell.selector[name] for name in SIZES if cell.selector.get(name) is not None]
     if not sizes:
         return ""

@@ -175,7 +175,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def _choose_results(options: argparse.Namespace) -> None:
-    """Make the setting results=FOLDER mean --results FOLDER; it says where trials are, not which."""
+    """Treat the setting results=FOLDER as --results FOLDER; it states where trials are stored, not which."""
     named = [text for text in options.overrides if text.split("=", 1)[0].lstrip("+") == "results"]
     if not named:
         return
@@ -211,7 +211,7 @@ def guarded(body: Callable[[], int]) -> int:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Show what users are warned of as a line, once a command, which may read a file more than once."""
+    """Show each warning to users as one line, once per command, even if a file is read several times."""
     shown, as_before = set(), warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:

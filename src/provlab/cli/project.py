@@ -207,7 +207,7 @@ def _dataset(config: dict[str, Any]) -> str:
 
 
 def _component(kind: str, name: str, config: dict[str, Any]) -> str:
-    """Return class and summary of a component, its source, whether it draws, and whether a theorem has its number."""
+    """Return class, summary and source of a component, whether it is random, and if a theorem gives its number."""
     from provlab.project.components import UNSET, build, component_class
     from provlab.project.project import current_project
     from provsel.reducers import is_random, is_random_model

@@ -70,7 +70,7 @@ def optional_figures() -> Iterator[None]:
 
 
 def to_install(extra: str) -> str:
-    """Return the command that brings an extra into this environment, from where provsel itself came."""
+    """Return the command that installs an extra into this environment, from the source of provsel itself."""
     checkout = Path(__file__).parents[3]
     pip = f"{shlex.quote(sys.executable)} -m pip install"
     if not (checkout / "pyproject.toml").is_file():

@@ -13,7 +13,7 @@ NAME = "class_weight"
 
 
 def method_by_codes(method: Method, classes: Classes | None) -> Method:
-    """Return a method whose selector and model have `class_weight` by the codes of classes, however deep."""
+    """Return a method whose selector and model have `class_weight` by class codes, at any depth."""
     if classes is None:
         return method
     codes = _codes_by_text(classes)
@@ -23,7 +23,7 @@ def method_by_codes(method: Method, classes: Classes | None) -> Method:
 
 
 def model_by_codes(model: Any, classes: Classes | None) -> Any:
-    """Return an unfitted copy of an estimator that has `class_weight` by the codes of classes, however deep."""
+    """Return an unfitted copy of an estimator that has `class_weight` by class codes, at any depth."""
     from sklearn.base import clone
 
     copy = clone(model)

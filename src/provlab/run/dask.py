@@ -264,7 +264,7 @@ def run_on_worker(task: Task, version: str) -> TaskResult:
         fresh = [replace(cell) for cell in task.cells]  # which ask the classes that are here, not the client's
         keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]
         if version != __version__ or keys != [trial.key for trial in task.trials]:
-            raise ValueError(f"it has provsel {__version__}, the client has {version}, or it gives trials other keys")
+            raise ValueError(f"it has provsel {__version__}, the client has {version}, or its keys of trials differ")
         with _ONE_TASK, visible_output():
             return run_task(task)
     except (ValueError, OSError) as error:

@@ -28,7 +28,7 @@ class FoldDifferences:
     ratio : float
         Test rows per training row, see `CorrectedT`.
     sign : float
-        1 of errors, -1 of scores: times this, less is better.
+        1 for errors, -1 for scores: multiplied by it, lower is better.
     """
 
     values: pd.DataFrame

@@ -155,7 +155,7 @@ class Scores:
         return failed.groupby("method", sort=False)["reason"].first().to_dict()
 
     def fewer(self, method: str) -> str:
-        """Return in words at which sizes a method selects fewer features than it is requested; "" at none."""
+        """Return in words at which sizes a method selects fewer features than requested; "" if at none."""
         lines = self.lines[(self.lines["method"] == method) & (self.lines["size"] > 0)]
         means = lines.groupby("size")["n_selected"].mean()
         below = means[means < means.index]

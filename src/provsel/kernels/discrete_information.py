@@ -80,7 +80,7 @@ class CodedColumns:
 
     @classmethod
     def of(cls, codes: Codes) -> CodedColumns:
-        """Return columns of codes, shape (d, n), none of which is left out."""
+        """Return all columns as codes, shape (d, n)."""
         counts = np.arange(codes.shape[1] + 1, dtype=np.float64)
         return cls(codes, codes.max(axis=1).astype(np.int64) + 1, xlogy(counts, counts))
 

@@ -20,6 +20,9 @@ N_CANDIDATES = 200
 NEAR_ZERO = 1e-12
 """Kernels of a smaller norm, for each row of a block, are those of constants."""
 
+DEPENDENT = 1e-6
+"""Error of the gradient along the path beyond which features with weight depend on each other."""
+
 EQUAL = 1e-10
 """Gradients and steps that differ by less, as a part of the largest penalty, are equal: of copies the first enters."""
 
@@ -215,10 +218,12 @@ def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> t
     least = penalty * level if count is None else 0.0
     levels, path = [level], [weights.copy()]
     active = [int(np.argmax(relevance >= level * (1 - EQUAL)))] if level > least else []
-    n_standing = 0
-    while active and n_standing <= relevance.size:  # else equal features take turns without end
+    while active:
+        own_direction = _solved(gram[np.ix_(active, active)])
+        if own_direction is None:
+            break
         direction = np.zeros(relevance.size)
-        direction[active] = np.linalg.solve(gram[np.ix_(active, active)], np.ones(len(active)))
+        direction[active] = own_direction
         slope = gram @ direction  # 1 of active ones
         gradient = relevance - gram @ weights
         enters = slope < 1 - EQUAL
@@ -230,7 +235,6 @@ def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> t
         step = min(float(steps.min()), level - least)
         is_last = step == level - least
         weights += step * direction
-        n_standing = n_standing + 1 if step <= EQUAL * levels[0] else 0
         level = least if is_last else level - step
         event = int(np.argmax(steps <= step + EQUAL * levels[0]))
         if leaves[event] and not is_last:
@@ -243,3 +247,13 @@ def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> t
         levels.append(level)
         path.append(weights.copy())
     return np.array(levels), np.array(path).T
+
+
+def _solved(gram: Array) -> Array | None:
+    """Return G^-1 1, shape (p,), or None where the features depend on each other, so that no path goes on."""
+    ones = np.ones(len(gram))
+    try:
+        solution = np.linalg.solve(gram, ones)
+    except np.linalg.LinAlgError:
+        return None
+    return solution if np.abs(gram @ solution - ones).max() < DEPENDENT else None

@@ -242,7 +242,7 @@ class SelectorAround(BaseSelector, ABC):
 
 
 def checked_count(selector: Any, n_features: int) -> int:
-    """Return the number of features that a selector is requested, from 1 to `n_features`, or raise.
+    """Return the number of features requested from a selector, from 1 to `n_features`, or raise.
 
     Use it in `_select` of a selector of your own. A float between 0 and 1 is a fraction of the features, rounded down
     but at least one, as in scikit-learn's `RFE`.

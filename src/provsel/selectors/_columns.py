@@ -19,7 +19,8 @@ STRATEGIES = ("quantile", "width")
 def discrete_mask(subject: str, discrete_features: Any, X: Any) -> NDArray[np.bool_]:
     """Return which columns are discrete, shape (d,), or raise.
 
-    "auto" is all of sparse X and none of dense X, a truth value all or none, an array a mask or column numbers.
+    "auto" means all columns of sparse X and none of dense X; a boolean means all or none; an array is a mask or lists
+    columns.
     """
     n_features = X.shape[1]
     if isinstance(discrete_features, str) and discrete_features == "auto":

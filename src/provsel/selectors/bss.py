@@ -50,7 +50,8 @@ class BSSSelector(BaseSelector):
         Where no unselected column is feasible, a selected one gains weight; the longest unselected one is taken; or the
         step is skipped, and fewer features are kept. Only the first keeps the guarantee.
     columns : {"V", "sigma_V"}, default="V"
-        Of the feasible columns the longest is picked: of V^T, or of Sigma V^T, which are as long as those of X.
+        The longest feasible column is picked, measured in V^T, or in Sigma V^T, whose columns are as long as those of
+        X.
     center : bool, default=False
         V is that of X minus its column means, of which a dense copy is made.
 

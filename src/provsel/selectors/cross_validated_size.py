@@ -48,7 +48,7 @@ class CrossValidatedSize(SelectorAround):
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target, for the folds, the model, and a `task` of the selector. "auto" is the selector's task if it
         has one. Otherwise numbers that are not all whole are a regression, as for scikit-learn's `type_of_target`, and
-        strings and whole numbers are classes; very many different whole ones are refused.
+        strings and whole numbers are classes; whole numbers with very many different values raise an error.
     rule : {"one_standard_error", "best"}, default="one_standard_error"
         The fewest features whose mean score is within one standard error of the best, or those with the best.
     random_state : int, Generator, RandomState or None, default=None
@@ -241,7 +241,7 @@ def _score(
 
 
 def _name_of_score(model: BaseEstimator, scoring: Any, chosen: BaseSelector, test: NDArray[np.int64]) -> str | None:
-    """Return what decides the score of a selection; None where more than its features may."""
+    """Return what determines the score of a selection; None if it may depend on more than the features."""
     keeps_columns = type(chosen).reduce is BaseSelector.reduce and not getattr(chosen, "rescale", False)
     seeds = [value for name, value in model.get_params().items() if name.rpartition("__")[2] == "random_state"]
     is_named = scoring is None or isinstance(scoring, str)

@@ -34,7 +34,8 @@ class ForestRFESelector(RankedSelector):
         Trees of each forest. A node looks at sqrt(m) of m features for classes, at m / 3 for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; very many different whole ones are refused.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

@@ -38,7 +38,8 @@ class ForwardSelector(RankedSelector):
         Penalty, as in scikit-learn's `Ridge`.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; very many different whole ones are refused.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error.
 
     Attributes
     ----------

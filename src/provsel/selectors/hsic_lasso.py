@@ -93,7 +93,7 @@ class HSICLassoSelector(RankedSelector):
     lasso, equation 5; blocks: Climente-González, Azencott, Kaski, Yamada (2019), Block HSIC Lasso.
     """
 
-    algorithm_version = 2
+    algorithm_version = 3
     has_own_number: ClassVar[bool] = True
     order_depends_on_number: ClassVar[bool] = True
 

@@ -46,8 +46,8 @@ class JMISelector(RankedSelector):
         Of "mifs".
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; very many different whole ones are refused.
-        The target of a regression is binned as features are.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error. The target of a regression is binned as features are.
 
     Attributes
     ----------

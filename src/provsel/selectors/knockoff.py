@@ -62,7 +62,8 @@ class KnockoffSelector(RankedSelector):
         Level, below 1. At least 1 / fdr features are kept, or none.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; very many different whole ones are refused.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

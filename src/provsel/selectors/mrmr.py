@@ -57,7 +57,8 @@ class MRMRSelector(RankedSelector):
         For mutual information: mask, or places, of the features whose values are taken as they are, or True for all.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; very many different whole ones are refused.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error.
 
     Attributes
     ----------

@@ -46,7 +46,8 @@ class MutualInformationSelector(RankedSelector):
         Mask, or places, of the features whose values are counted. "auto": all of sparse X, none of dense X.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; very many different whole ones are refused.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error.
     random_state : int, RandomState instance, Generator or None, default=None
         Of the noise, 1e-10 of the values, that tells equal ones apart. An int gives the noise of scikit-learn.
 

@@ -44,7 +44,8 @@ class PermutationImportanceSelector(RankedSelector):
         whose permutation changes no decision, as is common on few rows.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; very many different whole ones are refused.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

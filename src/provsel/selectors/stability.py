@@ -53,7 +53,8 @@ class StabilitySelector(RankedSelector):
         Base selector of provsel with `n_features_to_select`, which is set to q; None is least angle regression.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; very many different whole ones are refused.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

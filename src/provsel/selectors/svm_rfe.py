@@ -74,7 +74,8 @@ class SVMRFESelector(BaseSelector):
         `Ridge(alpha=1 / (2 C))`, with an intercept that is not penalised.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; very many different whole ones are refused.
+        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
+        raise an error.
     solver : {"auto", "libsvm", "liblinear", "liblinear_primal", "ridge"}, default="auto"
         "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the remaining columns, which
         takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows, solved

@@ -86,8 +86,8 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
     chunk_rows : int, default=4096
         Rows a chunk; the last one may have fewer.
     n_features : int, optional
-        m, which is checked; for an svmlight file the largest index, counted from 1. Without it the file is scanned
-        first, and may also count from 0.
+        m, which is checked; for an svmlight file the largest index, counted from 1. If None, the file is scanned first,
+        and indices may also start at 0.
 
     Returns
     -------

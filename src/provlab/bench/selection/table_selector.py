@@ -204,7 +204,7 @@ def first_columns(
 
 
 def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
-    """Return the columns that a selector keeps when it is requested `count`; fits on one view share their order."""
+    """Return the columns that a selector keeps when `count` are requested; fits on one view share their order."""
     if isinstance(selector, BaseSelector):
         sized = copy.copy(selector)  # not fitted: it has parameters only, and `clone` takes as long as a fit
         sized.n_features_to_select = count

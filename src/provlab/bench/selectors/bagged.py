@@ -78,7 +78,7 @@ class BaggedSelector(RankedSelector):
     def _unusable(self) -> ValueError:
         return ValueError(
             f"BaggedSelector: expected a selector of provsel with n_features_to_select and ranking_, got "
-            f"{self.selector!r:.80}; such as FTestSelector(1) or SVMRFESelector(1)."
+            f"{self.selector!r:.80}; pass for example FTestSelector(1)."
         )
 
 

@@ -57,7 +57,7 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
             _check_function(column, scorer)
         elif not _is_for(scorer, model):
             raise ValueError(
-                f"protocol.scoring: expected scorers for what {type(model).__name__} predicts, got {column}, "
+                f"protocol.scoring: expected a scorer that {type(model).__name__} supports, got {column}, "
                 f"which {_reads(scorer)}; choose one of {', '.join(usable_scorers(model))}, or another model."
             )
         elif not isinstance(config, str):

@@ -256,7 +256,10 @@ def layout_of(file: Path, how: Reading) -> Layout:
         return Layout(sep, ".", encoding, 0, column_names(rows[0]), len(rows[0]), False, 1)
     header = _header_of(rows, how)
     if header is not None and header >= len(rows):
-        raise TableError(f"expected names of columns in row {header} from 0, got {len(rows)} rows before the values.")
+        raise TableError(
+            f"expected the column names in row {header}, counted from 0, but there are only {len(rows)} "
+            f"rows before the values."
+        )
     if header is None:
         first = rows[0] if rows else []
         body = rows

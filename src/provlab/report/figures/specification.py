@@ -58,10 +58,10 @@ def specification_curve(
     Parameters
     ----------
     universes : DataFrame
-        See `by_effect`: `verdict`, `effect`, `low`, `high`, `is_default`, and a column a place. What belongs to line k
-        is one group with `data-row` k, so that a filter of a table of the same lines hides it too.
+        See `by_effect`: `verdict`, `effect`, `low`, `high`, `is_default`, and a column a place. The marks of line k
+        form one group with `data-row` k, so that a filter of the table also hides them.
     places : mapping
-        Place and its options, the default first. Universes that are older than a place have no option of it, "".
+        Place and its options, the default first. Universes stored before a place was added have no option for it, "".
     unit : str
         Of the effects.
     margins : sequence of float

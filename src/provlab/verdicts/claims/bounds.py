@@ -48,7 +48,7 @@ class Certificates(AbstractRule):
     ----------
     row : str
     quantity : {"spectral", "margin", "soft", "radius", "radius_margin", "scores", "cost", "partition", "recovery"}
-        Or the name of a theorem of the project's own, of the artefact's `protocol.measures`.
+        Or the name of the project's own theorem from the artefact's `protocol.measures`.
     at_most : float
         Probability of failure that the theorem allows.
     """

@@ -217,7 +217,7 @@ class AbstractEvidence(ABC):
         return self.entries_by_number(artefact).get((row, column), [])
 
     def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
-        """Return the features that were selected behind some numbers; errors as `artefact`."""
+        """Return the selected features behind the given numbers; errors as `artefact`."""
         return {place: [] for place in places if self.artefact(place[0])}
 
     def inverse_folds(self, place: Place) -> bool:

@@ -305,7 +305,7 @@ def _stored_prints(folder: Path, artefacts: Iterable[str], readings: Readings) -
 
 
 def stored_made(folder: Path) -> dict[str, Provenance]:
-    """Return what the readings of a paper were made with, by artefact, as `write_outcome` stated it; empty without."""
+    """Return the code and data behind the readings of a paper, by artefact, as stored by `write_outcome`."""
     path = folder / MADE
     if not path.is_file():
         return {}

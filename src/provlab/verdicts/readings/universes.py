@@ -81,7 +81,7 @@ class Multiverse:
         self._config = cache(compose_config)
 
     def touching(self, claim: Claim) -> list[int]:
-        """Return which places the verdict on a claim can depend on."""
+        """Return the places on which the verdict on a claim can depend."""
         return self._touching[claim.id]
 
     def universes(self, claim: Claim) -> Iterator[Universe]:
