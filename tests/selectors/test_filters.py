@@ -14,6 +14,7 @@ from sklearn.feature_selection import chi2, f_classif, f_regression, mutual_info
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import minmax_scale
 
 from provsel.selectors import (
     ChiSquaredSelector,
@@ -174,6 +175,30 @@ def test_centroids_and_counts_are_scikit_learn_s(shape, form):
     assert counts.p_values_ == pytest.approx(np.nan_to_num(p_values, nan=1.0), rel=1e-7)
     with pytest.raises(ValueError, match=r"ChiSquaredSelector: Negative values .* got -.*; use FTestSelector"):
         ChiSquaredSelector(1).fit(form(-np.abs(X)), y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shift", [0.0, 2.0])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_counts_of_columns_in_a_range_are_those_of_min_max_scaling(shape, shift, form):
+    """Negative values, columns without a zero and constant ones; weighted rows are repeated ones."""
+    X, y, _ = lattice(*SHAPES[shape])
+    X = np.column_stack([X + shift, np.full(len(y), 3.0)])
+    weight = np.arange(len(y)) % 3
+    weight[[0, -1]] = 1
+    repeated = np.repeat(np.arange(len(y)), weight)
+    with warnings.catch_warnings(action="ignore"):
+        statistic, p_values = chi2(minmax_scale(X[repeated]), y[repeated])
+    counts = ChiSquaredSelector(1, scale="range").fit(form(X), y, sample_weight=weight)
+    assert counts.scores_ == pytest.approx(np.nan_to_num(statistic), rel=1e-8, abs=1e-12)
+    assert counts.p_values_ == pytest.approx(np.nan_to_num(p_values, nan=1.0), rel=1e-7)
+    other_units = ChiSquaredSelector(1, scale="range").fit(form(X * 1e3), y, sample_weight=weight)
+    assert other_units.scores_ == pytest.approx(counts.scores_, rel=1e-8, abs=1e-12)
+
+
+def test_an_unknown_scale_of_counts_is_refused():
+    with pytest.raises(ValueError, match=r"ChiSquaredSelector: .*scale.* got 'unit'"):
+        ChiSquaredSelector(1, scale="unit").fit(*rows_of(20, 3, 2)[:2])
 
 
 def information_of_neighbors(x, y, k, is_number):
