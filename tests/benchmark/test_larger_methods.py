@@ -318,12 +318,16 @@ def test_bags_draw_the_seeds_of_a_selector_that_draws():
     "selector", [None, "f_test", FTestSelector, FullDataSelector(), feature_selection.SelectKBest()]
 )
 def test_bags_of_what_ranks_nothing_are_refused(selector):
-    with pytest.raises(ValueError, match=r"BaggedSelector: expected a selector of provsel with .*, got .*; such as F"):
+    with pytest.raises(
+        ValueError, match=r"BaggedSelector: expected a selector of provsel with .*, got .*; pass for example F"
+    ):
         selectors.BaggedSelector(2, selector=selector).fit(*table(2))
 
 
 def test_bags_of_a_selector_without_ranks_and_no_bags_are_refused():
-    with pytest.raises(ValueError, match=r"BaggedSelector: expected .* ranking_, got LeverageScore.*; such as FTest"):
+    with pytest.raises(
+        ValueError, match=r"BaggedSelector: expected .* ranking_, got LeverageScore.*; pass for example FTest"
+    ):
         selectors.BaggedSelector(2, selector=LeverageScoreSelector(1)).fit(*table(2))
     with pytest.raises(ValueError, match="BaggedSelector: n_bags must be an integer of at least 1, got 0"):
         selectors.BaggedSelector(2, selector=FTestSelector(1), n_bags=0).fit(*table(2))
