@@ -305,7 +305,9 @@ def test_missing_data_is_named(monkeypatch, tmp_path, capsys):
     monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
     two = compose_artefact("wang2018/ofs-figure1", ["artefact.only=[COIL20, AR]"])
     two.check_data(n_stored=1)
-    with pytest.raises(MissingDataError, match="Nothing is stored, and the data are missing: provsel fetch coil20 ar"):
+    with pytest.raises(
+        MissingDataError, match="No results are stored, and the data are missing; run provsel fetch coil20 ar"
+    ):
         two.check_data(n_stored=0)
     assert main(["status", "--results", str(tmp_path), "--artefact", "ofs-figure1"]) == 0
     assert "provsel fetch usps" in capsys.readouterr().out

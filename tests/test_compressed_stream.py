@@ -140,15 +140,15 @@ BAD = {
     ),
     "labels later": (
         [*cut(X0, None, 10)[:3], *cut(X0, Y0, 10)],
-        r"chunk 3: expected no labels as in the chunks before, got labels of int64; make",
+        r"chunk 3: expected no labels as in the chunks before, got labels of int64; give",
     ),
     "other labels": (
         [*cut(X0, Y0, 10)[:3], *cut(X0, WORDS.astype(str), 10)],
-        r"chunk 3: expected labels of int64 as .*, got labels of strings; make",
+        r"chunk 3: expected labels of int64 as .*, got labels of strings; give",
     ),
     "other values": (
         [*cut(X0, Y0, 10)[:3], *cut(X0.astype(np.float32), Y0, 10)],
-        r"chunk 3: expected values of float64 as .*, got values of float32; make",
+        r"chunk 3: expected values of float64 as .*, got values of float32; give",
     ),
     "NaN label": (cut(X0, GAP, 10), r"chunk 3: expected a label for each row, got none or NaN in rows 33 of all"),
     "None label": (
@@ -161,7 +161,7 @@ BAD = {
         r"strings",
     ),
     "few labels": ([(X0, Y0[1:])], rf"chunk 0: expected one label for each of its {N} rows, got labels of shape"),
-    "no pairs": ([X0], r"chunk 0: expected \(X_chunk, y_chunk or None\), got ndarray; give pairs"),
+    "no pairs": ([X0], r"chunk 0: expected \(X_chunk, y_chunk or None\), got ndarray; yield pairs"),
     "1-D": ([(X0[0], None)], r"chunk 0: expected real numbers of shape \(b, m\), got float64 of shape \(40,\)"),
     "text": ([(X0.astype(str), None)], r"chunk 0: expected real numbers of shape \(b, m\), got <U"),
     "no columns": ([(X0[:, :0], None)], r"chunk 0: expected at least 1 features, got 0"),

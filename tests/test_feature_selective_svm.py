@@ -140,7 +140,7 @@ def test_c1_max():
 def test_no_weight_at_all_keeps_the_feature_that_comes_first():
     first = FeatureSelectiveSVM(c1=0.999 * FeatureSelectiveSVM.c1_max(X, y, 1.0), c2=1.0).fit(X, y).indices_
     for model in FITS.values():
-        with pytest.warns(UserWarning, match=r"every weight is zero at c1=1e\+06; kept the one feature .* Lower c1"):
+        with pytest.warns(UserWarning, match=r"every weight is zero at c1=1e\+06; kept the feature .* Lower c1"):
             fitted = clone(model).set_params(c1=1e6, c2=1.0).fit(X, y)
         assert fitted.indices_.tolist() == first[:1].tolist()
         assert not fitted.coef_.any()

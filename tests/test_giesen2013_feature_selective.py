@@ -72,7 +72,7 @@ def test_relative_units_forget_the_scale(form, scale, data):
 def test_one_is_where_everything_is_dropped(data):
     X, y = data
     assert FeatureSelectiveSVM(c1=0.999, relative=True).fit(X, y).coef_.any()
-    with pytest.warns(UserWarning, match=r"every weight is zero at c1=1.001; kept the one feature"):
+    with pytest.warns(UserWarning, match=r"every weight is zero at c1=1.001; kept the feature"):
         assert not FeatureSelectiveSVM(c1=1.001, relative=True).fit(X, y).coef_.any()
     selector = FeatureSelectiveSelector(c1=0.1, relative=True).fit(X, y)
     assert selector.c1_ == FeatureSelectiveSVM(c1=0.1, relative=True).fit(X, y).c1_

@@ -221,7 +221,7 @@ def test_conflicts_are_shown_and_nothing_is_written(stored, folder, capsys):
     assert not Path("new/store").exists() or not [*Path("new/store").glob("*.parquet")]
     assert main(["merge", "ours", "theirs", "--results", "new", "--keep-first"]) == 0
     assert all_of("new/store") == before
-    assert "Kept the first of 2 trials" in capsys.readouterr().err
+    assert "Kept the first copy of 2 trials" in capsys.readouterr().err
     assert main(["merge", "theirs", "ours", "--results", "other", "--keep-first"]) == 0
     assert all_of("other/store") != before
 

@@ -203,7 +203,7 @@ for labels in (y, y > 0):
         theirs = LinearSVC(dual=True, **{{**defaults, **settings}}).fit(X, labels)
         np.testing.assert_array_equal(ours.coef_, theirs.coef_)
         np.testing.assert_array_equal(ours.intercept_, np.zeros(len(ours.coef_)) + theirs.intercept_)
-assert told == ["LiblinearSVM: expected the package liblinear-"]  # once
+assert told == ["LiblinearSVM: the package liblinear-official "]  # once
 assert L1SVMSelector(C=0.1).fit(X, y > 0).gap_ <= 1e-2
 identity = component_identity("selector", {{"_target_": "provsel.selectors.OnSupportVectors",
     "selector": {{"_target_": "provsel.selectors.L1SVMSelector"}}, "svm": {{"_target_": "provsel.models.LibsvmSVM"}}}})

@@ -121,7 +121,7 @@ def test_settings_that_cannot_be_run(run, folder, settings, message):
 @pytest.mark.parametrize(
     ("overrides", "expected"),
     [
-        (["selector=glob(c*,exclude=cr*)"], [(f"selector={name}",) for name in ("chi_squared", "cur")]),
+        (["selector=glob(c*,exclude=[cr*,cife,cmim])"], [(f"selector={name}",) for name in ("chi_squared", "cur")]),
         ([], [()]),
     ],
 )

@@ -326,7 +326,7 @@ def test_bags_of_what_ranks_nothing_are_refused(selector):
 
 def test_bags_of_a_selector_without_ranks_and_no_bags_are_refused():
     with pytest.raises(
-        ValueError, match=r"BaggedSelector: expected .* ranking_, got LeverageScore.*; pass for example F"
+        ValueError, match=r"BaggedSelector: expected .* ranking_, got LeverageScore.*; pass for example FTest"
     ):
         selectors.BaggedSelector(2, selector=LeverageScoreSelector(1)).fit(*table(2))
     with pytest.raises(ValueError, match="BaggedSelector: n_bags must be an integer of at least 1, got 0"):

@@ -132,7 +132,7 @@ def test_one_class_and_undecided_numbers_say_the_option(call, table):
     table.assign(price=np.arange(80)).to_csv("prices.csv", index=False)
     status, _, said = call("select", "prices.csv", "price")
     assert status == 2
-    assert "say --task classification or --task regression" in said
+    assert "set --task classification or --task regression" in said
 
 
 def test_the_table_that_comes_with_provsel_is_read_where_there_is_none_of_its_name(call, tmp_path, monkeypatch):

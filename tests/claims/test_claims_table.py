@@ -244,15 +244,15 @@ PAIR = {"row": "A", "than": "B"}
         (LONG + '"A', ROLES, PAIR, r"bench\.csv: expected UTF-8 text with cells apart by ',', got .*EOF inside string"),
         (LONG, ROLES, {**PAIR, "row": "C"}, r"claims: bench\.dtw: expected a row of bench \(A; B\), got 'C'"),
         (LONG, ROLES, {**PAIR, "columns": ["r=1"]}, r"expected a column of bench \(error\), got 'r=1'"),
-        (LONG, ROLES, {**PAIR, "dataset": "four"}, r"expected a data set of bench and columns that it has"),
+        (LONG, ROLES, {**PAIR, "dataset": "four"}, r"expected a data set of bench and columns of that data set"),
         (LONG, ROLES, {**PAIR, "than_artefact": "x"}, r"claims must be about a single one, got bench, x; "
                                                       r".*artefact=NAME"),
         (LONG, {**ROLES, "artefact": "d"}, PAIR, r"artefact: expected one of one, two in .*got 'bench'"),
         (LONG, ["m"], PAIR, r"claims\.yaml: results: expected a mapping, got \['m'\]"),
-        (LONG.replace("two", "one"), ROLES, PAIR, r"another one of .*dataset one in line 3; .*fold=NAME"),
+        (LONG.replace("two", "one"), ROLES, PAIR, r"a second result of .*dataset one in line 3; .*fold=NAME"),
         (WIDE.replace("0.333,0.367", "high,0.367"), CLAIMS["results"], PAIR, r"got 'high' in line 2\."),
         (WIDE.replace("Beef", ""), CLAIMS["results"], PAIR, r"column Name: expected a name, got none in line 2\."),
-        (WIDE + "Beef,30,1,1,1\n", CLAIMS["results"], PAIR, r"one of row ED .*dataset Beef in line 13; .*fold="),
+        (WIDE + "Beef,30,1,1,1\n", CLAIMS["results"], PAIR, r"a second result of row ED .*dataset Beef in line 13; .*fold="),
     ],
 )  # fmt: skip
 def test_messages(folder, table, results, parameters, message):
@@ -283,7 +283,7 @@ def test_a_table_and_a_store_take_the_same_numbers(folder, column, value, messag
 
 FOLDS = {"over": "folds", "dataset": "one", "margin": "usual"}
 NEEDS = [
-    ("better", {**PAIR, **FOLDS}, r"expected a column n_train, got none; .*"),
+    ("better", {**PAIR, **FOLDS}, r"expected a column n_train, which is missing; .*"),
     (
         "count_above",
         {"row": "A", "over": "folds", "above": 1.0},
@@ -312,11 +312,11 @@ def test_what_a_test_needs_and_the_table_lacks(folder, test, parameters, message
         (["--results", "nothing.csv", "--claims", "claims.yaml"], r"got no file nothing\.csv of --results; name both"),
         (["--results", "a.csv", "--claims", "b.yaml"], r"got no file b\.yaml of --claims, no file a\.csv of"),
         (["--results", "bench.csv", "--claims", "nothing.yaml"], r"nothing\.yaml"),
-        (["--results", "bench.csv", "--claims", "claims.yaml", "--paper", "x"], r"option of a project .*got --paper"),
-        (["--results", "bench.csv", "--claims", "claims.yaml", "a=1"], r"option of a project .*got a=1"),
+        (["--results", "bench.csv", "--claims", "claims.yaml", "--paper", "x"], r"options of a project, got --paper"),
+        (["--results", "bench.csv", "--claims", "claims.yaml", "a=1"], r"options of a project, got a=1"),
         (["--results", "bench.csv", "--claims", "claims.yaml", "--column", "row"], r"ROLE=NAME such as .*got 'row'"),
         (["--results", "claims.yaml", "--claims", "claims.yaml"], r"ending in \.csv, \.tsv, \.parquet, got \.yaml"),
-        (["--results", "broken.parquet", "--claims", "claims.yaml"], r"expected an intact Parquet file"),
+        (["--results", "broken.parquet", "--claims", "claims.yaml"], r"expected a sound Parquet file"),
         (["--column", "row=x"], r"--column and --output need --claims FILE; add it."),
     ],
 )  # fmt: skip

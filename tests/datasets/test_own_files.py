@@ -176,15 +176,15 @@ KINDS = [  # name, content, options, what is read or refused
       for values, n in ((range(25), 25), (range(20), 20), ([3, 1, 2], 3), ([162, 189, 193, 176, 156, 162, 138], 6))),
     ("a.csv", labelled(range(25)), {"task": "regression"}, ["a"]),
     ("a.csv", labelled(f"{k % 3}.5" for k in range(25)), {}, r"3 different real numbers in 25 rows"),
-    ("a.csv", labelled(f"n{k}" for k in range(25)), {}, r"classes in .* got 25 different texts"),
-    ("a.csv", PQ, {"task": "regression"}, r"expected numbers in .* got 2 different texts"),
+    ("a.csv", labelled(f"n{k}" for k in range(25)), {}, r"classes in .* got 25 different strings"),
+    ("a.csv", PQ, {"task": "regression"}, r"expected numbers in .* got 2 different strings"),
     ("a.csv", "a,w,y\n1,-1,p\n3,2,q\n", {"sample_weight": "w"}, r"weights, .* from 0 on, got -1 in line 2"),
     ("a.csv", "a,w,y\n1,0.5,p\n3,2,q\n", {"fold": "w"}, r"numbers of folds, .*got 0\.5 in line 2"),
     ("a.csv", PQ, {"zero_based": True}, r"expected settings of \.csv .*got True"),
     ("a.csv", PQ, {"encoding": "klingon"}, r"dataset\.encoding: expected one .*got 'klingon'"),
     ("a.csv", "a,y,\n" + "1,p,\n3,q,\n" * 150 + "1,p,7\n", {}, r"no values after the last .*got 7.* in line 302; give"),
     ("a.csv", "a,y\n1,p\n3,q\n" + "2,\n" * 250 + "inf,p\n", {"target": 0}, r"finite numbers in the target .*got inf"),
-    ("a.csv", "a,y\n1,p\n1,q\n", {"target": 0, "task": "regression"}, r"numbers that differ in .*, got only 1;"),
+    ("a.csv", "a,y\n1,p\n1,q\n", {"target": 0, "task": "regression"}, r"different numbers in .*, got only 1;"),
     ("a.csv", "a,w,y\n1,0,p\n3,0,q\n", {"sample_weight": "w"}, r"expected at least one weight above 0"),
     *(("a.csv", PQ, {name: value}, rf"dataset\.{name}: expected .*, got {value!r}") for name, value in (
         ("sep", "::"), ("comment", 3), ("header", -1), ("header", "first"), ("keep_default_na", "no"), ("encoding", 8),
@@ -701,7 +701,7 @@ def test_a_matrix_with_samples_in_columns_is_transposed(project):
     np.savez(project / "t.npz", X=VALUES.T, y=Y)
     savemat(project / "t.mat", {"X": VALUES.T, "Y": Y[:, None]})
     for name in ("t.npz", "t.mat"):
-        with pytest.raises(ValueError, match=r"one for each row of X, got 40; where .* say dataset\.transpose=true"):
+        with pytest.raises(ValueError, match=r"one for each row of X, got 40; if .* set dataset\.transpose=true"):
             read(project / name)
         np.testing.assert_array_equal(read(project / name, transpose=True)[0].X, VALUES)
 

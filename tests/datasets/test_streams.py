@@ -304,7 +304,7 @@ def test_a_file_that_is_cut_while_it_is_read_is_refused(lines, source, tmp_path)
     next(running)
     truncated(path, 0.5)
     for begun in (running, parts) if source == "npy" else (parts,):
-        with pytest.raises(ValueError, match=rf"^{SUBJECT[lines]}: .*(whole|in good order).*; write it again"):
+        with pytest.raises(ValueError, match=rf"^{SUBJECT[lines]}: .*(whole|in good order).*; write the file again"):
             list(begun)
 
 
@@ -373,7 +373,7 @@ COLUMNS_ONLY = {
     "none": (lambda folder: None, OF_COLUMNS + "NoneType"),
     "suffix": (lambda folder: "table.csv", OF_COLUMNS + "'table.csv'"),
     "bytes": (lambda folder: b"X.npy", OF_COLUMNS + "bytes"),
-    "csr": (lambda folder: sparse.csr_array(values()), r"expected sparse matrix in CSC form.*got CSR; .*\.tocsc\(\)"),
+    "csr": (lambda folder: sparse.csr_array(values()), r"expected sparse matrix to be in CSC form.*got CSR; .*\.tocsc\(\)"),
     "coo": (lambda folder: sparse.coo_array(np.ones(3)), r"got COO; convert it with \.tocsc\(\)"),
     "complex csc": (lambda folder: sparse.csc_array(values(complex)), "sparse matrix to be real numbers.*complex128"),
     "npz csr": (lambda folder: write_npz(folder, values(), sparse.csr_array), r"in CSC.*got CSR; .*\.tocsc\(\)"),
@@ -382,7 +382,7 @@ ROWS_ONLY = {
     "list": (lambda folder: [[1.0]], OF_ROWS + "list; convert"),
     "suffix": (lambda folder: "table.csv", OF_ROWS + "'table.csv'"),
     "packed array": (lambda folder: "X.npy.gz", OF_ROWS + "'X.npy.gz'"),
-    "csc": (lambda folder: sparse.csc_array(values()), r"expected sparse matrix in CSR form.*got CSC; .*\.tocsr\(\)"),
+    "csc": (lambda folder: sparse.csc_array(values()), r"expected sparse matrix to be in CSR form.*got CSC; .*\.tocsr\(\)"),
     "npz csc": (lambda folder: write_npz(folder, values(), sparse.csc_array), r"in CSR.*got CSC; .*\.tocsr\(\)"),
     **{
         f"{name} cut": (

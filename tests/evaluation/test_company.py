@@ -337,7 +337,7 @@ def test_a_class_that_needs_rows_to_write_to_gets_a_copy():
     assert failures == {}
     assert {key: records[key] for key in run([honest])[0]} == run([honest])[0]
     assert run([writes], **settings)[0].keys() == run([writes])[1].keys()  # no key has the setting
-    with pytest.raises(ValueError, match=r"executor\.private_copies: expected a list .* got 'members\.ScalesX'; such"):
+    with pytest.raises(ValueError, match=r"executor\.private_copies: expected a list .* got 'members\.ScalesX'; write"):
         run([writes], private_copies="members.ScalesX")
 
 

@@ -217,6 +217,6 @@ def test_bad_protocol(change, message):
 
 
 def test_a_missing_argument_is_named_with_what_adds_it():
-    said = r"BSSSelector: expected a value of n_features_to_select, got none; .* \+selector\.n_features_to_select="
+    said = r"BSSSelector: expected a value for n_features_to_select, got none; .* \+selector\.n_features_to_select="
     with pytest.raises(ValueError, match=said):
         build("selector", {"_target_": BSS["_target_"], "rank": 3})

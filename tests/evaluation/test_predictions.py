@@ -176,7 +176,7 @@ def test_every_scorer_gives_scikit_learns_number_or_is_refused(split, groups, ta
         errors = [record["error"] for record in records]
         np.testing.assert_allclose(errors, 1 - expected["accuracy"], rtol=1e-12, atol=1e-12)
     for name in {*get_scorer_names()} - {*used} if (split, groups) == SPLITS[0] else ():
-        with pytest.raises(ValueError, match=rf"protocol.scoring: expected scorers .*got {name}[,:] .*choose"):
+        with pytest.raises(ValueError, match=rf"protocol.scoring: expected a scorer .*got {name}[,:] .*choose"):
             next(trials(split, dataset, model, len(folds), scoring=[name], preparation=prepared))
 
 
@@ -319,7 +319,7 @@ MAKE = "sklearn.metrics.make_scorer"
         (["roc_aux"], MODEL, r"names of scikit-learn's scorers .*, got 'roc_aux'; did you mean 'roc_auc'\?"),
         ([5], MODEL, r"names of scorers, such as \[roc_auc\], .*, got 5; write \{NAME: SCORER\}"),
         (["neg_log_loss"], MODEL, r"got neg_log_loss, which is about classes and reads predict_proba; choose one of"),
-        (["r2"], LOGISTIC, r"LogisticRegression predicts, got r2, which is about real numbers .* one of accuracy"),
+        (["r2"], LOGISTIC, r"that LogisticRegression supports, got r2, which is about real numbers .* one of accuracy"),
         (["f1"], RIDGE, r"got f1, which is about classes .* choose one of d2_absolute_error_score, explained_variance"),
         (["f1", "f1"], MODEL, r"each scorer once, got f1 twice"),
         ({"f1": 1}, MODEL, r"or scorers by names, got 1; write \{NAME: SCORER\}"),
@@ -362,7 +362,7 @@ def test_settings_of_a_config():
     assert ridge.n_draws == 5
     with pytest.raises(ValueError, match=r"setting=unsupervised with sklearn.linear_model.Ridge, which has no support"):
         cells_of(compose_config(["dataset=digits", "model=ridge"]))
-    with pytest.raises(ValueError, match=r"scoring: it cannot be set with the split all_rows, .* got accuracy; leave"):
+    with pytest.raises(ValueError, match=r"scoring: the split all_rows predicts no test rows, .* got accuracy; leave"):
         cells_of(compose_config([*base, "protocol=clustering", "model=kmeans", "protocol.scoring=accuracy"]))
     for refused in ("sklearn.feature_extraction.text.TfidfVectorizer", "sklearn.linear_model.Ridge.fit"):
         with pytest.raises(

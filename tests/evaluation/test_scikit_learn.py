@@ -436,9 +436,15 @@ def test_splits_that_are_none_are_refused(cv, message, table):
 @pytest.mark.parametrize(
     ("scoring", "message"),
     [
-        (fbeta_score, r"a scorer of \(model, X, y\), got fbeta_score, .*; wrap it: make_scorer\(fbeta_score\)"),
+        (
+            fbeta_score,
+            r"a scorer that is called with \(model, X, y\), got fbeta_score, .*; wrap it: make_scorer\(fbeta_score\)",
+        ),
         (lambda model, X, y: 0.0, r"expected classes and functions with a name at the top level"),
-        ({"pinball": make_scorer(mean_pinball_loss)}, r"LogisticRegression predicts, got pinball, which is about real"),
+        (
+            {"pinball": make_scorer(mean_pinball_loss)},
+            r"that LogisticRegression supports, got pinball, which is about real",
+        ),
         ({"error": money}, r"the records already have a column called 'error'; give the scorer another name"),
         ({"F2": make_scorer(fbeta_score, bta=2)}, r"F2: expected arguments among .*, got bta"),
     ],

@@ -100,7 +100,9 @@ def test_what_runs_beside_what_the_data_do_not_allow_runs(tmp_path):
     assert report.n_run == enough.n_trials
     assert len(report.failures) == few.n_trials
     assert report.n_skipped == 0
-    assert said.startswith("not run, 20 trials: 20 x ValueError: data set synthetic: expected at least n_splits = 10")
+    assert said.startswith(
+        "20 trials were not run: 20 x ValueError: data set synthetic: expected at least n_splits = 10"
+    )
     again, _ = run_quietly([few, enough], TrialStore(tmp_path))
     assert again.n_found == enough.n_trials
     assert again.n_run == 0

@@ -100,7 +100,7 @@ def test_a_pass_that_keeps_other_features_is_a_failure():
         [task, _] = make_tasks([small_cell(as_config(WronglyCalibrated(15)), **ALONE)])
         result = run_task(task)
     assert result.records == []
-    assert "keeps other features" in result.failures[0][2]
+    assert "keeps different features" in result.failures[0][2]
 
 
 @pytest.mark.parametrize("split", ["all_rows", "selection_only"])

@@ -301,7 +301,7 @@ def test_pipelines_models_and_other_settings():
         ({"methods": [UniformSelector(5)]}, "expected a mapping of names to selectors"),
         (
             {"methods": {"a": UniformSelector}},
-            "compare: a: expected an unfitted estimator, got .*UniformSelector.*; call the class",
+            "compare: a: expected an instance of an estimator, got .*UniformSelector.*; write it with its arguments",
         ),
         (
             {"methods": {"a": SelectKBest(object(), k=3)}},
@@ -315,7 +315,7 @@ def test_pipelines_models_and_other_settings():
         ({"y": np.column_stack([y, y])}, r"expected 150 values in y, .* got an array of shape \(150, 2\)"),
         (
             {"X": pd.DataFrame(X[:, :3], columns=["a", "b", "a"])},
-            "distinct names of columns, got 'a' more than once; rename one",
+            "distinct column names, got 'a' more than once; rename one",
         ),
         (  # messages call data by the name that they were given
             {"X": np.where(np.eye(150, 64, -3) == 1, np.nan, X), "name": "wines of 2020"},

@@ -90,7 +90,7 @@ def test_one_vs_rest_sees_a_class_in_the_middle_that_codes_do_not():
     y = np.repeat([0, 1, 2], 60)
     X = rng.standard_normal((180, 3))
     X[:, 1] += 3 * (y == 1)
-    with pytest.warns(UserWarning, match="no feature of 3 was accepted"):
+    with pytest.warns(UserWarning, match="none of 3 features was accepted"):
         assert AlphaInvestingSelector().fit(X, y).n_accepted_ == 0
     assert 1 in AlphaInvestingSelector(target="one_vs_rest").fit(X, y).indices_
 
@@ -189,7 +189,7 @@ def test_nothing_accepted_keeps_the_best_with_a_warning():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 6))
     y = np.arange(50) % 2
-    with pytest.warns(UserWarning, match=r"no feature of 6 was accepted; kept the one with the smallest p-value"):
+    with pytest.warns(UserWarning, match=r"none of 6 features was accepted; kept the one with the smallest p-value"):
         selector = AlphaInvestingSelector(wealth=1e-6).fit(X, y)
     assert selector.n_accepted_ == 0
     correlations = [abs(np.corrcoef(x, y)[0, 1]) for x in X.T]

@@ -71,7 +71,7 @@ def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter
             return clone(selector).set_params(**{parameter: value}).fit(*rows)
 
     some, none, advice = (low, 1e6, "Lower") if parameter in ("c1", "penalty") else (high, 1e-6, "Raise")
-    message = f"every weight is zero at {parameter}=.*; kept the one feature .* {advice} {parameter}"
+    message = f"every weight is zero at {parameter}=.*; kept the feature .* {advice} {parameter}"
     with pytest.warns(UserWarning, match=message):
         empty = clone(selector).set_params(**{parameter: none}).fit(X, y)
     assert not empty.coef_.any()

@@ -181,10 +181,10 @@ def test_delta_out_of_range(bound, delta):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: loss_components(0, 0.1), "loss_components: expected n_points of at least 1, got 0; pass a count"),
+        (lambda: loss_components(0, 0.1), "loss_components: expected n_points to be at least 1, got 0; pass a count"),
         (lambda: norm_components(0, 5, 0.1), "norm_components: expected sparsity to be at least 1, got 0"),
         (lambda: norm_components(6, 5, 0.1), "expected sparsity to be at most n_features = 5, got 6; pass the number"),
-        (lambda: expansion_failure(1, 0, 0.1), "expansion_failure: expected n_features of at least 1, got 0"),
+        (lambda: expansion_failure(1, 0, 0.1), "expansion_failure: expected n_features to be at least 1, got 0"),
     ],
 )
 def test_counts_out_of_range(call, message):

@@ -180,7 +180,7 @@ def selector(request):
 # Data of the checks have two or three columns, and labels that are noise.
 @pytest.mark.filterwarnings("ignore:.*expected scores that differ between features:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*every weight is zero:UserWarning")
-@pytest.mark.filterwarnings("ignore:.*no feature of . was accepted:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*none of . features was accepted:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*expected a relative duality gap:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:.*the method keeps none of:UserWarning")
 @parametrize_with_checks(ESTIMATORS + OTHER_FORMS)

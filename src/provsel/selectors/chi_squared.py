@@ -25,7 +25,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
-    scale : {None, "range"}, default=None
+    scale : {"none", "range"}, default="none"
         "range" brings each column to [0, 1] first, by its least and largest value, so that it may be negative and no
         unit counts. It is a filter for standardised columns; of counts it takes their meaning.
 
@@ -64,20 +64,19 @@ class ChiSquaredSelector(WeightedRankedSelector):
     classes_only: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
 
-    def __init__(self, n_features_to_select: int | float, *, scale: Literal["range"] | None = None) -> None:
+    def __init__(self, n_features_to_select: int | float, *, scale: Literal["none", "range"] = "none") -> None:
         self.n_features_to_select = n_features_to_select
         self.scale = scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self.scale is None
+        tags.input_tags.positive_only = self.scale == "none"
         return tags
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
-        if self.scale is not None:
-            check_choice("ChiSquaredSelector", "scale", self.scale, ["range"])
+        check_choice("ChiSquaredSelector", "scale", self.scale, ["none", "range"])
         least = rows.X.min()
-        if least < 0 and self.scale is None:
+        if least < 0 and self.scale == "none":
             raise ValueError(
                 f"ChiSquaredSelector: Negative values in data. Expected counts, or other values of at least 0, got "
                 f"{least:g}; use FTestSelector or RankTestSelector, or scale='range'."
@@ -85,7 +84,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
         weight = np.ones(rows.y.size) if rows.sample_weight is None else rows.sample_weight
         sizes = np.bincount(rows.y, weights=weight).astype(np.float64)
         observed = class_sums(rows.X, rows.y, weight)
-        if self.scale is not None:
+        if self.scale == "range":
             observed = _in_range(observed, sizes, rows.X)
         share = sizes / weight.sum()
         expected = share[:, None] * observed.sum(axis=0)
