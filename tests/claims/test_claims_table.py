@@ -252,7 +252,10 @@ PAIR = {"row": "A", "than": "B"}
         (LONG.replace("two", "one"), ROLES, PAIR, r"a second result of .*dataset one in line 3; .*fold=NAME"),
         (WIDE.replace("0.333,0.367", "high,0.367"), CLAIMS["results"], PAIR, r"got 'high' in line 2\."),
         (WIDE.replace("Beef", ""), CLAIMS["results"], PAIR, r"column Name: expected a name, got none in line 2\."),
-        (WIDE + "Beef,30,1,1,1\n", CLAIMS["results"], PAIR, r"a second result of row ED .*dataset Beef in line 13; .*fold="),
+        (
+            WIDE + "Beef,30,1,1,1\n", CLAIMS["results"], PAIR,
+            r"a second result of row ED .*dataset Beef in line 13; .*fold=",
+        ),
     ],
 )  # fmt: skip
 def test_messages(folder, table, results, parameters, message):

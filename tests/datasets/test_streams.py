@@ -373,7 +373,7 @@ COLUMNS_ONLY = {
     "none": (lambda folder: None, OF_COLUMNS + "NoneType"),
     "suffix": (lambda folder: "table.csv", OF_COLUMNS + "'table.csv'"),
     "bytes": (lambda folder: b"X.npy", OF_COLUMNS + "bytes"),
-    "csr": (lambda folder: sparse.csr_array(values()), r"expected sparse matrix to be in CSC form.*got CSR; .*\.tocsc\(\)"),
+    "csr": (lambda folder: sparse.csr_array(values()), r"expected .* to be in CSC form.*got CSR; .*\.tocsc\(\)"),
     "coo": (lambda folder: sparse.coo_array(np.ones(3)), r"got COO; convert it with \.tocsc\(\)"),
     "complex csc": (lambda folder: sparse.csc_array(values(complex)), "sparse matrix to be real numbers.*complex128"),
     "npz csr": (lambda folder: write_npz(folder, values(), sparse.csr_array), r"in CSC.*got CSR; .*\.tocsc\(\)"),
@@ -382,7 +382,7 @@ ROWS_ONLY = {
     "list": (lambda folder: [[1.0]], OF_ROWS + "list; convert"),
     "suffix": (lambda folder: "table.csv", OF_ROWS + "'table.csv'"),
     "packed array": (lambda folder: "X.npy.gz", OF_ROWS + "'X.npy.gz'"),
-    "csc": (lambda folder: sparse.csc_array(values()), r"expected sparse matrix to be in CSR form.*got CSC; .*\.tocsr\(\)"),
+    "csc": (lambda folder: sparse.csc_array(values()), r"expected .* to be in CSR form.*got CSC; .*\.tocsr\(\)"),
     "npz csc": (lambda folder: write_npz(folder, values(), sparse.csc_array), r"in CSR.*got CSC; .*\.tocsr\(\)"),
     **{
         f"{name} cut": (

@@ -176,7 +176,9 @@ def test_every_scorer_gives_scikit_learns_number_or_is_refused(split, groups, ta
         errors = [record["error"] for record in records]
         np.testing.assert_allclose(errors, 1 - expected["accuracy"], rtol=1e-12, atol=1e-12)
     for name in {*get_scorer_names()} - {*used} if (split, groups) == SPLITS[0] else ():
-        with pytest.raises(ValueError, match=rf"protocol.scoring: expected a scorer .*got {name}[,:] .*choose"):
+        with pytest.raises(
+            ValueError, match=rf"protocol.scoring: expected (a scorer|scorers) .*got {name}[,:] .*choose"
+        ):
             next(trials(split, dataset, model, len(folds), scoring=[name], preparation=prepared))
 
 

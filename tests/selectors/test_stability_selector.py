@@ -203,7 +203,7 @@ def test_the_certificate_promises_for_the_own_number_only():
     [
         (
             LassoSelector(),
-            r"expected selector None, or .* got LassoSelector\(\); .* wrap a method that chooses its "
+            r"expected selector None, or .* got LassoSelector\(\); wrap a method that chooses its "
             r"own number",
         ),
         ("lasso", "expected selector None, or a provsel selector with n_features_to_select, got 'lasso'"),

@@ -253,7 +253,7 @@ def _solved(gram: Array) -> Array | None:
     """Return G^-1 1, shape (p,), or None where the features depend on each other, so that no path goes on."""
     ones = np.ones(len(gram))
     try:
-        solution = np.linalg.solve(gram, ones)
+        solution: Array = np.linalg.solve(gram, ones).astype(np.float64)
     except np.linalg.LinAlgError:
         return None
     return solution if np.abs(gram @ solution - ones).max() < DEPENDENT else None
