@@ -259,7 +259,7 @@ def test_small_files_that_ask_for_much_memory(name, tmp_path, monkeypatch):
     make, what = CLAIMS[name]
     make(tmp_path / name)
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
-    message = f"{name}: expected contents of at most 0.1 GB of memory, got .*{what}, which take .* GB; .*"
+    message = f"{name}: expected contents of at most 0.1 GB of memory, got .*{what}, which need .* GB; .*"
     with bounded(), pytest.raises(ValueError, match=message + "allow more by PROVSEL_MEMORY_GB="):
         own(tmp_path / name, target=-1) if name == "sparse.npy" else own(tmp_path / name)
 
@@ -291,7 +291,7 @@ def test_a_table_that_is_transposed_has_the_same_limit(tmp_path, monkeypatch):
     (tmp_path / "zeros.csv.gz").write_bytes(gzip.compress(b"y,0,1\n" + b"0,1\n" * 1_000_000))
     with (
         bounded(),
-        pytest.raises(ValueError, match=r"zeros\.csv\.gz: .* got [\d,]+ lines to be transposed, which take"),
+        pytest.raises(ValueError, match=r"zeros\.csv\.gz: .* got [\d,]+ lines to be transposed, which need"),
     ):
         own(tmp_path / "zeros.csv.gz", transpose=True, sep=",")
 
@@ -311,7 +311,7 @@ def test_streams_have_the_same_limit(tmp_path, monkeypatch):
     sparse.save_npz(tmp_path / "X.npz", sparse.csr_array(np.ones((100, 100))))
     equal_rows(tmp_path / "X.parquet")
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "1e-4")
-    message = r"expected contents of at most 0\.0 GB of memory, got {}, which take"
+    message = r"expected contents of at most 0\.0 GB of memory, got {}, which need"
     with pytest.raises(ValueError, match=r"row_chunks: .*X\.npz: " + message.format("a matrix")):
         row_chunks(tmp_path / "X.npz")
     what = "2,000,000 rows of a block of 2 columns"
