@@ -187,5 +187,5 @@ def test_a_cluster_that_cannot_work():
 def test_dask_is_optional(monkeypatch):
     monkeypatch.delitem(sys.modules, "provlab.run.dask", raising=False)
     monkeypatch.setitem(sys.modules, "dask", None)
-    with pytest.raises(ValueError, match=r"expected the packages dask and distributed.*pip install -e '.*\[dask\]'"):
+    with pytest.raises(ValueError, match=r"needs the packages dask and distributed, .*pip install -e '.*\[dask\]'"):
         execute(make_tasks([small_cell()]), {"name": "dask"})

@@ -144,7 +144,7 @@ def test_workers_that_come_and_go(start, scheduler, tmp_path):
     results = execute(many, config)
     next(results)
     late = start_worker(start, scheduler.scheduler_address, tmp_path, OTHER_VERSION)
-    with pytest.raises(ClusterError, match=r"on host .* provsel 0\.0\.9 where"):
+    with pytest.raises(ClusterError, match=r"on host .* provsel 0\.0\.9, the client"):
         list(results)
     late.kill()
     wait_until(lambda: len(scheduler.scheduler.workers) == 1, first)

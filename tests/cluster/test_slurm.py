@@ -102,7 +102,7 @@ def test_texts_of_a_job_script_are_no_shell(folder, monkeypatch):
 def test_texts_that_end_a_line_of_a_job_script_are_refused(name, ending, folder):
     text = f"long{ending}touch owned"
     value = [text] if name == "job_extra_directives" else text
-    with pytest.raises(ValueError, match=rf"executor\.{name}: expected text without line breaks.*got 'long.*; take"):
+    with pytest.raises(ValueError, match=rf"executor\.{name}: expected text without line breaks.*got 'long.*; remove"):
         slurm_cluster({**executor(), name: value})
 
 
@@ -110,7 +110,7 @@ def test_texts_that_end_a_line_of_a_job_script_are_refused(name, ending, folder)
     ("name", "value", "message"),
     [
         ("job_extra_directives", "--qos=long", r"expected a list of lines, got '--qos=long'; put brackets"),
-        ("job_script_prologue", "module load x", r"expected a list of lines, got 'module load x'; write it in"),
+        ("job_script_prologue", "module load x", r"expected a list of lines, got 'module load x'; put brackets"),
         ("memory", "4GB\ntouch owned", r"expected a size such as 4GB, got '4GB\\ntouch owned'; correct it"),
     ],
 )
@@ -127,7 +127,7 @@ def test_without_slurm(monkeypatch):
 
 def test_without_dask_jobqueue(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
-    with pytest.raises(ClusterError, match=r"expected the package dask-jobqueue .*pip install -e '.*\[slurm\]'"):
+    with pytest.raises(ClusterError, match=r"needs the package dask-jobqueue, .*pip install -e '.*\[slurm\]'"):
         slurm_cluster(executor())
 
 

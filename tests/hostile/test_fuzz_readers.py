@@ -211,7 +211,7 @@ def test_directories_of_archives_are_not_believed(tmp_path):
     with bounded(headroom=SMALL), pytest.raises(ValueError, match=r"X\.npz: expected .* bytes in 'data\.npy'|share"):
         rows_of(path)
     for compression in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
-        with pytest.raises(ValueError, match=r"X\.npz: expected .* packed in"):
+        with pytest.raises(ValueError, match=r"X\.npz: expected .*"):
             rows_of(npz(path, compression))
     npz(path)
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
