@@ -77,20 +77,20 @@ LISTED = {
     "an attribute": ("sklearn.svm.SVC.__init__", {}, "expected a class of"),
     "a score function": ("sklearn.feature_selection.SelectKBest", {"score_func": "os.system"}, "a function of sklearn"),
     "a function": (
-        "sklearn.feature_selection.SelectKBest", {"score_func": {"_function_": "os.system"}}, "that was passed in Python"
+        "sklearn.feature_selection.SelectKBest", {"score_func": {"_function_": "os.system"}}, "was passed in Python"
     ),
     "a function that reads": (
         "sklearn.preprocessing.FunctionTransformer", {"func": {"_function_": "joblib.load", "args": ["x"]}},
-        "that was passed in Python",
+        "was passed in Python",
     ),
     "a function of scikit-learn": (
         "sklearn.preprocessing.FunctionTransformer", {"func": {"_function_": "sklearn.datasets.load_files"}},
-        "that was passed in Python",
+        "was passed in Python",
     ),
     "a scorer inside": (
         "sklearn.model_selection.GridSearchCV",
         {"estimator": PIPELINE, "scoring": {"_target_": "sklearn.metrics.make_scorer", "score_func": "os.system"}},
-        "that was passed in Python",
+        "was passed in Python",
     ),
     "a splitter inside": (
         "sklearn.model_selection.GridSearchCV", {"estimator": PIPELINE, "cv": {"_target_": "os.system"}}, "a class of"
@@ -116,7 +116,7 @@ def test_a_scorer_is_a_name_a_call_of_make_scorer_or_a_function_of_a_trusted_mod
 
     before = set(sys.modules)
     text = form.format(f"'{name}'")
-    with pytest.raises(ValueError, match=r"that was passed in Python|public scorers|letters, digits"):
+    with pytest.raises(ValueError, match=r"was passed in Python|public scorers|letters, digits"):
         composed("dataset=digits", "selector=full", "protocol.setting=unsupervised", f"protocol.scoring={text}")
     assert not {module for module in set(sys.modules) - before if module.split(".")[0] in ("os", "a")}
 
