@@ -122,10 +122,17 @@ def vars_of(cell):
 
 
 @pytest.mark.parametrize(
-    ("most", "n_rows", "is_taken"), [(None, 2000, True), (20_000, 200, True), (20_000, 201, False)]
+    ("limits", "n_rows", "is_taken"),
+    [
+        ({}, 2000, True),
+        ({"most": 20_000}, 200, True),
+        ({"most": 20_000}, 201, False),
+        ({"most_columns": 100}, 2000, True),
+        ({"most_columns": 99}, 10, False),
+    ],
 )
-def test_a_method_is_run_up_to_a_number_of_entries(most, n_rows, is_taken):
-    method = LargerMethod(("selector=rfe",), most=most)
+def test_a_method_is_run_up_to_a_number_of_entries_and_of_columns(limits, n_rows, is_taken):
+    method = LargerMethod(("selector=rfe",), **limits)
     assert method.takes((n_rows, 100, 2), "classification") == is_taken
 
 

@@ -46,6 +46,8 @@ class LargerMethod:
         Whether labels may be of more than two classes.
     most : int, or None
         Training rows times columns up to which it is run.
+    most_columns : int, or None
+        Columns up to which it is defined.
     chosen : bool
         Whether cross-validation chooses its number of features as well.
     """
@@ -55,6 +57,7 @@ class LargerMethod:
     tasks: tuple[Task, ...] = ("classification", "regression")
     multiclass: bool = True
     most: int | None = None
+    most_columns: int | None = None
     chosen: bool = True
 
     def overrides(self, size: int) -> list[str]:
@@ -65,8 +68,11 @@ class LargerMethod:
     def takes(self, shape: tuple[int, int, int], task: str) -> bool:
         """Return whether it is run on data of so many training rows, columns and classes."""
         n_rows, n_columns, n_classes = shape
-        is_small = self.most is None or n_rows * n_columns <= self.most
-        return task in self.tasks and is_small and (self.multiclass or n_classes <= 2)
+        if self.most is not None and n_rows * n_columns > self.most:
+            return False
+        if self.most_columns is not None and n_columns > self.most_columns:
+            return False
+        return task in self.tasks and (self.multiclass or n_classes <= 2)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,8 @@ class _Problems:
         Norms of the columns centred on the sample; 0 for constant columns.
     correlations, rates : ndarray of shape (n_samples, d)
         Products with the residual, and with v.
+    remaining : ndarray of shape (n_samples, d)
+        Squared length of the part of each column, of length 1, that is orthogonal to the active ones.
     closed : ndarray of shape (n_samples, d)
         Infinite if the column cannot enter any more, else 0.
     largest : ndarray of shape (n_samples,)
@@ -73,6 +75,7 @@ class _Problems:
         means = self.mask @ columns.T / m
         squares = self.mask @ (columns**2).T - m * means**2
         varies = squares > EQUAL * m
+        self.remaining = np.where(varies, 1.0, 0.0)
         self.closed = np.where(varies, 0.0, np.inf)
         self.inverse_norms = np.where(varies, 1 / np.sqrt(np.where(varies, squares, 1.0)), 0.0)
         residual = self._centred(targets)
@@ -102,7 +105,13 @@ class _Problems:
             basis[:, place] = fresh
             signs = np.sign(self.correlations[chosen])
             growth = np.where(is_going, (signs - self.rates[chosen]) / np.where(is_going, lengths, 1.0), 0.0)
-            self.rates += fresh @ self.columns.T * self.inverse_norms * growth[:, None]
+            products = fresh @ self.columns.T
+            products *= self.inverse_norms
+            self.remaining -= products**2
+            # of texts, most columns are copies in a half of the rows: to try them one by one takes most of the time
+            self.closed[self.remaining <= EQUAL] = np.inf
+            products *= growth[:, None]
+            self.rates += products
         return order
 
     def _enter(self, basis: Array) -> tuple[NDArray[np.int64], Array, Array]:
