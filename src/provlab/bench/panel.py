@@ -1,61 +1,54 @@
-"""The panel: its cells, and their trials as a frame.
+"""The benchmark's plan: data sets, methods, judges and sizes as ordinary cells with ordinary keys.
 
-Each cell is ordinary, with an ordinary key: a data set of `datasets.yaml`, a method of `methods.yaml` at one of the
-sizes of `panel.yaml`, one of its models, and the protocol `benchmark`.
+Judges are models that are trained on what was selected. *Chosen* is a size that cross-validation within the training
+rows chooses, with all features among the sizes: it tells whether selection helps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-import numpy as np
 import pandas as pd
 
-from provlab.bench.methods import PanelMethod
-from provlab.core.cell import ID_DIGITS, Cell
-from provlab.core.composition import Composer
-from provlab.core.frames import planned_trials
-from provlab.core.plan import cells_of, feature_names_of, load_from, places_of_first
+from provlab.bench.methods import PanelMethod, Task
+from provlab.core.cell import Cell
+from provlab.core.composition import Composer, part_config
+from provlab.core.plan import cells_of, load_from
 from provlab.core.protocols import AbstractStatedFolds
-from provlab.core.snapshot import TrialReader
+from provlab.core.protocols.folds import MAX_TRAIN_ROWS
 from provlab.data.loaders.tables import table_entries
-from provlab.project.documents import read_as, read_plain_yaml, read_record
+from provlab.project.documents import read_record
 from provlab.project.messages import did_you_mean
-from provlab.verdicts.panel_frame import ALL_FEATURES, KEY, OWN_SIZE, WHERE, as_panel
-from provsel.stability import stability
+from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 
 Entry = TypeVar("Entry")
 
 FOLDER = "benchmark"
 """Of the stored panel, below the reference results."""
 
-TABLE = "_datasets.csv"
-"""The data sets of the panel, in the same folder. Pandas passes over it: it begins with an underscore."""
-
-
 CARDS = "_cards.csv"
-"""Those of the larger benchmark, see `provlab.bench.cards`."""
+"""What is known of each data set, in the same folder, see `provlab.bench.cards`."""
 
 
 @dataclass(frozen=True)
 class PanelDataset:
-    """An entry of `datasets.yaml`.
+    """A data set of the panel.
 
     Attributes
     ----------
     choose : tuple of str
-        Overrides that choose the data set, and its preparation unless it is standardised.
+        Overrides that choose the data set, its preparation unless it is standardised, and its folds.
     domain : str
     source : str
-        Source of the rows, which no two sets of the panel share, except in the larger panel.
+        Source of the rows; sets of one source count as one witness.
     support : int
         Number of columns that the labels depend on: the first of the data set without `shuffle_columns`. 0 if unknown.
     folds : str
-        How its rows are split, a name in `larger.yaml`; "twice" stands for the folds of `panel.yaml`.
+        How its rows are split, a name in `datasets.yaml`.
     task : {"classification", "regression"}
     """
 
@@ -64,33 +57,70 @@ class PanelDataset:
     source: str
     support: int = 0
     folds: str = "twice"
-    task: str = "classification"
+    task: Task = "classification"
 
 
 @dataclass(frozen=True)
-class PanelProtocol:
-    """The content of `panel.yaml`: overrides of all cells and of each model, sizes, and sets of the quick panel."""
+class PanelData:
+    """The content of `datasets.yaml`.
 
-    choose: tuple[str, ...]
-    sizes: tuple[int, ...]
-    models: Mapping[str, tuple[str, ...]]
-    models_of_numbers: Mapping[str, tuple[str, ...]]
-    quick: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class LargerPanel:
-    """The content of `larger.yaml`: overrides of each kind of folds, tables, their settings, and other data sets.
-
-    `permuted` names those that are controls as well, with permuted labels.
+    Attributes
+    ----------
+    folds : mapping
+        Overrides of each kind of folds.
+    tables, settings : mapping
+        Sets of the loader `tables` by their folds, and overrides of some of these.
+    quick : mapping
+        Sets of the quick panel of each task.
+    permuted : tuple of str
+        Sets that are controls as well, with permuted labels.
+    left_out : mapping
+        Reasons.
+    sets : mapping
+        All other data sets.
     """
 
     folds: Mapping[str, tuple[str, ...]]
     tables: Mapping[str, tuple[str, ...]]
     settings: Mapping[str, tuple[str, ...]]
+    quick: Mapping[str, tuple[str, ...]]
     permuted: tuple[str, ...]
     left_out: Mapping[str, str]
     sets: Mapping[str, PanelDataset]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model of each task, and the numbers of features that it judges."""
+
+    sizes: tuple[int, ...]
+    classification: tuple[str, ...]
+    regression: tuple[str, ...]
+
+    def model(self, task: Task) -> tuple[str, ...]:
+        """Return the overrides that choose the model."""
+        return self.classification if task == "classification" else self.regression
+
+
+@dataclass(frozen=True)
+class ChosenSize:
+    """How a number of features is chosen: sizes, as `CrossValidatedSize` takes them, its folds, and its models."""
+
+    judge: str
+    sizes: tuple[int, ...]
+    cv: int
+    classification: tuple[str, ...]
+    regression: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Judging:
+    """The content of `judges.yaml`: overrides of all cells, judges, those of data of one's own, and chosen sizes."""
+
+    choose: tuple[str, ...]
+    judges: Mapping[str, Judge]
+    own_data: tuple[str, ...]
+    chosen: ChosenSize
 
 
 class PanelCell(NamedTuple):
@@ -106,29 +136,21 @@ class PanelCell(NamedTuple):
 
 
 @cache
+def panel_data() -> PanelData:
+    """Return what `datasets.yaml` says."""
+    return read_record(Path(__file__).with_name("datasets.yaml"), PanelData)
+
+
+@cache
 def panel_datasets() -> Mapping[str, PanelDataset]:
     """Return the data sets of the panel by name."""
-    path = Path(__file__).with_name("datasets.yaml")
-    datasets: Mapping[str, PanelDataset] = read_as(Mapping[str, PanelDataset], read_plain_yaml(path), str(path))
-    return datasets
-
-
-@cache
-def larger_panel() -> LargerPanel:
-    """Return the description of the larger benchmark."""
-    return read_record(Path(__file__).with_name("larger.yaml"), LargerPanel)
-
-
-@cache
-def larger_datasets() -> Mapping[str, PanelDataset]:
-    """Return the data sets of the larger benchmark by name; their overrides also choose the folds."""
-    larger = larger_panel()
-    datasets = dict(larger.sets)
-    for folds, names in larger.tables.items():
+    data = panel_data()
+    datasets = dict(data.sets)
+    for folds, names in data.tables.items():
         for name in names:
-            datasets[name] = _table(name, folds, larger.settings.get(name, ()))
+            datasets[name] = _table(name, folds, data.settings.get(name, ()))
     for name, dataset in datasets.items():
-        datasets[name] = replace(dataset, choose=(*dataset.choose, *larger.folds[dataset.folds]))
+        datasets[name] = replace(dataset, choose=(*dataset.choose, *data.folds[dataset.folds]))
     return datasets
 
 
@@ -142,9 +164,9 @@ def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
 
 
 @cache
-def panel_protocol() -> PanelProtocol:
-    """Return how the panel judges."""
-    return read_record(Path(__file__).with_name("panel.yaml"), PanelProtocol)
+def judging() -> Judging:
+    """Return the judges, and how a size is chosen."""
+    return read_record(Path(__file__).with_name("judges.yaml"), Judging)
 
 
 def stored_folder() -> Path:
@@ -172,161 +194,129 @@ def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[
 
 
 def panel_cells(
-    methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset], *, is_regression: bool = False
+    methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset], judges: Iterable[str] = ()
 ) -> list[PanelCell]:
     """Return the cells of the given methods and data sets, grouped by data set.
 
-    A size has a cell if the data set has more columns, and a method if it supports the number of classes.
+    A size has a cell if the data set has more columns, and a method if it supports the task, the number of classes and
+    the size of the data set. With some judges only, no size is chosen.
 
     Parameters
     ----------
     methods, datasets : mapping
         By name. Other methods and data sets are judged in the same way.
-    is_regression : bool, default=False
-        Whether the targets of the data sets are numbers.
+    judges : iterable of str, optional
+        By default all.
 
     Raises
     ------
     MissingDataError
-        If a data set is neither in the stored table nor on this machine; names the command that fetches it.
+        If a data set has no card and is not on this machine; names the command that fetches it.
     """
-    protocol, compose = panel_protocol(), Composer()
-    models = protocol.models_of_numbers if is_regression else protocol.models
-
-    @cache
-    def cell_of(prepared: tuple[str, ...], model: str, method: str, size: int) -> Cell:
-        chosen = [*prepared, *models[model], *methods[method].overrides(max(size, 1))]
-        [cell] = cells_of(compose([*protocol.choose, *chosen]))
-        return cell
-
+    judges = tuple(judges)
     cells = []
     for name, dataset in datasets.items():
-        prepared = tuple(text for text in dataset.choose if text.startswith(("preparation", "protocol")))
-        base = base_cell(dataset, compose)
+        base = base_cell(dataset)
+        shape = shape_of(dataset)
+        of_dataset = [text for text in dataset.choose if text.startswith(("preparation", "protocol"))]
         if isinstance(base.measured, AbstractStatedFolds):  # how many folds there are depends on the data
-            prepared = dataset.choose  # else cells are composed on other data, which makes no difference
-        d, n_classes = _shapes_after_preparation().get(" ".join(dataset.choose)) or shape_of(base)
+            of_dataset = [*dataset.choose]  # else cells are composed on other data, which makes no difference
+        settings = (*judging().choose, *of_dataset)
         for title, method in methods.items():
-            if n_classes > 2 and not is_regression and not method.multiclass:
+            if not method.takes(shape, dataset.task):
                 continue
-            for size in _sizes(method, d):
-                for model in models:
-                    cell = cell_of(prepared, model, title, size).on(base.dataset, base.data)
-                    cells.append(PanelCell(title, name, dataset.domain, size, model, dataset.support, cell))
+            for size, judge in _judged(method, shape[1], judges):
+                model = judging().judges[judge].model(dataset.task)
+                cell = _cell((*settings, *model, *method.overrides(max(size, 1)))).on(base.dataset, base.data)
+                cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, cell))
+            if _has_chosen_size(method, shape[1]) and not judges:
+                cell = _chosen_cell(settings, method, dataset.task, shape[1]).on(base.dataset, base.data)
+                judge = judging().chosen.judge
+                cells.append(PanelCell(title, name, dataset.domain, CHOSEN_SIZE, judge, dataset.support, cell))
     return cells
 
 
-def _sizes(method: PanelMethod, d: int) -> list[int]:
-    if method.sizes != "own":
-        return [size for size in panel_protocol().sizes if size < d]
-    return [ALL_FEATURES if method.family == "control" else OWN_SIZE]
+def _judged(method: PanelMethod, n_columns: int, judges: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """Yield each size of a method with each of its judges."""
+    for judge, entry in judging().judges.items():
+        if judges and judge not in judges:
+            continue
+        if method.sizes == "own":
+            yield (ALL_FEATURES if method.selector_name == "full" else OWN_SIZE), judge
+            continue
+        for size in entry.sizes:
+            if size < n_columns:
+                yield size, judge
 
 
-def base_cell(dataset: PanelDataset, compose: Composer | None = None) -> Cell:
-    """Return a cell of the protocol on a data set, with its config and identity; nothing is loaded."""
-    choose = [*panel_protocol().choose, "protocol.scoring=[]", "selector=full", *dataset.choose]  # a model is no matter
-    [cell] = cells_of((compose or Composer())(choose))
+def _has_chosen_size(method: PanelMethod, n_columns: int) -> bool:
+    return method.chosen and method.sizes != "own" and n_columns > min(judging().chosen.sizes)
+
+
+@cache
+def _composer() -> Composer:
+    return Composer()
+
+
+@cache  # the same for all data sets with these folds
+def _cell(overrides: tuple[str, ...]) -> Cell:
+    """Return a cell of some settings; its data are no matter."""
+    [cell] = cells_of(_composer()(overrides))
     return cell
 
 
-def shape_of(cell: Cell) -> tuple[int, int]:
-    """Return how many columns and classes the data set of a cell has, from the stored table or by loading it."""
-    shapes = _stored_shapes()
-    if cell.data not in shapes:
-        data = load_from(cell.dataset)
-        shapes[cell.data] = data.X.shape[1], data.n_classes
-    return shapes[cell.data]
+@cache
+def _chosen_cell(settings: tuple[str, ...], method: PanelMethod, task: Task, n_columns: int) -> Cell:
+    """Return the cell of a method whose number of features is chosen by cross-validation; its data are no matter."""
+    chosen = judging().chosen
+    sizes = [size for size in chosen.sizes if size < n_columns]
+    judge = judging().judges[chosen.judge].model(task)
+    config = dict(_composer()([*settings, *judge, "selector=cross_validated_size"]))
+    inner = part_config("selector", method.overrides(sizes[0]))
+    model = chosen.classification if task == "classification" else chosen.regression
+    config["selector"] = {
+        **config["selector"],
+        "selector": inner,
+        "sizes": [*sizes, 1.0],
+        "cv": chosen.cv,
+        "model": part_config("model", model),
+        "scoring": "balanced_accuracy" if task == "classification" else None,
+        "rule": "best",
+        "task": task,
+        "random_state": inner.get("random_state"),
+    }
+    [cell] = cells_of(config)
+    return cell
+
+
+def base_cell(dataset: PanelDataset) -> Cell:
+    """Return a cell of the protocol on a data set, with its config and identity; nothing is loaded."""
+    choose = [*judging().choose, "protocol.scoring=[]", "selector=full", *dataset.choose]  # a model is no matter
+    [cell] = cells_of(_composer()(choose))
+    return cell
+
+
+def shape_of(dataset: PanelDataset) -> tuple[int, int, int]:
+    """Return training rows, columns after the preparation and classes of a data set, from its card or by loading it."""
+    shapes = _shapes_on_cards()
+    key = " ".join(text for text in dataset.choose if "permute_labels" not in text)
+    if key not in shapes:
+        data = load_from(base_cell(dataset).dataset)
+        return _n_training_rows(data.n_rows), data.X.shape[1], data.n_classes
+    return shapes[key]
+
+
+def _n_training_rows(n_rows: int) -> int:
+    return min(int(n_rows * 0.8), MAX_TRAIN_ROWS)
 
 
 @cache
-def _stored_shapes() -> dict[str, tuple[int, int]]:
-    """Return columns and classes of a data set, cached by its identity, which contains the SHA-256 of its files."""
-    path = stored_folder() / TABLE
-    lines = pd.read_csv(path, usecols=["data", "columns", "classes"]) if path.is_file() else pd.DataFrame()
-    return {line.data: (line.columns, line.classes) for line in lines.itertuples()}
-
-
-@cache
-def _shapes_after_preparation() -> dict[str, tuple[int, int]]:
-    """Return from a data set's card how many columns a preparation leaves in each fold, and the classes."""
+def _shapes_on_cards() -> Mapping[str, tuple[int, int, int]]:
+    """Return the shape of each data set that has a card, by the overrides that choose it."""
     path = stored_folder() / CARDS
-    lines = pd.read_csv(path, usecols=["choose", "prepared", "classes"]) if path.is_file() else pd.DataFrame()
-    return {line.choose: (line.prepared, line.classes) for line in lines.itertuples()}
-
-
-# ---- the frame
-
-READ = {
-    "n_selected": "n_selected", "error": "error", "balanced_accuracy": "balanced_accuracy",
-    "neg_log_loss": "neg_log_loss", "subset_ratio": "subset_frobenius_ratio", "peak_memory": "peak_bytes",
-    "failure": "failure",
-}  # fmt: skip
-"""Columns of the records, and what the frame calls them."""
-
-
-def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
-    """Return a line per cell with its names in the frame."""
-    return pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
-
-
-def panel_frame(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
-    """Return the stored trials of the given cells as a panel."""
-    read = [*READ, "r2", "select_cpu", "shared_cpu", "features", "feature_names", "n_features", *WHERE]
-    trials = planned_trials(store, [entry.cell for entry in cells], read).rename(columns=READ)
-    trials["select_cpu"] += trials["shared_cpu"]
-    trials["balanced_accuracy"] = trials["balanced_accuracy"].fillna(trials["r2"])  # one of them is measured
-    trials["cell"] = trials["cell"].str[:ID_DIGITS]
-    trials = trials.join(names_of(cells), on="place")
-    # both models have the same selection, but for what draws: that of one of them is told
-    of_one_model = trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
-    with_support = {entry.dataset: entry for entry in cells if entry.support}
-    supports = {name: places_of_first(entry.cell.dataset, entry.support) for name, entry in with_support.items()}
-    configs = {entry.dataset: entry.cell.dataset for entry in cells}
-    lines = []
-    for key, of_selection in of_one_model.groupby(KEY, sort=False):
-        _, dataset, _ = key
-        selections = with_places_in_data(of_selection, configs[dataset])
-        lines.append(dict(zip(KEY, key, strict=True)) | selection_measures(selections, supports.get(dataset)))
-    selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])
-    return as_panel(trials.merge(selections, how="left", on=KEY))
-
-
-def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
-    """Return trials whose `features` mean the same columns in each fold, even if the preparation differs by fold.
-
-    Numbers are places of columns in the data set; columns that a preparation creates, such as of categories, follow.
-    """
-    if trials["feature_names"].isna().all():
-        return trials
-    places = {name: place for place, name in enumerate(feature_names_of(dataset))}
-    selections = []
-    for features, names in zip(trials["features"], trials["feature_names"], strict=True):
-        if names is not None and features is not None:  # None where all are selected
-            features = np.array([places.setdefault(name, len(places)) for name in names])
-        selections.append(features)
-    return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
-
-
-def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
-    """Return measures that need all folds of a selection, if every fold has one and leaves some features out."""
-    if trials["features"].isna().any():
+    if not path.is_file():
         return {}
-    measures: dict[str, float] = {}
-    n_features = int(trials["n_features"].max())
-    selected = np.unique(np.concatenate([*trials["features"]]))
-    reports = []
-    for _, folds in trials.groupby(["repeat", "draw"])["features"]:
-        if len(folds) > 1 and folds.map(len).any():
-            # numbers below n_features: where columns that were left out count, places are larger
-            numbers = [np.searchsorted(selected, features) for features in folds]
-            reports.append(stability(numbers, max(n_features, selected.size)))
-    if reports:
-        measures["stability"] = float(np.mean([report.index for report in reports]))
-        measures["stability_se"] = float(np.mean([report.variance**0.5 for report in reports]))
-    if support is not None:
-        sizes = trials["features"].map(len)
-        hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
-        measures["support_recall"] = (hits / len(support)).mean()
-        measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
-        measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
-    return measures
+    cards = pd.read_csv(path, usecols=["choose", "rows", "prepared", "classes"])
+    return {
+        card.choose: (_n_training_rows(card.rows), int(card.prepared), int(card.classes)) for card in cards.itertuples()
+    }

@@ -1,8 +1,8 @@
-"""The pages of the benchmark: the leaderboard, the comparison with all features, and a page per method."""
+"""The pages of the benchmark: for each task the leaderboard, the comparison with all features, a page per method."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,12 @@ from provlab.project.documents import digest
 from provlab.report.figures.ranks import draw_front
 from provlab.report.figures.style import only_formats
 from provlab.report.templating import Site, slug
-from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
+from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_pairs import EVERYWHERE, MARGIN, compared_with_all, win_rates
 from provlab.verdicts.panel_ranking import everywhere, front, leaderboard, sets_of
-from provlab.verdicts.panel_scores import ALL, HEADLINE, MEASURES, Scores
+from provlab.verdicts.panel_scores import ALL, ERROR_OF, HEADLINE, MEASURES, Scores
 
-WHOLE = {"domain": EVERYWHERE, "size": "all sizes", "model": "both models"}
+WHOLE = {"domain": EVERYWHERE, "size": "all sizes", "model": "all judges"}
 """What a slice says of a part of the panel that it does not choose."""
 
 IN_SLICES = (HEADLINE, "stability", "support_f1", "seconds")
@@ -29,26 +29,38 @@ FRONTS = {
 }
 """Measures beside the loss: name of the figure, and what its axis says."""
 
+FOLDERS = {"classification": "benchmark", "regression": "benchmark/numbers"}
+"""Of the pages of a task, below the site."""
+
+TITLES = {"classification": "Feature selectors, ranked", "regression": "Feature selectors for numeric targets, ranked"}
+
 VERDICTS = ("better", "same", "worse", "inconclusive")
 
 
-def measure_columns() -> list[tuple[str, str, str | int]]:
+def measure_columns(scores: Scores) -> list[tuple[str, str, str | int]]:
     """Return for each measure its title, its column, and the pattern or the number of digits of its values."""
     columns: list[tuple[str, str, str | int]] = []
-    for name, measure in MEASURES.items():
+    for name in scores.measures:
+        measure = MEASURES[name]
+        label = measure_label(name, scores.task)
         if measure.unit == "s":
-            columns.append((measure.label, name, 3))
+            columns.append((label, name, 3))
         elif measure.unit:
-            columns.append((f"{measure.label} ({measure.unit})", name, "0.0"))
+            columns.append((f"{label} ({measure.unit})", name, "0.0"))
         else:
-            columns.append((measure.label, name, "0.00"))
+            columns.append((label, name, "0.00"))
     return columns
 
 
+def measure_label(name: str, task: str) -> str:
+    """Return what a measure is called for a task."""
+    return ERROR_OF[task].capitalize() if name == HEADLINE else MEASURES[name].label
+
+
 def write_panel(
-    site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "Feature selectors, ranked",
-    pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "benchmark/index.html",
-    problems: Sequence[str] = (), answer: Sequence[str] = (), also: Sequence[str] = (),
+    site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "",
+    pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "",
+    problems: Sequence[str] = (), answer: Sequence[str] = (), also: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Write the leaderboard of a panel with its figures and files, and a page for each method.
 
@@ -58,23 +70,27 @@ def write_panel(
     scores : Scores
     mine : sequence of str
         Methods of the user, which are marked.
-    title : str
+    title : str, optional
     pairs, sets : DataFrame, optional
         Comparisons of the user's method with each other one, and its data sets, see `provlab.bench.rank`.
-    index : str
-        Where the leaderboard goes.
+    index : str, optional
+        Where the leaderboard goes, by default into the folder of the task.
     problems : sequence of str
         Heading about the user's method, above all numbers.
     answer : sequence of str
-        How the user's method compares, in sentences.
-    also : sequence of str
-        Pages of statements that the benchmark page links to.
+        What the benchmark says, or how the user's method compares, in sentences.
+    also : mapping, optional
+        Further pages of the benchmark, and what they are.
     """
+    title = title or TITLES[scores.task]
+    home = FOLDERS[scores.task]
+    is_own_site = index != ""
+    index = index or f"{home}/index.html"
     board = leaderboard(scores)
     errors = scores.of_slice()
     compared = compared_with_all(scores)
     slices = _slices(scores)
-    folder = site.folder / "benchmark"
+    folder = site.folder / home
     folder.mkdir(parents=True, exist_ok=True)
     figures = _draw_fronts(board, folder)
     files = {
@@ -89,22 +105,21 @@ def write_panel(
     for name, (frame, _) in files.items():
         write_frame(frame, folder / name)
     methods = dict.fromkeys([*board.index, *scores.lines["method"]])
-    columns = measure_columns()
+    columns = measure_columns(scores)
     shared: dict[str, Any] = {
         "mine": mine, "size_text": size_text, "measures": columns,
-        "hrefs": {name: f"benchmark/{slug('m', name, digest(name)[:8])}.html" for name in methods},
+        "hrefs": {name: f"{home}/{slug('m', name, digest(name)[:8])}.html" for name in methods},
         "in_slices": [column for column in columns if column[1] in IN_SLICES],
     }  # fmt: skip
     beside = compared[EVERYWHERE]
-    is_own_site = index == "index.html"
     site.write(
         index, "benchmark.html", title, "benchmark", "" if is_own_site else title, board=board, compared=compared,
         pairs=pairs, sets=sets, problems=problems, sentences=answer, sizes=scores.sizes, domains=scores.domains,
         verdicts=VERDICTS,
         ordered=[*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)],
         slices=slices, margin=MARGIN, by=_ranks_by(scores, board.index, slices),
-        n_trials=int(scores.lines["trials"].sum()), also=also,
-        files={f"benchmark/{name}": text for name, (_, text) in files.items()},
+        n_trials=int(scores.lines["trials"].sum()), also=also or {}, error=ERROR_OF[scores.task],
+        files={f"{home}/{name}": text for name, (_, text) in files.items()},
         figures=[path.relative_to(site.folder).as_posix() for path in figures], **shared,
     )  # fmt: skip
     for name, lines in scores.lines.groupby("method", sort=False):
@@ -112,7 +127,7 @@ def write_panel(
         site.write(
             shared["hrefs"][name], "benchmark_method.html", str(name), "benchmark", str(name), above=[(title, index)],
             own=lines, name=name, sets=sets_of(errors, str(name)) if name in board.index else pd.DataFrame(),
-            beside=of_method.rename(size_text), **shared,
+            beside=of_method.rename(size_text), error=ERROR_OF[scores.task], **shared,
         )  # fmt: skip
 
 
@@ -129,10 +144,12 @@ def _draw_fronts(board: pd.DataFrame, folder: Path) -> list[Path]:
 
 def _ranks_by(scores: Scores, methods: pd.Index, slices: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the mean ranks of methods by measure, by size and by domain."""
-    by_measure = {measure.label: leaderboard(scores, name, shown=())["rank"] for name, measure in MEASURES.items()}
-    both_models = slices[slices["model"] == WHOLE["model"]]
-    all_domains = both_models[both_models["domain"] == WHOLE["domain"]]
-    all_sizes = both_models[both_models["size"] == WHOLE["size"]]
+    by_measure = {}
+    for name in scores.measures:
+        by_measure[measure_label(name, scores.task)] = leaderboard(scores, name, shown=())["rank"]
+    all_judges = slices[slices["model"] == WHOLE["model"]]
+    all_domains = all_judges[all_judges["domain"] == WHOLE["domain"]]
+    all_sizes = all_judges[all_judges["size"] == WHOLE["size"]]
     by_size = all_domains.pivot(index="method", columns="size", values="rank")
     by_domain = all_sizes.pivot(index="method", columns="domain", values="rank")
     tables = {
@@ -145,7 +162,7 @@ def _ranks_by(scores: Scores, methods: pd.Index, slices: pd.DataFrame) -> dict[s
 
 def size_text(size: int) -> str:
     """Return a size of the panel in words."""
-    return {ALL_FEATURES: "all features", OWN_SIZE: "its own"}.get(size, str(size))
+    return {ALL_FEATURES: "all features", OWN_SIZE: "its own", CHOSEN_SIZE: "chosen"}.get(size, str(size))
 
 
 def _slices(scores: Scores) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Controls of the larger benchmark: all methods on some of its data sets with permuted labels.
+"""Controls of the benchmark: all methods on some of its data sets with permuted labels.
 
 Nothing can be learned there. A method whose balanced error is below that of a guess has seen test rows, or was lucky.
 """
@@ -13,35 +13,45 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from provlab.bench.larger import LargerMethod, judging, larger_cells
-from provlab.bench.panel import PanelCell, PanelDataset, larger_datasets, larger_panel, stored_folder
+from provlab.bench.methods import PanelMethod
+from provlab.bench.panel import (
+    PanelCell,
+    PanelDataset,
+    judging,
+    panel_cells,
+    panel_data,
+    panel_datasets,
+    stored_folder,
+)
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 
 FOLDER = "permuted"
-"""Of the pieces, beside the stored panel."""
+"""Of their files, in the folder of the stored panel."""
 
 SIZE = 20
 """Number of features that is asked for, beside the chosen one."""
 
 
 def permuted_folder() -> Path:
-    """Return the folder of the pieces that come with provsel."""
+    """Return the folder of their files that come with provsel."""
     return stored_folder() / FOLDER
 
 
 def permuted_datasets() -> Mapping[str, PanelDataset]:
-    """Return the data sets with permuted labels, by the names that they have in the larger benchmark."""
+    """Return the data sets with permuted labels, by the names that they have in the panel."""
     datasets = {}
-    for name in larger_panel().permuted:
-        dataset = larger_datasets()[name]
+    for name in panel_data().permuted:
+        dataset = panel_datasets()[name]
         datasets[name] = replace(dataset, choose=(*dataset.choose, "+dataset.permute_labels=1"), support=0)
     return datasets
 
 
-def permuted_cells(name: str, dataset: PanelDataset, methods: Mapping[str, LargerMethod]) -> list[PanelCell]:
-    """Return the cells of some methods on a data set: by the judge of chosen sizes, at `SIZE` and their own sizes."""
+def permuted_cells(
+    methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset]
+) -> list[PanelCell]:
+    """Return the cells of methods on data sets: by the judge of chosen sizes, at `SIZE` and their own sizes."""
     sizes = (SIZE, CHOSEN_SIZE, OWN_SIZE, ALL_FEATURES)
-    cells = larger_cells(name, dataset, methods)
+    cells = panel_cells(methods, datasets)
     return [entry for entry in cells if entry.model == judging().chosen.judge and entry.size in sizes]
 
 

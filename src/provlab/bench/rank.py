@@ -15,18 +15,18 @@ from rich.console import Console
 from sklearn.base import BaseEstimator
 
 from provlab.bench.answer import Words, of_methods, of_standing, wrapped
-from provlab.bench.methods import PanelMethod, panel_methods, panel_names
+from provlab.bench.methods import TASKS, PanelMethod, Task, panel_methods, panel_names
 from provlab.bench.panel import (
     PanelCell,
     PanelDataset,
+    judging,
     panel_cells,
+    panel_data,
     panel_datasets,
-    panel_frame,
-    panel_protocol,
     some,
 )
 from provlab.bench.run_names import SIZES
-from provlab.bench.stored_panel import read_panel
+from provlab.bench.stored_panel import panel_from, read_panel
 from provlab.core.cell import Cell
 from provlab.core.composition import compose_config
 from provlab.core.frames import planned_trials
@@ -44,7 +44,7 @@ from provlab.verdicts.fold_differences import FoldDifferences
 from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
 from provlab.verdicts.panel_pairs import pairs_of
 from provlab.verdicts.panel_ranking import leaderboard, sets_of
-from provlab.verdicts.panel_scores import ALL, Scores
+from provlab.verdicts.panel_scores import ALL, ERROR_OF, Scores
 from provsel.files import replacing_folder
 
 if TYPE_CHECKING:  # it needs the extra "report"
@@ -61,10 +61,7 @@ COMPILED = ("MCP",)
 ALIKE = 3.0
 """Data sets of the panel are like another one whose number of columns differs by at most this factor."""
 
-BALANCED_ERROR = Words("balanced error", is_percent=True, decimals=1)
-
-UNEXPLAINED = Words("unexplained variance", is_percent=True, decimals=1)
-"""100 (1 - R^2), of a target of numbers."""
+WORDS = {task: Words(measure, is_percent=True, decimals=1) for task, measure in ERROR_OF.items()}
 
 YOURS = "yours"
 """Domain of a data set that is not of the panel."""
@@ -103,7 +100,7 @@ class Standing(NamedTuple):
         if self.failed:
             return []
         n_domains = self.sets["domain"].nunique()
-        return of_standing(visible_line(self.name), self.pairs, BALANCED_ERROR, ALL, n_domains)
+        return of_standing(visible_line(self.name), self.pairs, WORDS[self.scores.task], ALL, n_domains)
 
     @property
     def problems(self) -> list[str]:
@@ -120,8 +117,8 @@ class Standing(NamedTuple):
             f"{visible_line(self.name)}: mean rank {line['rank']:.1f} of {len(self.leaderboard)}, 95 % interval "
             f"{line['low']:.1f} to {line['high']:.1f}, on {len(self.sets)} data sets.",
             aligned_text(self._texts()).rstrip("\n"),
-            "loss: to all features, and difference: of the selector to each method; points of balanced error, "
-            "negative is better.",
+            f"loss: to all features, and difference: of the selector to each method; points of "
+            f"{ERROR_OF[self.scores.task]}, negative is better.",
         ]
         return "\n".join([*lines, *self.problems])
 
@@ -144,7 +141,7 @@ class Standing(NamedTuple):
         from provlab.bench.panel_pages import write_panel
 
         def write(site: Site) -> None:
-            _draw_differences(self.pairs, site.folder, BALANCED_ERROR)
+            _draw_differences(self.pairs, site.folder, WORDS[self.scores.task])
             write_panel(
                 site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
                 pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
@@ -170,6 +167,7 @@ def rank(
     selector: BaseEstimator,
     *,
     panel: str = "quick",
+    task: Task = "classification",
     against: Iterable[str] = (),
     name: str = "",
     results: Path | str = "results",
@@ -180,7 +178,7 @@ def rank(
 
     They are stored trial by trial in `results`, so that a repeated call computes nothing and an interrupted one
     resumes. Every step is fitted on the training rows of each fold: columns are standardised, features are
-    selected, and a linear and another model are trained on them. A selection that fails or takes more than 300 s is
+    selected, and four models are trained on them. A selection that fails or takes more than 300 s is
     recorded as failed, and the selector is last on that data set.
 
     Parameters
@@ -189,7 +187,9 @@ def rank(
         Each size of the panel is set by its `n_features_to_select`, `n_components`, `k` or `max_features`; a selector
         without these chooses its own number, and is compared with methods that do.
     panel : {"quick", "full"}, default="quick"
-        Ten data sets, or all.
+        A data set of each domain, or all.
+    task : {"classification", "regression"}, default="classification"
+        Whether the data sets have classes or numbers as their targets.
     against : iterable of str, optional
         Methods of the panel to compare with; by default all. All features are always among them.
     name : str, optional
@@ -220,7 +220,8 @@ def rank(
     store = TrialStore(Path(results) / "store")
     with estimators_in_hand():
         method = method_in_hand(selector)
-        result = standing(name or type(selector).__name__, method, panel, against, store, executor, console)
+        shown = name or type(selector).__name__
+        result = standing(shown, method, panel, against, store, executor, console, task=task)
     with optional_figures():
         result.write(Path(results))
     return result
@@ -233,14 +234,12 @@ def method_in_hand(selector: BaseEstimator) -> PanelMethod:
     return method_of([*choose, *(f"+selector.{key}={_text(value)}" for key, value in config.items())])
 
 
-def method_of(choose: Sequence[str], *, is_regression: bool = False) -> PanelMethod:
+def method_of(choose: Sequence[str]) -> PanelMethod:
     """Return the method that the overrides choose, at each size if its class has an argument for it."""
     parameters = signature(component_class("selector", compose_config(choose)["selector"])).parameters
-    if is_regression and "task" in parameters:
-        choose = [*choose, "++selector.task=regression"]
     for size in SIZES:
         if size in parameters:
-            return PanelMethod((*choose, f"++selector.{size}=SIZE"), sizes="at most")
+            return PanelMethod((*choose, f"++selector.{size}=SIZE"), sizes="at most", chosen=False)
     return PanelMethod(tuple(choose), sizes="own")
 
 
@@ -257,26 +256,28 @@ def _text(value: Any) -> str:
 
 def standing(
     name: str, method: PanelMethod, panel: str, against: Iterable[str], store: TrialStore,
-    executor: Mapping[str, Any], console: Console | None = None,
+    executor: Mapping[str, Any], console: Console | None = None, *, task: Task = "classification",
 ) -> Standing:  # fmt: skip
     """Compute the missing trials of a method, and return how it compares; see `rank`."""
     if panel not in PANELS:
         raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
+    if task not in TASKS:
+        raise ValueError(f"rank: task: expected one of {', '.join(TASKS)}, got {task!r:.80}.")
     peers = some("method", panel_names(against), panel_methods())
     check_name(name)
     stored = read_panel()
-    wanted = panel_protocol().quick if panel == "quick" else panel_datasets()
+    stored = stored[stored["task"] == task]
+    wanted = panel_data().quick[task] if panel == "quick" else panel_datasets()
     names = {*stored["dataset"]} & {*wanted}
     if not names:
         raise ValueError(
-            f"rank: expected stored results of the {panel} panel, got none; provsel panel computes them, and provsel "
-            f"reference --panel stores them."
+            f"rank: expected stored results of the {panel} panel, got none; provsel panel computes and stores them."
         )
     datasets = some("data set", names, panel_datasets())
-    trials = computed(panel_cells({name: method}, datasets), store, executor, console)
+    trials = computed(panel_cells({name: method.for_task(task)}, datasets), datasets, store, executor, console)
     beside = stored["method"].isin([*peers]) | (stored["size"] == ALL_FEATURES)
     beside &= stored["dataset"].isin([*datasets])
-    scores = Scores.of(pd.concat([stored[beside], trials], ignore_index=True))
+    scores = Scores.of(pd.concat([stored[beside], trials], ignore_index=True), task)
     size = OWN_SIZE if method.sizes == "own" else None
     errors = scores.of_slice(size=size)
     return Standing(name, leaderboard(scores, size=size), pairs_of(errors, name), sets_of(errors, name), scores)
@@ -292,8 +293,9 @@ def check_name(name: str) -> None:
 
 
 def computed(
-    cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
-) -> pd.DataFrame:
+    cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset], store: TrialStore, executor: Mapping[str, Any],
+    console: Console | None = None,
+) -> pd.DataFrame:  # fmt: skip
     """Compute the missing trials of the given cells, and return them as a panel.
 
     One trial of each cell is computed before all others. A cell with a failure ranks last, so its other trials are left
@@ -312,7 +314,7 @@ def computed(
             highlight=False,
         )
     run(working).check("rank")
-    return panel_frame(cells, store)
+    return panel_from(store, cells, datasets)
 
 
 def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
@@ -339,7 +341,7 @@ class OnData(NamedTuple):
     Attributes
     ----------
     board : DataFrame
-        Index: the methods, the best mean rank over sizes and models first. rank; balanced_error, in percent, and
+        Index: the methods, the best mean rank over sizes and judges first. rank; balanced_error, in percent, and
         difference to all features in points, from low to high, its 95 % interval over folds; stability; seconds;
         panel, the mean rank on similar data sets of the panel.
     sizes : DataFrame
@@ -353,7 +355,7 @@ class OnData(NamedTuple):
     folds : FoldDifferences
         Balanced errors of the methods that did not fail.
     words : Words
-        For a numeric target the balanced error is replaced by the `UNEXPLAINED` variance.
+        Of the error.
     yours : str
         A method outside the panel; "" if there is none.
     """
@@ -371,8 +373,7 @@ class OnData(NamedTuple):
     @property
     def answer(self) -> list[str]:
         """The best method, the error with all features, and ties on these folds."""
-        most = 100 if self.words == BALANCED_ERROR else None
-        return of_methods(self.folds, self.folds.means().clip(0, most), self.words, ALL)
+        return of_methods(self.folds, self.folds.means().clip(0, 100), self.words, ALL)
 
     @property
     def problems(self) -> list[str]:
@@ -393,13 +394,10 @@ class OnData(NamedTuple):
         return _pages(results, name, self.scores.lines, write)
 
 
-def chosen_methods(
-    names: Iterable[str] = (), *, is_regression: bool = False
-) -> tuple[dict[str, PanelMethod], list[str]]:
+def chosen_methods(names: Iterable[str] = (), task: Task = "classification") -> tuple[dict[str, PanelMethod], list[str]]:
     """Return all features and the methods with installed packages, and the names of the other methods.
 
-    By default they are the methods that were `FAST` in the panel and did not fail there. For a regression they are
-    those that support numeric targets.
+    By default they are the methods of the task that were `FAST` in the panel and did not fail there.
 
     Raises
     ------
@@ -408,17 +406,18 @@ def chosen_methods(
     """
     methods = panel_methods()
     names = panel_names(names)
-    chosen = some("method", [ALL, *(names or _fast_methods())], methods)
-    if is_regression:
-        chosen = _for_numbers(chosen, names)
+    chosen = some("method", [ALL, *(names or _fast_methods(task))], methods)
     installed: dict[str, PanelMethod] = {}
     missing = []
     for name, method in chosen.items():
-        version = method.installed()
-        if version is None:
-            missing.append(name)
+        if task not in method.tasks:
+            raise ValueError(
+                f"rank: {name}: this method needs classes, but the target is numeric; leave the method out."
+            )
+        if method.is_installed:
+            installed[name] = method.for_task(task)
         else:
-            installed[name] = version
+            missing.append(name)
     if names and missing:
         raise ValueError(
             f"rank: {missing[0]}: expected the package {methods[missing[0]].source}, got none; "
@@ -427,40 +426,28 @@ def chosen_methods(
     return installed, missing
 
 
-def _for_numbers(methods: Mapping[str, PanelMethod], asked: Sequence[str]) -> dict[str, PanelMethod]:
-    """Return the methods set up for a numeric target; raise for requested methods that need classes."""
-    chosen = {}
-    for name, method in methods.items():
-        for_numbers = method.for_numbers()
-        if for_numbers is not None:
-            chosen[name] = for_numbers
-        elif name in asked:
-            raise ValueError(
-                f"rank: {name}: this method needs classes, but the target is numeric; leave the method out."
-            )
-    return chosen
-
-
-def _fast_methods() -> list[str]:
+def _fast_methods(task: Task) -> list[str]:
     """Return the methods that took less than `FAST` in the panel, did not fail there, and need no compilation."""
     trials = read_panel()
+    trials = trials[trials["task"] == task]
     seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
     failed = trials.loc[trials["failure"] != "", "method"].unique()
-    return [
-        name
-        for name in panel_methods()
-        if seconds.get(name, np.inf) <= FAST and name not in failed and name not in COMPILED
-    ]
+    names = []
+    for name in panel_methods():
+        if seconds.get(name, np.inf) <= FAST and name not in failed and name not in COMPILED:
+            names.append(name)
+    return names
 
 
 def on_data(
     name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore,
-    executor: Mapping[str, Any], *, is_regression: bool = False, yours: str = "",
+    executor: Mapping[str, Any], yours: str = "",
 ) -> OnData:  # fmt: skip
     """Compute missing trials, and return how methods, including `yours` if given, compare on a data set."""
-    cells = panel_cells(methods, {name: dataset}, is_regression=is_regression)
-    trials = computed(cells, store, executor)
-    scores = Scores.of(trials)
+    datasets = {name: dataset}
+    cells = panel_cells(methods, datasets, judging().own_data)
+    trials = computed(cells, datasets, store, executor)
+    scores = Scores.of(trials, dataset.task)
     ranking = leaderboard(scores)
     folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0], _ratio(cells[0].cell))
     differences = pd.DataFrame(columns=["difference", "low", "high"], dtype=float)
@@ -469,20 +456,17 @@ def on_data(
         differences.loc[ALL, ["low", "high"]] = np.nan
     board = ranking[["rank", "balanced_error", "stability", "seconds"]].join(differences)
     stored = read_panel()
-    n_features = stored.groupby("dataset")["n_features"].first()
+    n_features = stored[stored["task"] == dataset.task].groupby("dataset")["n_features"].first()
     d = int(scores.lines["n_features"].iloc[0])
     alike = n_features.index[n_features.between(d / ALIKE, ALIKE * d)]
     if len(alike) < 3:
         alike = n_features.index
-    in_panel = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
+    in_panel = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)], dataset.task), shown=())["rank"]
     board["panel"] = in_panel.reindex(board.index)
     of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table("balanced_error", "method", "size")
-    words = BALANCED_ERROR
-    if is_regression:  # the panel has classes only
-        words = UNEXPLAINED
-        board = board.drop(columns="panel")
     return OnData(
-        board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores, folds, words, yours
+        board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores, folds, WORDS[dataset.task],
+        yours,
     )  # fmt: skip
 
 
@@ -498,7 +482,7 @@ def _ratio(cell: Cell) -> float:
 
 
 def _fold_errors(trials: pd.DataFrame, failed: Iterable[str], ratio: float) -> FoldDifferences:
-    """Return the balanced error in percent on each fold, mean over sizes and models, of methods that did not fail."""
+    """Return the balanced error in percent on each fold, mean over sizes and judges, of methods that did not fail."""
     trials = trials[(trials["size"] > 0) | (trials["size"] == ALL_FEATURES)]
     errors = 100 * (1 - trials["balanced_accuracy"])
     means = errors.groupby([trials["repeat"], trials["fold"], trials["method"]]).mean()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from provlab.bench.panel import TABLE, stored_folder
+from provlab.bench.panel import CARDS, stored_folder
 from provlab.bench.stored_panel import read_panel
 from provlab.core.tables import write_frame
 from provlab.project.messages import did_you_mean
@@ -58,7 +58,7 @@ SAID = {
 
 def stored_table() -> pd.DataFrame:
     """Return the stored panel as the table that statements are judged on."""
-    return panel_table(read_panel(), pd.read_csv(stored_folder() / TABLE))
+    return panel_table(read_panel(), pd.read_csv(stored_folder() / CARDS))
 
 
 def write_panel_table(path: Path) -> None:

@@ -1,299 +1,316 @@
-"""The stored panel: one Parquet file a method, which pandas or DuckDB read as one table, and the data sets as CSV.
+"""The stored panel: a Parquet file a data set, with all trials that the plan asks for, and the same as a frame.
 
-A file has a line per trial, with the columns of `provlab.verdicts.panel_frame`. The key of a trial follows from its
-cell, given by its short id, and from its numbers, see `provlab.core.keys`.
+What is committed is computed no second time. Beside the files stands how alike the methods' selections are, of which
+the features themselves are not kept. The key of a trial follows from its cell, given by the first digits of its id, and
+from its repeat and fold, see `provlab.core.keys`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from scipy import sparse
 
 from provlab.bench.methods import panel_methods
-from provlab.bench.panel import (
-    READ,
-    TABLE,
-    PanelCell,
-    PanelDataset,
-    base_cell,
-    names_of,
-    panel_cells,
-    panel_datasets,
-    panel_frame,
-    some,
-    stored_folder,
-)
+from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, panel_datasets, stored_folder
 from provlab.core.frames import planned_trials
 from provlab.core.keys import trial_key
-from provlab.core.plan import load_from
-from provlab.core.records import NUMBERS, RANGES, check_range
-from provlab.core.store import SCHEMA, TrialStore
-from provlab.core.tables import write_frame
-from provlab.data import Dataset, loader, read_source, source_names
-from provlab.data.loaders.tables import table_entries
-from provlab.verdicts.panel_frame import ALL_FEATURES, COLUMNS, KEY, WHERE, as_panel
-from provlab.verdicts.panel_pairs import compared_with_all
-from provlab.verdicts.panel_ranking import leaderboard
-from provlab.verdicts.panel_scores import ALL, Scores
+from provlab.core.plan import feature_names_of, places_of_first
+from provlab.core.records import NUMBERS
+from provlab.core.snapshot import TrialReader
+from provlab.core.store import SCHEMA as RECORDS
+from provlab.verdicts.panel_families import overlaps
+from provlab.verdicts.panel_frame import KEY, WHERE, as_panel
 from provsel.files import replacing
+from provsel.stability import stability
 
-VERSION = 1
-"""Of the columns: files of another one are refused."""
+OVERLAPS = "overlaps"
+"""Of files on how alike the selections are, in the folder of the pieces."""
 
-NAMES = [*KEY, "model"]
-"""Columns that say which cell of the panel a trial is of."""
+ALIKE_SIZE = 20
+"""Number of features at which selections are compared, or the largest below where columns are fewer."""
 
-_KINDS = {"str": pa.string(), "int64": pa.int32(), "float64": pa.float32()}
-_SCHEMA = pa.schema([(name, _KINDS[kind]) for name, kind in COLUMNS.items()], metadata={"provsel_panel": str(VERSION)})
+CELL_DIGITS = 12
+"""Hexadecimal digits of a cell's id: 48 bits tell the thousand cells of a data set apart."""
 
-_SAME_RANGE = {
-    **{name: column for column, name in READ.items() if column in RANGES},
-    **dict.fromkeys(("balanced_accuracy", "support_f1", "false_discovery"), "error"), "select_cpu": "select_cpu",
-    "n_features": "n_features",
-}  # fmt: skip
-"""Columns of the panel, and the column of records that has the same range."""
+READ = [
+    "n_selected", "class_rows", "class_errors", "neg_log_loss", "roc_auc_ovr", "r2", "mae", "subset_ratio",
+    "select_cpu", "shared_cpu", "peak_memory", "n_features", "failure", *WHERE,
+]  # fmt: skip
+"""Columns of the records."""
 
-_DISTINCT = ["neg_log_loss", "subset_frobenius_ratio"]
-_SMALL = {
-    "compression": "zstd", "compression_level": 19, "write_statistics": False,
-    "use_dictionary": [name for name in _SCHEMA.names if name not in _DISTINCT], "use_byte_stream_split": _DISTINCT,
-}  # fmt: skip
-"""Of Parquet's writer: 17 bytes a trial in the place of 23."""
+SCHEMA = pa.schema([
+    ("method", pa.string()), ("size", pa.int16()), ("judge", pa.string()), ("repeat", pa.int8()), ("fold", pa.int8()),
+    ("cell", pa.string()), ("n_selected", pa.int32()), ("n_features", pa.int32()),
+    ("class_rows", pa.list_(pa.int32())), ("class_errors", pa.list_(pa.int32())),
+    ("neg_log_loss", pa.float32()), ("roc_auc_ovr", pa.float32()), ("r2", pa.float32()), ("mae", pa.float32()),
+    ("subset_ratio", pa.float32()), ("select_cpu", pa.float32()), ("peak_memory", pa.float32()),
+    ("stability", pa.float32()), ("stability_se", pa.float32()),
+    ("support_f1", pa.float32()), ("support_recall", pa.float32()), ("false_discovery", pa.float32()),
+    ("failure", pa.string()), *[(name, pa.string()) for name in WHERE],
+])  # fmt: skip
+"""A line a trial. size: as in `provlab.verdicts.panel_frame`. class_rows and class_errors: test rows of each class, and
+those with another prediction. select_cpu: with all that it shares with others. The measures of a selection stand in the
+line of each of its trials."""
+
+KEPT = [
+    "n_selected", "n_features", "class_rows", "class_errors", "neg_log_loss", "roc_auc_ovr", "r2", "mae",
+    "subset_ratio", "failure",
+]  # fmt: skip
+"""Columns of records that an audit compares."""
+
+DIGITS = {"select_cpu": 3, "peak_memory": 3, "subset_ratio": 4, "neg_log_loss": 5, "roc_auc_ovr": 5, "r2": 5, "mae": 5}
+"""Significant digits: no more mean anything, and a file has half the bytes."""
+
+
+def file_of(name: str, folder: Path) -> Path:
+    """Return the file of a data set."""
+    return folder / f"{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.parquet"
 
 
 def read_panel(folder: Path | None = None) -> pd.DataFrame:
-    """Return a stored panel, by default the one that comes with provsel; errors as `read_table`."""
-    return as_panel(read_table(stored_folder() if folder is None else folder))
+    """Return a stored panel as a frame, by default the one that comes with provsel; errors as `read_trials`."""
+    return panel_of(read_trials(folder), panel_datasets())
 
 
-def read_table(folder: Path) -> pd.DataFrame:
-    """Return all files of a stored panel as one table.
+def read_trials(folder: Path | None = None) -> pd.DataFrame:
+    """Return the columns of `SCHEMA` of all data sets, with the name of each in `dataset`.
+
+    Data sets that the panel does not have are left out.
 
     Raises
     ------
     ValueError
-        For a file of another version, without a column, or not in Parquet; names it.
+        For a file without a column, or not in Parquet; names it.
     """
-    tables = [_SCHEMA.empty_table()]
-    for path in sorted(folder.glob("*.parquet")):
+    tables = [SCHEMA.empty_table().to_pandas().assign(dataset="")]
+    for path in sorted((folder or stored_folder()).glob("*.parquet")):
         try:
-            schema = pq.read_schema(path)
-            stated = (schema.metadata or {}).get(b"provsel_panel", b"none").decode()
-            if stated != str(VERSION):
-                raise ValueError(f"version {VERSION} of a panel's file, got {stated}")
-            tables.append(pq.read_table(path, columns=_SCHEMA.names).cast(_SCHEMA))
-        except (pa.ArrowException, ValueError, KeyError) as error:
-            raise ValueError(f"{path}: expected a file that provsel reference --panel writes: {error}.") from error
-    return pa.concat_tables(tables).to_pandas()
+            name = pq.read_schema(path).metadata[b"dataset"].decode()
+            trials = pq.read_table(path, columns=SCHEMA.names).cast(SCHEMA).to_pandas()
+        except (pa.ArrowException, ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path}: expected a file that provsel panel writes: {error}.") from error
+        if name in panel_datasets():
+            tables.append(trials.assign(dataset=name))
+    return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
-def write_table(table: pd.DataFrame, folder: Path) -> None:
-    """Write a table as the files of a panel, with its summaries; files of methods that it lacks are removed."""
-    written = set()
-    for method, part in table.groupby("method", sort=False):
-        lines = part.sort_values(["dataset", "size", *NUMBERS, "model"])
-        for name in ("select_cpu", "peak_bytes"):  # of which no more digits mean anything
-            lines[name] = _rounded(lines[name].astype(float), 3)
-        content = pa.Table.from_pandas(lines[_SCHEMA.names], _SCHEMA, preserve_index=False)
-        path = folder / f"{re.sub(r'[^a-z0-9]+', '-', str(method).lower()).strip('-')}.parquet"
-        with replacing(path) as temporary:
-            pq.write_table(content.replace_schema_metadata(_SCHEMA.metadata), temporary, **_SMALL)
-        written.add(path)
-    for path in {*folder.glob("*.parquet")} - written:
-        path.unlink()
-    _write_results(folder)
+def is_complete(name: str, cells: Sequence[PanelCell], folder: Path) -> bool:
+    """Return whether the piece of a data set has all trials of its cells."""
+    path = file_of(name, folder)
+    if not path.is_file():
+        return False
+    stored = pq.read_table(path, columns=["cell"]).to_pandas()["cell"].value_counts()
+    planned = pd.Series({entry.cell.id[:CELL_DIGITS]: entry.cell.n_trials for entry in cells})
+    return bool((stored.reindex(planned.index).fillna(0) >= planned).all())
 
 
-def _rounded(values: pd.Series, digits: int) -> pd.Series:
-    """Return numbers rounded to a number of significant digits."""
-    return values.map(lambda value: float(f"{value:.{digits}g}"))
+def trials_of(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
+    """Return the trials of the cells of one data set from a store, with the columns of `SCHEMA`."""
+    trials = _trials(cells, store, [*READ, "features", "feature_names"])
+    trials["select_cpu"] += trials["shared_cpu"]
+    selections = _one_judge(trials)
+    support = _support(cells)
+    lines = []
+    for key, of_selection in selections.groupby(KEY, sort=False):
+        lines.append(dict(zip(KEY, key, strict=True)) | selection_measures(of_selection, support))
+    measures = ["stability", "stability_se", "support_f1", "support_recall", "false_discovery"]
+    frame = trials.merge(pd.DataFrame(lines, columns=[*KEY, *measures]), how="left", on=KEY)
+    frame = frame.rename(columns={"model": "judge"})
+    frame["cell"] = frame["cell"].str[:CELL_DIGITS]
+    frame["failure"] = frame["failure"].fillna("")
+    for name, digits in DIGITS.items():
+        frame[name] = rounded(frame[name], digits)
+    return frame.sort_values(["method", "size", "repeat", "fold", "judge"])[SCHEMA.names].reset_index(drop=True)
 
 
-def _write_results(folder: Path) -> None:
-    """Write the results of a stored panel as CSV tables with six digits.
+def selection_overlaps(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
+    """Return how alike the selections of each two methods are on a data set: first, second, overlap.
 
-    `_leaderboard.csv` has a line per method, see `provlab.verdicts.panel_ranking.leaderboard`. `_against_all.csv`
-    compares each method with all features at each size, over all domains, over all data sets, and in each domain that
-    is judged separately, see `pairs`. Nothing is written if the trials of all features are missing.
+    At `ALIKE_SIZE` features, as `provlab.verdicts.panel_families.overlaps`; in percent.
     """
-    panel = read_panel(folder)
-    if not (panel["method"] == ALL).any():
-        return
-    scores = Scores.of(panel)
-    compared = pd.concat(compared_with_all(scores), names=["domain"]).reset_index()
-    for name, frame in (("leaderboard", leaderboard(scores).reset_index()), ("against_all", compared)):
-        numbers = frame.select_dtypes("float").apply(_rounded, digits=6)
-        write_frame(frame.assign(**numbers), folder / f"_{name}.csv")
+    sizes = {entry.size for entry in cells if 0 < entry.size <= ALIKE_SIZE}
+    chosen = [entry for entry in cells if entry.size == max(sizes, default=0)]
+    selections = _one_judge(_trials(chosen, store, ["features", "feature_names", "n_features"]))
+    selections = selections[selections["features"].notna()]
+    last = selections["features"].map(lambda features: max(features, default=0)).max()
+    # places of columns in the data set, of which folds may leave out others
+    selections = selections.assign(n_features=max(selections["n_features"].max(), last + 1))
+    table = overlaps(selections)
+    first, second = np.triu_indices(len(table), 1)
+    overlap = table.to_numpy()[first, second]
+    frame = pd.DataFrame(
+        {"first": table.index[first], "second": table.index[second], "overlap": np.round(100 * overlap)}
+    )
+    return frame.dropna().astype({"overlap": "int8"}).reset_index(drop=True)
 
 
-def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
-    """Write the stored trials of the panel into its files: each method and data set whose trials are all stored.
+def _trials(cells: Sequence[PanelCell], store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
+    """Return stored trials with the names of their cells; features are places in the data set."""
+    trials = planned_trials(store, [entry.cell for entry in cells], columns)
+    trials = trials.join(names_of(cells), on="place")
+    return with_places_in_data(trials, cells[0].cell.dataset)
 
-    Other lines stay, except for methods and data sets that are no longer in the panel.
 
-    Returns
-    -------
-    dict
-        Pairs of a method and a data set: `written` now, `partial` because trials are missing, and `stored` in total.
+def _one_judge(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return the trials of one judge of each selection: all have the same, but of what draws."""
+    return trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
+
+
+def _support(cells: Sequence[PanelCell]) -> frozenset[int] | None:
+    first = cells[0]
+    return places_of_first(first.cell.dataset, first.support) if first.support else None
+
+
+def rounded(values: pd.Series, digits: int) -> pd.Series:
+    """Return numbers with some significant digits."""
+    return values.astype(float).map(lambda value: rounded_number(value, digits))
+
+
+def rounded_number(value: float, digits: int) -> float:
+    """Return a number with some significant digits."""
+    return float(f"{value:.{digits}g}")
+
+
+def write_dataset(name: str, cells: Sequence[PanelCell], store: TrialReader, folder: Path) -> None:
+    """Write the trials of a data set, and how alike its selections are."""
+    (folder / OVERLAPS).mkdir(parents=True, exist_ok=True)
+    frame = trials_of(cells, store)
+    table = pa.Table.from_pandas(frame, SCHEMA, preserve_index=False)
+    _write(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
+    alike = selection_overlaps(cells, store)
+    _write(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd", compression_level=19, write_statistics=False)
+
+
+def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
+    """Return a line per cell with its names in the frame."""
+    return pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
+
+
+def panel_of(trials: pd.DataFrame, datasets: Mapping[str, PanelDataset]) -> pd.DataFrame:
+    """Return trials as a frame, see `provlab.verdicts.panel_frame`.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        See `read_trials`.
+    datasets : mapping
+        By name, with the domain and the task of each.
     """
-    identities = {*pc.unique(store.read(["data"])["data"]).to_pylist()}
-    datasets = {name: entry for name, entry in panel_datasets().items() if base_cell(entry).data in identities}
-    cells = panel_cells(panel_methods(), datasets)
-    plan = names_of(cells)
-    plan["planned"] = [entry.cell.n_trials for entry in cells]
-    n_stored = planned_trials(store, [entry.cell for entry in cells], []).groupby("place").size()
-    plan["stored"] = n_stored.reindex(plan.index).fillna(0)
-    sums = plan.groupby(["method", "dataset"], sort=False)[["planned", "stored"]].sum()
-    complete = {*sums.index[sums["planned"] == sums["stored"]]}
-    n_partial = int(((sums["stored"] > 0) & (sums["stored"] < sums["planned"])).sum())
-    old = read_table(folder)
-    in_panel = old["method"].isin([*panel_methods()]) & old["dataset"].isin([*panel_datasets()])
-    is_replaced = pd.MultiIndex.from_frame(old[["method", "dataset"]]).isin([*complete])
-    parts = [old[in_panel & ~is_replaced]]
-    for name in {dataset for _, dataset in complete}:
-        of_dataset = [entry for entry in cells if entry.dataset == name and (entry.method, name) in complete]
-        parts.append(panel_frame(of_dataset, store))
-    table = pd.concat([part[_SCHEMA.names] for part in parts if len(part)] or [old])
-    write_table(table, folder)
-    n_pairs = len(table[["method", "dataset"]].drop_duplicates())
-    return {"written": len(complete), "partial": n_partial, "stored": n_pairs}
+    errors, balanced = _errors_by_class(trials)
+    # a target of numbers has R^2 in the place of the balanced accuracy; worse than the mean is as bad as the mean
+    accuracies = (1 - balanced).fillna(trials["r2"].astype(float).clip(lower=0))
+    names = {"judge": "model", "subset_ratio": "subset_frobenius_ratio", "peak_memory": "peak_bytes"}
+    renamed = trials.rename(columns={**names, "roc_auc_ovr": "roc_auc"})
+    for column in ("domain", "source", "task"):
+        renamed[column] = trials["dataset"].map({name: getattr(entry, column) for name, entry in datasets.items()})
+    return as_panel(renamed.assign(error=errors, balanced_accuracy=accuracies))
 
 
-def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:
-    """Return by short id the present cells of the panel for those methods and data sets of a table that it has."""
-    methods = {name: method for name, method in panel_methods().items() if name in {*table["method"]}}
-    datasets = {name: dataset for name, dataset in panel_datasets().items() if name in {*table["dataset"]}}
-    return {entry.cell.short_id: entry for entry in panel_cells(methods, datasets)}
+def _errors_by_class(trials: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Return the error and the balanced error of each trial, NaN where no classes were counted."""
+    frame = pd.DataFrame({"error": np.nan, "balanced": np.nan}, index=trials.index)
+    counted = trials[trials["class_rows"].notna()]
+    if len(counted):
+        starts = np.append(0, counted["class_rows"].map(len).cumsum())[:-1]
+        rows = np.concatenate([*counted["class_rows"]])
+        wrong = np.concatenate([*counted["class_errors"]])
+        has_rows = rows > 0
+        shares = np.divide(wrong, rows, out=np.zeros(rows.size), where=has_rows)
+        frame.loc[counted.index, "error"] = np.add.reduceat(wrong, starts) / np.add.reduceat(rows, starts)
+        frame.loc[counted.index, "balanced"] = np.add.reduceat(shares, starts) / np.add.reduceat(has_rows, starts)
+    return frame["error"], frame["balanced"]
 
 
-def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
-    """Return the cells of a table by short id, after comparing each with the local panel.
+def panel_from(store: TrialReader, cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset]) -> pd.DataFrame:
+    """Return the stored trials of cells as a frame."""
+    parts = []
+    for name in dict.fromkeys(entry.dataset for entry in cells):
+        of_dataset = [entry for entry in cells if entry.dataset == name]
+        parts.append(trials_of(of_dataset, store).assign(dataset=name))
+    return panel_of(pd.concat(parts, ignore_index=True), datasets)
 
-    Raises
-    ------
-    ValueError
-        For a method or data set outside the panel; a cell with another id, because its config, a version or the id
-        differs; a missing or repeated trial; an impossible number.
+
+def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
+    """Return trials whose `features` mean the same columns in each fold, even if the preparation differs by fold.
+
+    Numbers are places of columns in the data set; columns that a preparation creates, such as of categories, follow.
     """
-    some("method", table["method"].unique(), panel_methods())
-    some("dataset", table["dataset"].unique(), panel_datasets())
-    cells = cells_of_table(table)
-    expected = names_of([*cells.values()]).assign(now=[*cells])
-    expected[["repeats", "folds", "draws"]] = [entry.cell.counts for entry in cells.values()]
-    lines = table.merge(expected, on=[*NAMES, "domain"], how="left")
-    wrong = lines[lines["cell"] != lines["now"]]
-    if len(wrong):
-        line = wrong.iloc[0]
-        now = line["now"] if isinstance(line["now"], str) else "none"
-        raise ValueError(
-            f"{subject}: expected cells as the panel has them here, got {wrong['cell'].nunique()} others, such as "
-            f"{line['cell'][:12]} of {line['method']} on {line['dataset']}, {line['size']} features, {line['model']}, "
-            f"which is {now[:12]} here; the file was computed with other versions or settings, or was edited."
-        )
-    n_planned = sum(cells[cell].cell.n_trials for cell in lines["cell"].unique())
-    if len(lines.drop_duplicates(["cell", *NUMBERS])) < len(lines) or len(lines) != n_planned:
-        raise ValueError(
-            f"{subject}: expected each of {n_planned} planned trials once, got {len(lines)} lines; compute the others, "
-            f"or remove repeated lines."
-        )
-    beyond = lines[[*NUMBERS]].to_numpy() >= lines[["repeats", "folds", "draws"]].to_numpy()
-    if beyond.any():
-        raise ValueError(f"{subject}: its repeats and folds are not those of the plan; the file was edited.")
-    for name, column in _SAME_RANGE.items():
-        check_range(column, lines[name].dropna().to_numpy(), f"{subject}: {name}")
-    return cells
+    if trials["feature_names"].isna().all():
+        return trials
+    places = {name: place for place, name in enumerate(feature_names_of(dataset))}
+    selections = []
+    for features, names in zip(trials["features"], trials["feature_names"], strict=True):
+        if names is not None and features is not None:  # None where all are selected
+            features = np.array([places.setdefault(name, len(places)) for name in names])
+        selections.append(features)
+    return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
 
 
-def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
-    """Return stored trials as records, with their keys and configs and with the numbers that the panel keeps.
+def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
+    """Return measures that need all folds of a selection, if every fold has one and leaves some features out."""
+    if trials["features"].isna().any():
+        return {}
+    measures: dict[str, float] = {}
+    n_features = int(trials["n_features"].max())
+    selected = np.unique(np.concatenate([*trials["features"]]))
+    reports = []
+    for _, folds in trials.groupby("repeat")["features"]:
+        if len(folds) > 1 and folds.map(len).any():
+            # numbers below n_features: where columns that were left out count, places are larger
+            numbers = [np.searchsorted(selected, features) for features in folds]
+            reports.append(stability(numbers, max(n_features, selected.size)))
+    if reports:
+        measures["stability"] = float(np.mean([report.index for report in reports]))
+        measures["stability_se"] = float(np.mean([report.variance**0.5 for report in reports]))
+    if support is not None:
+        sizes = trials["features"].map(len)
+        hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
+        measures["support_recall"] = (hits / len(support)).mean()
+        measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
+        measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
+    return measures
+
+
+# ---- audits
+
+
+def cells_of(trials: pd.DataFrame) -> dict[str, PanelCell]:
+    """Return by their first digits the present cells of the panel for the methods and data sets of trials."""
+    methods = {name: method for name, method in panel_methods().items() if name in {*trials["method"]}}
+    datasets = {name: dataset for name, dataset in panel_datasets().items() if name in {*trials["dataset"]}}
+    return {entry.cell.id[:CELL_DIGITS]: entry for entry in panel_cells(methods, datasets)}
+
+
+def unpacked(trials: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
+    """Return trials as records, with their keys and configs and with the numbers that are kept of them.
 
     A cell that is not in `cells` has neither key nor config. Data sets and selectors have the names of the panel.
     """
-    records = table.rename(columns={name: column for column, name in READ.items()})
-    configs = table["cell"].map({cell: entry.cell.json for cell, entry in cells.items()})
+    records = trials.assign(draw=0, selector=trials["method"])
+    for name, digits in DIGITS.items():  # in single precision they have other bits
+        records[name] = rounded(records[name], digits)
+    configs = trials["cell"].map({cell: entry.cell.json for cell, entry in cells.items()})
     keys = []
-    for config, *numbers in zip(configs, *(table[name] for name in NUMBERS), strict=True):
+    for config, *numbers in zip(configs, *(records[name] for name in NUMBERS), strict=True):
         keys.append(trial_key(config, *numbers) if isinstance(config, str) else None)
-    ids = table["cell"].map({cell: entry.cell.id for cell, entry in cells.items()})
-    records["cell"] = ids.fillna(table["cell"])
+    ids = trials["cell"].map({cell: entry.cell.id for cell, entry in cells.items()})
+    records["cell"] = ids.fillna(trials["cell"])
     records["key"] = keys
     records["config"] = configs.astype("category")
-    records["selector"] = table["method"]
     arrays = {}
-    for name in ("key", "cell", "config", *NUMBERS, *READ, "n_features", *WHERE, "dataset", "selector"):
-        kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.float64()
+    for name in ("key", "cell", "config", *NUMBERS, *KEPT, *WHERE, "dataset", "selector"):
+        kind = RECORDS.field(name).type if name in RECORDS.names else None
         arrays[name] = pa.array(records[name], None if name == "config" else kind, from_pandas=True)
     return pa.table(arrays)
-
-
-# ---- its data sets
-
-
-def write_dataset_table(folder: Path) -> Path:
-    """Write a CSV line for each data set of the panel next to the stored trials, and return the path; loads each set.
-
-    Columns: dataset, domain, source, as the panel has them. rows, columns, classes, of the data. smallest_class, rows
-    of the class with the fewest. nonzero, share of the entries that are not zero. relevant, number of features that the
-    label depends on, 0 where that is not known. licence, homepage, of the source, "" where there is no page. citation,
-    what records of trials say of the data. choose, the overrides. data, identity of all that. error_forest and
-    error_linear, the balanced error of all features that is stored.
-
-    Raises
-    ------
-    MissingDataError
-        A file of a data set is not here.
-    """
-    trials = read_panel(folder)
-    of_all = trials[trials["size"] == ALL_FEATURES]
-    errors = of_all.assign(error=1 - of_all["balanced_accuracy"]).pivot_table("error", "dataset", "model").round(4)
-    lines = pd.DataFrame([_line(name, entry) for name, entry in panel_datasets().items()])
-    write_frame(lines.join(errors.add_prefix("error_"), on="dataset"), folder / TABLE)
-    return folder / TABLE
-
-
-def _line(name: str, entry: PanelDataset) -> dict[str, Any]:
-    return description(name, entry, load_from(base_cell(entry).dataset))
-
-
-def description(name: str, entry: PanelDataset, data: Dataset) -> dict[str, Any]:
-    """Return the columns read from a data set and its source, see `write_dataset_table`."""
-    cell = base_cell(entry)
-    licence, homepage = _licence_of(cell.dataset)
-    values = data.X.data if sparse.issparse(data.X) else data.X
-    return {
-        "dataset": name,
-        "domain": entry.domain,
-        "rows": data.X.shape[0],
-        "columns": data.X.shape[1],
-        "classes": data.n_classes,
-        "smallest_class": 0 if data.is_regression else np.unique(data.y, return_counts=True)[1].min(),
-        "nonzero": round(np.count_nonzero(values) / np.prod(data.X.shape), 3),
-        "relevant": entry.support,
-        "source": entry.source,
-        "licence": " ".join(licence.split()),
-        "homepage": homepage,
-        "citation": data.source,
-        "choose": " ".join(entry.choose),
-        "data": cell.data,
-    }
-
-
-def _licence_of(dataset: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the licence and the homepage of a data set's source."""
-    name = dataset["name"]
-    if name == "tables":
-        collection = table_entries()[dataset["set"]].collection
-        return collection.licence, collection.homepage
-    if name in source_names():
-        source = read_source(name)
-        return source.licence, source.homepage
-    return getattr(loader(name), "LICENCE", "Generated by provsel."), ""

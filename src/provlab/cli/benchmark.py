@@ -52,10 +52,12 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
         "  provsel rank dataset=file dataset.path=my.csv dataset.target=y selector=any selector._target_=my.Selector"
     )
     panel, against = (
-        "ten data sets, or all (default: quick)",
+        "a data set of each domain, or all (default: quick)",
         "only this method, as selector=NAME or the benchmark call it; may be repeated",
     )
     parser.add_argument("--panel", choices=["quick", "full"], default="quick", help=panel)
+    kinds = "kind of the panel's targets (default: classification)"
+    parser.add_argument("--task", choices=["classification", "regression"], default="classification", help=kinds)
     parser.add_argument("--against", action="append", default=[], metavar="METHOD", help=against)
     parser.add_argument("--name", default="", help="name in tables and pages (default: from the settings)")
     add_json(parser)
@@ -144,7 +146,8 @@ def _rank_selector(
 
     overrides = groups["selector"]
     name = options.name or _name_of(overrides)
-    result = standing(name, method_of(overrides), options.panel, options.against, store, executor)
+    method = method_of(overrides)
+    result = standing(name, method, options.panel, options.against, store, executor, task=options.task)
     page: Path | None = None
     with optional_figures():
         page = result.write(results)
@@ -174,6 +177,8 @@ def _answer(result: Standing | OnData) -> list[RenderableType]:
 
 def described(result: Standing) -> Iterator[RenderableType]:
     """Yield the leaderboard, the pairs and both ends of the data sets as parts for a terminal."""
+    from provlab.verdicts.panel_scores import ERROR_OF
+
     name = result.name
     board = result.leaderboard.join(result.pairs[["difference", "verdict"]]).fillna({"verdict": ""})
     columns = {**BOARD, f"{name} beside it": ("+.1f", "difference"), "verdict": ("", "verdict")}
@@ -184,7 +189,8 @@ def described(result: Standing) -> Iterator[RenderableType]:
     caption = ""
     if not result.failed:
         caption = (
-            f"Loss to all features, and {name} beside each other method: points of balanced error, negative is better. "
+            f"Loss to all features, and {name} beside each other method: points of {ERROR_OF[result.scores.task]}, "
+            f"negative is better. "
             f"The verdicts hold together at 5 %. {len(result.sets)} data sets of {result.sets['domain'].nunique()} "
             f"domains. Seconds of the others may be another machine's."
         )
@@ -225,17 +231,17 @@ def _rank_on_data(
 
     overrides = [*groups["dataset"], *_benchmark_folds(groups["protocol"])]
     is_regression = _check_rows(overrides).is_regression
-    dataset = PanelDataset(tuple(overrides), YOURS, "")
+    dataset = PanelDataset(tuple(overrides), YOURS, "", task="regression" if is_regression else "classification")
     [name] = dataset_names([base_cell(dataset).dataset])
-    methods, missing = chosen_methods(options.against, is_regression=is_regression)
+    methods, missing = chosen_methods(options.against, dataset.task)
     yours = ""
     if groups["selector"]:
         yours = options.name or _name_of(groups["selector"])
         check_name(yours)
-        methods[yours] = method_of(groups["selector"], is_regression=is_regression)
+        methods[yours] = method_of(groups["selector"]).for_task(dataset.task)
     else:
         name = options.name or name
-    result = on_data(name, dataset, methods, store, executor, is_regression=is_regression, yours=yours)
+    result = on_data(name, dataset, methods, store, executor, yours)
     measure = result.words.measure
     caption = (
         f"Difference: points of {measure} more than all features, with the 95 % interval of one method alone over the "
@@ -243,11 +249,9 @@ def _rank_on_data(
     )
     columns = {title.format(measure=measure): form for title, form in ON_DATA.items()}
     if is_regression:
-        columns.pop(IN_BENCHMARK)
         caption += " Unexplained variance is 100 (1 - R^2): of the mean as a prediction it is 100."
-    else:
-        alike = " with about as many columns" if result.n_alike < result.n_panel else ""
-        caption += f" In the benchmark: mean rank on {result.n_alike} of its data sets{alike}."
+    alike = " with about as many columns" if result.n_alike < result.n_panel else ""
+    caption += f" In the benchmark: mean rank on {result.n_alike} of its data sets{alike}."
     if missing:
         caption += f" Without {', '.join(missing)}: {to_install('benchmark')}."
     lines = []
@@ -291,17 +295,17 @@ def _benchmark_folds(overrides: list[str]) -> list[str]:
 
 def _check_rows(data: list[str]) -> Dataset:
     """Return the data set that settings choose; raise for one that the benchmark does not measure in its folds."""
-    from provlab.bench.panel import panel_protocol
+    from provlab.bench.panel import judging
     from provlab.core.composition import compose_config
     from provlab.core.plan import MANY_ROWS, load_from
     from provlab.core.protocols.base import rarest_class
 
-    config = compose_config([*panel_protocol().choose, *data])
+    config = compose_config([*judging().choose, *data])
     dataset, n_splits = load_from(config["dataset"]), config["protocol"]["n_splits"]
     if dataset.n_rows > MANY_ROWS:
         raise ValueError(
-            f"rank: expected at most {MANY_ROWS:,} rows, as the benchmark's linear model is by LIBSVM, which takes "
-            f"minutes or hours a fit on more, got {dataset.n_rows:,} in {dataset.name}; take a sample of each class by "
+            f"rank: expected at most {MANY_ROWS:,} rows, as methods and judges of the benchmark take minutes or hours "
+            f"on more, got {dataset.n_rows:,} in {dataset.name}; take a sample of each class by "
             f"+dataset.sample_rows=5000, or compare selectors with provsel run -m ... selector=rfe_half,rrqr."
         )
     if n_splits is None:  # of a splitter, whose folds need no row of each class
@@ -327,80 +331,47 @@ def _check_rows(data: list[str]) -> Dataset:
 def panel_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for the part of the panel."""
     parser.epilog = (
-        "Interrupt at any time; the same command resumes. provsel reference --panel then stores the results."
+        "Interrupt at any time; the same command resumes. A data set is stored when all its trials are;\n"
+        "provsel reference --panel then writes what follows from them."
     )
-    for kind in ("dataset", "method"):
-        parser.add_argument(
-            f"--{kind}", action="append", default=[], metavar="NAME", help="may be repeated (default: all)"
-        )
-    parser.add_argument("--plan", action="store_true", help="compute nothing, count what is stored")
-    parser.add_argument(
-        "--larger", action="store_true", help="the larger benchmark, each data set as a piece of its own"
-    )
-    parser.add_argument("--permuted", action="store_true", help="of --larger: its controls with permuted labels")
-    parser.add_argument("--part", default="1/1", help="of --larger: 2/3 is the second third of the data sets")
-    parser.add_argument("--hours", type=float, default=24.0, help="of --larger: begin no data set later (default: 24)")
+    parser.add_argument("--dataset", action="append", default=[], metavar="NAME", help="may be repeated (default: all)")
+    parser.add_argument("--plan", action="store_true", help="compute nothing, say what is stored")
+    parser.add_argument("--permuted", action="store_true", help="the controls with permuted labels")
+    parser.add_argument("--part", default="1/1", help="2/3 is the second third of the data sets (default: 1/1)")
+    parser.add_argument("--hours", type=float, default=24.0, help="begin no data set later (default: 24)")
     add_store_arguments(parser, "executor=serial")
 
 
 def call_panel(options: argparse.Namespace) -> int:
-    """Compute missing trials, and return 1 if a trial could not be computed."""
-    from provlab.bench.methods import panel_methods, panel_names
-    from provlab.bench.panel import names_of, panel_cells, panel_datasets, some
-    from provlab.core.frames import planned_trials
-    from provlab.core.store import TrialStore
-    from provlab.run.runner import run_cells
-
-    why = "all else is the same for everybody: choose by --dataset and --method"
-    executor = only_executor("panel", options, "executor=serial", why)
-    if options.larger:
-        return _call_larger(options, executor)
-    datasets = some("data set", options.dataset, panel_datasets())
-    methods = some("method", panel_names(options.method), panel_methods())
-    cells = panel_cells(methods, datasets)
-    store = TrialStore(Path(options.results) / "store")
-    status = 0
-    if not options.plan:
-        report = run_cells([entry.cell for entry in cells], store, executor, label="panel")
-        print(report.summary())
-        status = 1 if report.failures else 0
-    plan = names_of(cells)[["dataset"]]
-    plan["trials"] = [entry.cell.n_trials for entry in cells]
-    trials = planned_trials(store, [entry.cell for entry in cells], ["task_cpu", "failure"])
-    trials = trials.join(plan["dataset"], on="place")
-    trials["failed"] = trials["failure"].fillna("") != ""
-    counts = trials.groupby("dataset").agg(
-        stored=("place", "size"), failed=("failed", "sum"), **{"CPU s": ("task_cpu", "sum")}
-    )
-    lines = plan.groupby("dataset").sum().reindex([*datasets]).join(counts).fillna(0).round().astype(int)
-    hours = counts["CPU s"].sum() / 3600
-    caption = f"{hours:.2f} CPU hours; what failed is a result, and is ranked last"
-    PlainConsole().print(table(lines.rename_axis("data set").reset_index().to_dict("records"), caption=caption))
-    return status
-
-
-def _call_larger(options: argparse.Namespace, executor: Mapping[str, Any]) -> int:
-    """Compute data sets of the larger benchmark, a line for each, and return 1 where one could not be computed."""
-    from provlab.bench.larger import larger_cells
-    from provlab.bench.larger_answers import write_answers
-    from provlab.bench.panel import larger_datasets, some
+    """Compute data sets, a line for each, and return 1 where one could not be computed."""
+    from provlab.bench.methods import panel_methods
+    from provlab.bench.panel import panel_cells, panel_datasets, some, stored_folder
+    from provlab.bench.panel_run import compute, in_turn
     from provlab.bench.permuted import excess_errors, permuted_cells, permuted_datasets, permuted_folder
-    from provlab.bench.pieces import compute, in_turn, pieces_folder
+    from provlab.bench.stored_panel import is_complete
 
-    plan = permuted_cells if options.permuted else larger_cells
-    folder = permuted_folder() if options.permuted else pieces_folder()
+    why = "all else is the same for everybody: choose by --dataset"
+    executor = only_executor("panel", options, "executor=serial", why)
+    plan = permuted_cells if options.permuted else panel_cells
+    folder = permuted_folder() if options.permuted else stored_folder()
+    datasets = some("data set", options.dataset, permuted_datasets() if options.permuted else panel_datasets())
     part, _, n_parts = options.part.partition("/")
-    datasets = some("data set", options.dataset, permuted_datasets() if options.permuted else larger_datasets())
-    mine = in_turn(datasets)[int(part) - 1 :: int(n_parts)]
-    chosen = {name: datasets[name] for name in mine}
+    mine = {name: datasets[name] for name in in_turn(datasets)[int(part) - 1 :: int(n_parts)]}
+    if options.plan:
+        lines = []
+        for name, dataset in mine.items():
+            cells = plan(panel_methods(), {name: dataset})
+            n_trials = sum(entry.cell.n_trials for entry in cells)
+            state = "stored" if is_complete(name, cells, folder) else ""
+            lines.append({"data set": name, "domain": dataset.domain, "trials": f"{n_trials:,}", "": state})
+        PlainConsole().print(table(lines))
+        return 0
     status = 0
-    for line in compute(chosen, Path(options.results), folder, executor, options.hours, plan):
+    for line in compute(mine, Path(options.results), folder, executor, options.hours, plan):
         print(line, flush=True)
         status = max(status, int("state" in line))
     if options.permuted:
         PlainConsole().print(table(excess_errors(folder).round(2).to_dict("records"), caption="points above chance"))
-        return status
-    print(f"answers: {write_answers(pieces_folder())}")
     return status
 
 

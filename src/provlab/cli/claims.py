@@ -425,7 +425,7 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
         "--readings", action="store_true", help="only the results of provsel readings, of --artefact or of all"
     )
     parser.add_argument(
-        "--panel", action="store_true", help="only the benchmark's panel, of each method and data set that is complete"
+        "--panel", action="store_true", help="only what follows from the trials of the benchmark: ranks, pairs, answers"
     )
     parser.add_argument(
         "--cards", action="store_true", help="only the cards of the larger benchmark's data sets that have none yet"
@@ -447,7 +447,7 @@ def call_reference(options: argparse.Namespace) -> int:
     from provlab.verdicts.reference import FOLDER
 
     if options.panel:
-        return _write_panel(Path(options.results) / FOLDER, Path(options.results) / "store")
+        return _write_panel(Path(options.results) / FOLDER)
     if options.cards:
         return _write_cards(Path(options.results) / FOLDER)
     own = current_project().root / "results" / FOLDER
@@ -469,29 +469,20 @@ def call_reference(options: argparse.Namespace) -> int:
     return 0
 
 
-def _write_panel(reference: Path, store: Path) -> int:
+def _write_panel(reference: Path) -> int:
     from provlab.bench.panel import FOLDER
-    from provlab.bench.stored_panel import pack_panel, write_dataset_table
-    from provlab.core.store import TrialStore
-    from provlab.data import MissingDataError
+    from provlab.bench.panel_answers import write_results
 
-    pairs = pack_panel(TrialStore(store), reference / FOLDER)
-    try:
-        write_dataset_table(reference / FOLDER)
-    except MissingDataError as error:
-        print(f"The table of data sets was not renewed: {error}")
-    print(
-        f"{pairs['written']} pairs of a method and a data set written, {pairs['partial']} left out as trials are "
-        f"missing, {pairs['stored']} stored in {reference / FOLDER}"
-    )
+    for path in write_results(reference / FOLDER):
+        print(f"written: {path}")
     return 0
 
 
 def _write_cards(reference: Path) -> int:
     from provlab.bench.cards import write_cards
-    from provlab.bench.panel import FOLDER, larger_datasets
+    from provlab.bench.panel import FOLDER, panel_datasets
 
-    for name in write_cards(larger_datasets(), reference / FOLDER):
+    for name in write_cards(panel_datasets(), reference / FOLDER):
         print(name)
     return 0
 

@@ -182,30 +182,17 @@ def merge_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep-first", action="store_true", help="keep the first of differing trials, your own store before all"
     )
     parser.add_argument("--output", metavar="FILE", help="write the conflicts there, as CSV")
-    parser.add_argument(
-        "--panel", action="store_true",
-        help="FOLDER has files of the benchmark's panel; they are added to reference/benchmark of the results",
-    )  # fmt: skip
 
 
 def call_merge(options: argparse.Namespace) -> int:
     """Merge, and print the counts of each source and the conflicts."""
-    from provlab.bench.panel import FOLDER as PANEL
     from provlab.core.tables import write_frame
-    from provlab.custody.merge import merge, merge_panel
-    from provlab.verdicts.reference import FOLDER
+    from provlab.custody.merge import merge
 
     sources = {name: Path(name) for name in options.sources}
     if len(sources) < len(options.sources):
         raise ValueError(f"merge: expected each folder once, got {' '.join(options.sources)}; leave one out.")
-    if options.panel:
-        if len(sources) != 1:
-            raise ValueError(f"merge: expected one folder with --panel, got {len(sources)}; merge one after the other.")
-        [source] = sources.values()
-        target = Path(options.results) / FOLDER / PANEL
-        conflicts = merge_panel(source, target, keep_first=options.keep_first)
-    else:
-        conflicts = merge(sources, Path(options.results), keep_first=options.keep_first)
+    conflicts = merge(sources, Path(options.results), keep_first=options.keep_first)
     if options.output:
         write_frame(conflicts, Path(options.output))
     if conflicts.empty:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import some, stored_folder
-from provlab.bench.stored_panel import cells_of_table, read_table, unpacked
-from provlab.core.cell import ID_DIGITS, Cell, cell_of
+from provlab.bench.stored_panel import CELL_DIGITS, DIGITS, cells_of, read_trials, rounded_number, unpacked
+from provlab.core.cell import Cell, cell_of
 from provlab.core.keys import trial_key
 from provlab.core.plan import Task, files_missing, identity_of, make_tasks, trials_of
 from provlab.core.records import NUMBERS
@@ -97,16 +97,16 @@ def run_panel_audit(
     A selection that was cut off is left out: how long it may take on another machine says nothing. The run's trials
     have data set and method as the panel calls them.
     """
-    table = read_table(Path(folder) if folder else stored_folder())
+    table = read_trials(Path(folder) if folder else stored_folder())
     if methods:
         table = table[table["method"].isin(some("method", methods, panel_methods()))]
     table = table[~table["failure"].str.startswith("OutOfTimeError")]
     names = table.drop_duplicates("cell").set_index("cell")
-    names["selector"] = [f"{line.method}, {line.size} features, {line.model}" for line in names.itertuples()]
-    trials = unpacked(table, cells_of_table(table)).append_column("data", pa.array(table["dataset"], pa.string()))
+    names["selector"] = [f"{line.method}, {line.size} features, {line.judge}" for line in names.itertuples()]
+    trials = unpacked(table, cells_of(table)).append_column("data", pa.array(table["dataset"], pa.string()))
     drawn, settings = _draw(trials, **draw)
     drawn = drawn.drop_columns(["data", "dataset", "selector"])
-    return _audit(None, drawn, settings, results, executor, packed="benchmark", names=names)
+    return _audit(None, drawn, settings, results, executor, packed="benchmark", names=names, digits=DIGITS)
 
 
 def run_readings_audit(
@@ -143,11 +143,12 @@ def _audit(
     *,
     packed: str = "",
     names: pd.DataFrame | None = None,
+    digits: Mapping[str, int] | None = None,
 ) -> tuple[AuditRun, Path]:
     """Compute drawn trials of a store, or packed ones, again, compare them, and write the outcome.
 
     Packed trials have only some of the columns, and nulls are not compared. `names` replaces names of data sets and
-    selectors, by the short ids of cells.
+    selectors, by the first digits of cells. `digits` are those that were kept of numbers.
     """
     console = PlainConsole(stderr=True)
     when = datetime.now(UTC).isoformat()
@@ -170,9 +171,13 @@ def _audit(
                 advance(len(result.records) + len(result.failures))
     except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
         stopped = error
+    for record in records:
+        for name, n_digits in (digits or {}).items():
+            if record.get(name) is not None:
+                record[name] = rounded_number(record[name], n_digits)
     frames = _compare(store, stored, records, noted)
     if names is not None:
-        panel_names = names.loc[frames["trials"]["cell"].str[:ID_DIGITS], ["dataset", "selector"]]
+        panel_names = names.loc[frames["trials"]["cell"].str[:CELL_DIGITS], ["dataset", "selector"]]
         frames["trials"][["dataset", "selector"]] = panel_names.to_numpy()
     run = replace(run, interrupted=stopped is not None, skipped=dict(sorted(skipped.items())), **frames)
     path = run.write(results)

@@ -14,8 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from provlab.bench.stored_panel import NAMES, check_table, read_table, unpacked, write_table
-from provlab.core.records import IDENTITY, NUMBERS
+from provlab.core.records import IDENTITY
 from provlab.core.store import TrialStore
 from provlab.custody import agreement
 from provlab.custody.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES
@@ -156,25 +155,6 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
         for table in fresh:
             store.add(table)
     return lines
-
-
-def merge_panel(source: Path, target: Path, *, keep_first: bool) -> pd.DataFrame:
-    """Add what a folder of a benchmark's panel has to another one, as `merge` does; errors as `check_table`."""
-    new, old = read_table(source), read_table(target)
-    cells = check_table(new, str(source))
-    key = ["cell", *NUMBERS]
-    theirs = new.merge(old[key], on=key).sort_values(key)
-    ours = old.merge(theirs[key], on=key).sort_values(key)
-    earlier = with_source(unpacked(ours, cells), str(target))
-    counts, conflicts = compare_known(earlier, unpacked(theirs, cells), str(source))
-    fresh = new[~new["cell"].isin({*old["cell"]})]
-    if keep_first or conflicts.empty:
-        names = pd.MultiIndex.from_frame(old[[*NAMES]])
-        is_replaced = names.isin(pd.MultiIndex.from_frame(fresh[[*NAMES]]))  # by trials of another version
-        write_table(pd.concat([old[~is_replaced], fresh]), target)
-    methods = ", ".join(fresh["method"].unique()) or "no method"
-    print(f"{source}: {len(fresh)} new trials of {methods}; known: {_counts_text(counts)}")
-    return conflicts
 
 
 def _counts_text(counts: dict[str, int]) -> str:

@@ -15,8 +15,10 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from provlab.bench.own_runs import read_runs
+from provlab.bench.methods import TASKS
 from provlab.bench.panel import stored_folder
-from provlab.bench.panel_pages import write_panel
+from provlab.bench.panel_answers import stored_answers
+from provlab.bench.panel_pages import FOLDERS, TITLES, write_panel
 from provlab.bench.run_pages import write_runs
 from provlab.bench.statement_pages import write_field
 from provlab.bench.stored_panel import read_panel
@@ -50,6 +52,8 @@ MAX_DIFFERENT = 500
 """Trials listed that audits found to differ."""
 
 MAX_PROCESSES = 4
+
+FIELD_LINK = "What the field says: published statements, judged on these trials"
 
 PER_PROCESS = 8
 """Artefacts that a process has at least, as it would take longer to start than to write fewer."""
@@ -156,8 +160,11 @@ def _check_settings(overrides: Sequence[str], pages: Sequence[ArtefactPage]) -> 
 
 def _write_stored_panel(site: Site, folder: Path) -> None:
     """Write the pages of the benchmark."""
-    pages = write_field(site, folder.parent)
-    write_panel(site, Scores.of(read_panel(folder)), also=pages)
+    also = dict.fromkeys(write_field(site, folder.parent), FIELD_LINK)
+    panel = read_panel(folder)
+    for task in TASKS:
+        links = {f"{FOLDERS[other]}/index.html": TITLES[other] for other in TASKS if other != task}
+        write_panel(site, Scores.of(panel, task), also=links | also, answer=stored_answers(folder, task))
 
 
 _parts: Sequence[Callable[[], ArtefactPage | None]] = ()

@@ -1,6 +1,6 @@
 """Pairs of methods of the panel: which one has the lower error, and how sure that is.
 
-Pairs are judged together, by the signs of the domains' mean differences. Of one domain, its sets take the place of
+Pairs are judged together, by the signs of the domains' mean differences. Of one domain, its sources take the place of
 domains. docs/measured/panel_rules.csv has how often this errs on simulated panels, beside tests that take sets as
 independent.
 """
@@ -14,7 +14,7 @@ from scipy.special import stdtr
 
 from provlab.verdicts.claims.paired_tests import mean_difference
 from provlab.verdicts.claims.rules import ALPHA
-from provlab.verdicts.panel_scores import ALL, Scores, filled, over_domains, over_sets, rounded
+from provlab.verdicts.panel_scores import ALL, Scores, filled, over_domains, over_sets, over_sources, rounded
 
 MARGIN = 1.0
 """Points of the balanced error within which two methods are the same in practice."""
@@ -22,7 +22,7 @@ MARGIN = 1.0
 MAX_SIGNS = 2000
 """All signs of the rows are tried, or as many random ones."""
 
-EVERYWHERE, EVERY_SET = "all domains", "all data sets"
+EVERYWHERE, EVERY_SOURCE = "all domains", "all sources"
 
 
 def pairs(errors: pd.DataFrame, reference: str = ALL) -> pd.DataFrame:
@@ -32,7 +32,7 @@ def pairs(errors: pd.DataFrame, reference: str = ALL) -> pd.DataFrame:
     ----------
     errors : DataFrame
         See `Scores.of_slice`; data sets on which a method was not planned are left out for it. Of a single domain, its
-        data sets are compared in place of domains.
+        sources are compared in place of domains.
     reference : str
         A column of these.
 
@@ -53,36 +53,40 @@ def pairs_of(errors: pd.DataFrame, name: str) -> pd.DataFrame:
     return _judged(*_differences(errors, name, sign=-1)).sort_values("difference", kind="stable")
 
 
-def against_all(scores: Scores, *, by_set: bool = False) -> pd.DataFrame:
-    """Return `pairs` with all features at each size, both models together, as one family; index size and method.
+def against_all(scores: Scores, *, by_source: bool = False) -> pd.DataFrame:
+    """Return `pairs` with all features at each size, all judges together, as one family; index size and method.
 
-    With `by_set` each data set counts the same, as if those of a domain were independent.
+    With `by_source` each source counts the same, as if those of a domain were independent.
     """
     means = {}
     numbers = {}
     for size in scores.sizes:
-        means[size], numbers[size] = _differences(scores.of_slice(size=size), ALL, by_set=by_set)
+        means[size], numbers[size] = _differences(scores.of_slice(size=size), ALL, by_source=by_source)
     names = ["size", "method"]
     return _judged(pd.concat(means, axis=1, names=names), pd.concat(numbers, names=names))
 
 
 def compared_with_all(scores: Scores) -> dict[str, pd.DataFrame]:
-    """Return `against_all` of all domains, then by data sets, and of each domain that can be judged by itself."""
+    """Return `against_all` of all domains, then by sources, and of each domain that can be judged by itself."""
     tables = {EVERYWHERE: against_all(scores)}
     if len(scores.domains) > 1:
-        tables[EVERY_SET] = against_all(scores, by_set=True)
+        tables[EVERY_SOURCE] = against_all(scores, by_source=True)
     for name in scores.decidable:
         tables[name] = against_all(scores.on(name))
     return tables
 
 
 def win_rates(errors: pd.DataFrame) -> pd.DataFrame:
-    """Return how often the method of a row beats that of a column: mean over domains, ties a half, no value loses."""
-    values = rounded(errors).fillna(np.inf)
+    """Return how often the method of a row beats that of a column, where both are defined: mean over domains.
+
+    Ties count a half, and what failed loses.
+    """
+    values = rounded(errors)
     rates = {}
     for name, column in values.items():
         won = values.lt(column, axis=0) + 0.5 * values.eq(column, axis=0)
-        rates[name] = over_domains(won).mean()
+        is_defined = values.notna().mul(column.notna(), axis=0)
+        rates[name] = over_domains(won.where(is_defined)).mean()
     return pd.DataFrame(rates)
 
 
@@ -138,9 +142,9 @@ def _signs(n: int) -> NDArray[np.float64]:
 
 
 def _differences(
-    errors: pd.DataFrame, reference: str, *, sign: int = 1, by_set: bool = False
+    errors: pd.DataFrame, reference: str, *, sign: int = 1, by_source: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return each method's mean differences to a reference by domain or data set, its wins, and its number of sets."""
+    """Return each method's mean differences to a reference by domain or source, its wins, and its number of sets."""
     values = filled(errors)
     has_no_value = errors.isin([np.inf]).any() & ~np.isfinite(errors).any()
     values.loc[:, has_no_value] = np.nan  # failed at every place
@@ -148,7 +152,7 @@ def _differences(
     own = rounded(difference)
     won = ((own < 0) + 0.5 * (own == 0)).where(own.notna())
     is_one_domain = difference.index.get_level_values("domain").nunique() == 1
-    average = over_sets if by_set or is_one_domain else over_domains
+    average = over_sources if by_source or is_one_domain else over_domains
     numbers = {"wins": average(won).mean(), "sets": over_sets(difference).notna().sum()}
     return average(difference), pd.DataFrame(numbers)
 

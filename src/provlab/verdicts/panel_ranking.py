@@ -1,6 +1,6 @@
 """Ranks, fronts and leaderboards of the panel: what its trials carry, and nothing that they do not.
 
-Each domain counts the same. The interval of a rank resamples domains, then sets; of one domain, its sets.
+Each domain counts the same. The interval of a rank resamples domains, then sources; of one domain, its sources.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.verdicts.panel_scores import ALL, HEADLINE, MEASURES, Scores, filled, over_domains, over_sets, rounded
+from provlab.verdicts.panel_scores import (
+    ALL,
+    HEADLINE,
+    MEASURES,
+    Scores,
+    filled,
+    over_domains,
+    over_sets,
+    over_sources,
+    rounded,
+)
 
 RESAMPLES = 2000
 
@@ -24,9 +34,21 @@ SUMMARIES: Mapping[str, Callable[[pd.DataFrame], pd.Series]] = {
 
 
 def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
-    """Return the rank of each method at each place of `Scores.of_slice`; 1 is best, without a value is last."""
-    comparable = rounded(values, measure).fillna(MEASURES[measure].worst)
-    return comparable.rank(axis=1, ascending=MEASURES[measure].lower)
+    """Return the rank of each method at each place of `Scores.of_slice`; 1 is best, and what failed is last.
+
+    A method that is not defined at a place has no rank there, and ranks of the others are scaled to all methods.
+    """
+    comparable = rounded(values, measure)
+    of_place = comparable.rank(axis=1, ascending=MEASURES[measure].lower)
+    n_methods = comparable.shape[1]
+    n_defined = comparable.notna().sum(axis=1)
+    return (of_place - 0.5).mul(n_methods / n_defined, axis=0) + 0.5
+
+
+def _complete(of_places: pd.DataFrame) -> pd.DataFrame:
+    """Return ranks with those of a method in its domain, or in all, where it is not defined: its mean stays the same."""
+    of_domain = of_places.groupby(level="domain").transform("mean")
+    return of_places.fillna(of_domain).fillna(over_domains(of_places).mean())
 
 
 def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
@@ -54,7 +76,7 @@ def share_first(ranks_of_places: pd.DataFrame) -> pd.Series:
 def resampled(frame: pd.DataFrame, *, seed: int = 0) -> NDArray[np.float64]:
     """Return the mean over domains of each column in each of `RESAMPLES` resamples.
 
-    Domains are drawn with replacement, then sets of each drawn domain; of one domain, its sets only.
+    Domains are drawn with replacement, then sources of each drawn domain; of one domain, its sources only.
 
     Parameters
     ----------
@@ -66,10 +88,10 @@ def resampled(frame: pd.DataFrame, *, seed: int = 0) -> NDArray[np.float64]:
     -------
     ndarray of shape (RESAMPLES, n_columns)
     """
-    sets = over_sets(frame)
-    domains = [part.to_numpy() for _, part in sets.groupby(level="domain")]
+    sources = over_sources(frame)
+    domains = [part.to_numpy() for _, part in sources.groupby(level="domain")]
     rng = np.random.default_rng(seed)
-    sums = np.zeros((RESAMPLES, sets.shape[1]))
+    sums = np.zeros((RESAMPLES, sources.shape[1]))
     for _ in domains:
         chosen = rng.integers(len(domains), size=RESAMPLES)
         for place, domain in enumerate(domains):
@@ -122,9 +144,10 @@ def leaderboard(
         over domains of the others. A method that failed on each data set has no numbers but those of data sets, and is
         last. reason, where any method failed: why its first failed trial did.
     """
+    shown = [name for name in shown if name in scores.measures]
     slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
     errors = slices[HEADLINE]
-    of_places = ranks(slices[measure], measure)
+    of_places = _complete(ranks(slices[measure], measure))
     board = interval(of_places).rename(columns={"mean": "rank"})
     board["first"] = share_first(of_places)
     n = len(board)
@@ -157,6 +180,6 @@ def sets_of(errors: pd.DataFrame, method: str) -> pd.DataFrame:
     """
     values = filled(errors)
     means = over_sets(pd.DataFrame({"rank": ranks(errors)[method], "loss": values[method] - values[ALL]}))
-    has_value = np.isfinite(errors[method]).groupby(level=["domain", "dataset"]).any()
+    has_value = np.isfinite(errors[method]).groupby(level=["domain", "source", "dataset"]).any()
     means = means[has_value.reindex(means.index)]
     return means.sort_values(["rank", "loss"], kind="stable").reset_index()

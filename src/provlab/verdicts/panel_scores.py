@@ -1,7 +1,7 @@
-"""Scores of the panel: means of each measure over the trials of a method on a data set, and over sets and domains.
+"""Scores of the panel: means of each measure over the trials of a method on a data set, and over sources and domains.
 
-Sets of one domain, such as twenty pairs of categories of the same web directory, are no twenty independent witnesses.
-Each domain counts the same here, and within it each set: the mean over domains of the means over their sets.
+Twenty pairs of categories of the same web directory are no twenty independent witnesses. Each domain counts the same,
+within it each source, and within that each data set.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from provlab.verdicts.claims.rules import ALPHA
-from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
+from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 
 ALL = "all features"
 """The method that the others are compared with first."""
@@ -42,9 +42,11 @@ class Measure(NamedTuple):
 MEASURES: Mapping[str, Measure] = {
     "balanced_error": Measure("Balanced error", "balanced_accuracy", -100.0, "%"),
     "log_loss": Measure("Log loss", "neg_log_loss", -1.0),
+    "auc": Measure("Area under the curve", "roc_auc", lower=False),
     "error": Measure("Error", "error", 100.0, "%"),
     "stability": Measure("Stability", "stability", lower=False),
     "support_f1": Measure("F1 of the support", "support_f1", lower=False),
+    "support_recall": Measure("Recall of the support", "support_recall", lower=False),
     "false_discovery": Measure("False discoveries", "false_discovery", 100.0, "%"),
     "subset_ratio": Measure("Column subset ratio", "subset_frobenius_ratio"),
     "seconds": Measure("CPU seconds", "select_cpu", unit="s", summary="sets"),
@@ -54,12 +56,15 @@ MEASURES: Mapping[str, Measure] = {
 
 HEADLINE = next(iter(MEASURES))
 
+ERROR_OF = {"classification": "balanced error", "regression": "unexplained variance"}
+"""What the first measure is for each task: for a target of numbers 100 (1 - R^2), where more than 100 counts as 100."""
+
 DECIMALS = {"%": 4, "": 6}
 """Of means, by unit, as far as the stored trials, of single precision, tell them."""
 
-PLACE = ["domain", "dataset", "size", "model"]
+PLACE = ["domain", "source", "dataset", "size", "model"]
 
-TEXTS = ["method", "dataset", "domain", "model"]
+TEXTS = ["method", "dataset", "domain", "source", "model"]
 
 
 class Scores:
@@ -76,13 +81,15 @@ class Scores:
         failed, and NaN if none was planned or the measure is not defined.
     """
 
-    def __init__(self, lines: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> None:
+    def __init__(self, lines: pd.DataFrame, tables: Mapping[str, pd.DataFrame], task: str) -> None:
         self.lines = lines
         self.tables = tables
+        self.task = task
 
     @classmethod
-    def of(cls, panel: pd.DataFrame) -> Scores:
-        """Return the scores of the frame of a panel."""
+    def of(cls, panel: pd.DataFrame, task: str = "classification") -> Scores:
+        """Return the scores of the data sets of a task in the frame of a panel."""
+        panel = panel[panel["task"] == task]
         is_failed = panel["failure"] != ""
         method = panel["method"].where(panel["size"] != ALL_FEATURES, ALL)
         trials = panel.assign(method=method, failed=is_failed, reason=panel["failure"].where(is_failed))
@@ -92,21 +99,22 @@ class Scores:
             means[name] = (measure.column, "max" if measure.summary == "largest" else "mean")
         lines = trials.groupby(["method", *PLACE], sort=False, observed=True).agg(
             cell=("cell", "first"), trials=("failed", "size"), failed=("failed", "sum"),
-            n_selected=("n_selected", "mean"), n_features=("n_features", "first"), **means,
+            n_selected=("n_selected", "mean"), n_features=("n_features", "first"), r2=("r2", "mean"),
+            mae=("mae", "mean"), **means,
             reason=("reason", "first"),
         )  # fmt: skip
         lines = lines.reset_index().astype(dict.fromkeys(TEXTS, object)).fillna({"reason": ""})
         for name, measure in MEASURES.items():
             lines[name] = (measure.factor * lines[name]).where(lines["failed"] == 0)
         lines["balanced_error"] += 100
-        return cls(lines, {name: _table(lines, name) for name in MEASURES})
+        return cls(lines, {name: _table(lines, name) for name in MEASURES}, task)
 
     def on(self, domain: str) -> Scores:
         """Return the scores on the data sets of one domain."""
         tables = {}
         for name, table in self.tables.items():
             tables[name] = table[table.index.get_level_values("domain") == domain]
-        return Scores(self.lines[self.lines["domain"] == domain], tables)
+        return Scores(self.lines[self.lines["domain"] == domain], tables, self.task)
 
     def of_slice(self, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None) -> pd.DataFrame:
         """Return a measure of all methods at some sizes and models.
@@ -116,7 +124,7 @@ class Scores:
         measure : str
             Of `MEASURES`.
         size : int, optional
-            -1 for what methods choose themselves; by default all fixed sizes.
+            Also `OWN_SIZE` or `CHOSEN_SIZE`; by default all fixed sizes.
         model : str, optional
             By default all.
 
@@ -136,11 +144,14 @@ class Scores:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """The fixed sizes, and then `OWN_SIZE` where a method chooses its number."""
-        sizes = sorted({*self.lines["size"]} - {ALL_FEATURES, OWN_SIZE})
-        if (self.lines["size"] == OWN_SIZE).any():
-            sizes.append(OWN_SIZE)
-        return sizes
+        """The fixed sizes, and then `CHOSEN_SIZE` and `OWN_SIZE` where there are such."""
+        sizes = {*self.lines["size"]}
+        return sorted(size for size in sizes if size > 0) + [size for size in (CHOSEN_SIZE, OWN_SIZE) if size in sizes]
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """Those of `MEASURES` that some data set of the task has."""
+        return [name for name, table in self.tables.items() if np.isfinite(table.to_numpy(dtype=float)).any()]
 
     @cached_property
     def domains(self) -> pd.Series:
@@ -163,8 +174,9 @@ class Scores:
 
     @property
     def decidable(self) -> list[str]:
-        """The domains with so many data sets that their signs alone can reach the level `ALPHA`, most sets first."""
-        return [str(name) for name, n in self.domains.items() if 2.0**-n < ALPHA]
+        """The domains with so many sources that their signs alone can reach the level `ALPHA`, most sets first."""
+        n_sources = self.lines.groupby("domain")["source"].nunique()
+        return [str(name) for name in self.domains.index if 2.0 ** -n_sources[name] < ALPHA]
 
 
 def _table(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -180,13 +192,18 @@ def _table(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def over_sets(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over sizes and models of each data set; index domain and dataset."""
-    return frame.groupby(level=["domain", "dataset"]).mean()
+    """Return the means over sizes and models of each data set; index domain, source and dataset."""
+    return frame.groupby(level=["domain", "source", "dataset"]).mean()
+
+
+def over_sources(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the means over the data sets of each source; index domain and source."""
+    return over_sets(frame).groupby(level=["domain", "source"]).mean()
 
 
 def over_domains(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over the data sets of each domain."""
-    return over_sets(frame).groupby(level="domain").mean()
+    """Return the means over the sources of each domain."""
+    return over_sources(frame).groupby(level="domain").mean()
 
 
 def rounded(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:

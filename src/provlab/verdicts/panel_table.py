@@ -14,13 +14,15 @@ import pandas as pd
 
 from provlab.verdicts.claims.schema import ClaimFile, load_claims, read_content
 from provlab.verdicts.claims.table import TableEvidence
-from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
+from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_scores import Scores
 
-SIZES = {ALL_FEATURES: "all", OWN_SIZE: "own"}
+SIZES = {ALL_FEATURES: "all", OWN_SIZE: "own", CHOSEN_SIZE: "chosen"}
 """What claims call the numbers of features that are none that was asked for."""
 
-AS_THEY_ARE = {"tier": "default", "labels": "real", "rows_a_class": "full", "task": "classes"}
+TASKS = {"classification": "classes", "regression": "numbers"}
+
+AS_THEY_ARE = {"tier": "default", "labels": "real", "rows_a_class": "full"}
 """Columns that tell trials apart which the panel does not have yet: tuned methods, permuted labels, few rows."""
 
 SMALL_SAMPLE = 100
@@ -31,6 +33,11 @@ DIFFICULTY = {"below 10 %": 0.0, "10 to 20 %": 0.1, "over 20 %": 0.2}
 
 PLACE = ["dataset", "size", "judge"]
 
+AS_MEASURED = [
+    "method", "dataset", "domain", "source", "task", "judge", "n_selected", "roc_auc", "r2", "mae", "stability",
+    "support_f1", "support_recall",
+]  # fmt: skip
+
 
 def panel_table(panel: pd.DataFrame, datasets: pd.DataFrame) -> pd.DataFrame:
     """Return the lines that claims are judged on.
@@ -40,20 +47,21 @@ def panel_table(panel: pd.DataFrame, datasets: pd.DataFrame) -> pd.DataFrame:
     panel : DataFrame
         See `provlab.verdicts.panel_frame`.
     datasets : DataFrame
-        Of each data set dataset, source, rows, classes, and error_..., the error of all features by each model.
+        Of each data set dataset, rows, classes, and error_..., the errors of all features on its card.
 
     Returns
     -------
     DataFrame
         method, size and judge, as strings; dataset, domain and source; `AS_THEY_ARE`; rows, classes and difficulty, in
         words; failed, "yes" where a fold failed: balanced_error is then the largest of any method, and all else NaN.
-        balanced_error in percent, neg_log_loss, stability, support_f1, false_discovery as a share, log10_seconds of the
-        CPU, n_selected.
+        balanced_error in percent, neg_log_loss, roc_auc, r2, mae, stability, support_f1, support_recall,
+        false_discovery as a share, log10_seconds of the CPU, n_selected.
     """
-    lines = Scores.of(panel).lines.rename(columns={"model": "judge"})
+    of_tasks = [Scores.of(panel, task).lines.assign(task=name) for task, name in TASKS.items()]
+    lines = pd.concat(of_tasks, ignore_index=True).rename(columns={"model": "judge", "auc": "roc_auc"})
     largest = lines.groupby(PLACE)["balanced_error"].transform("max")
     has_failed = lines["failed"] > 0
-    table = lines[["method", "dataset", "domain", "judge", "stability", "support_f1", "n_selected"]].assign(
+    table = lines[AS_MEASURED].assign(
         size=lines["size"].map(SIZES).fillna(lines["size"].astype(str)),
         failed=np.where(has_failed, "yes", "no"),
         balanced_error=lines["balanced_error"].mask(has_failed, largest),
@@ -71,7 +79,6 @@ def _in_words(datasets: pd.DataFrame) -> pd.DataFrame:
     difficulty = pd.cut(least, [*DIFFICULTY.values(), np.inf], labels=[*DIFFICULTY], right=False)
     return pd.DataFrame({
         "dataset": datasets["dataset"],
-        "source": datasets["source"],
         "rows": np.where(datasets["rows"] < SMALL_SAMPLE, f"below {SMALL_SAMPLE}", f"{SMALL_SAMPLE} or more"),
         "classes": np.where(datasets["classes"] == 2, "two", "more"),
         "difficulty": difficulty.astype(object).fillna("not known"),

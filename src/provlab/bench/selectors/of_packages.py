@@ -26,7 +26,7 @@ from sklearn.linear_model import Lasso, LogisticRegression, lars_path
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC, LinearSVR, l1_min_c
 
-from provlab.bench.selectors.ranked import check_version
+from provlab.bench.selectors.versions import check_version
 from provsel.kernels.standardised import indicator_targets
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, completed
 

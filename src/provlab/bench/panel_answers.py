@@ -1,0 +1,129 @@
+"""What the benchmark says: whether selection helps, with what, and where, as probabilities.
+
+In: the stored panel and the cards. Out: `_answers.csv`, a line for each method, judge, number of features and kind of
+new data set; and the tables of ranks and pairs. The question is always the difference to all features with the same judge, in points: of balanced error, or of
+unexplained variance, 100 (1 - R^2), where more than that of the mean counts as 100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from provlab.bench.methods import TASKS, Task
+from provlab.bench.panel import CARDS
+from provlab.bench.stored_panel import read_panel, rounded
+from provlab.core.tables import write_frame
+from provlab.verdicts.panel_answers import MIN_DOMAINS, SAME_DOMAINS, answers
+from provlab.verdicts.panel_frame import CHOSEN_SIZE, OWN_SIZE
+from provlab.verdicts.panel_model import fit, folds_of_panel, sets_of_folds
+from provlab.verdicts.panel_pairs import compared_with_all
+from provlab.verdicts.panel_ranking import leaderboard
+from provlab.verdicts.panel_scores import ERROR_OF, Scores
+
+LEADERBOARD, AGAINST_ALL, ANSWERS = "_leaderboard.csv", "_against_all.csv", "_answers.csv"
+
+TOLD_SIZE = 20
+"""Number of features that sentences tell of."""
+
+N_NAMED = 3
+"""Methods that are named in a sentence."""
+
+QUESTIONS = ((CHOSEN_SIZE, "linear"), (20, "linear"), (20, "boosting"), (20, "neighbours"), (OWN_SIZE, "linear"))
+"""Numbers of features and judges of which answers are written."""
+
+NO_VERDICT = ("ceiling", "chance")
+"""States of data sets, see `provlab.bench.cards.state_of`, that do not tell methods apart by their errors."""
+
+
+def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers to `QUESTIONS` for each task and method: `provlab.verdicts.panel_answers.answers`.
+
+    Data sets at the ceiling or at chance are left out, and methods that were measured in fewer than `MIN_DOMAINS`
+    domains.
+
+    Parameters
+    ----------
+    panel : DataFrame
+    cards : DataFrame
+        Of each data set dataset, source, task and state.
+
+    Returns
+    -------
+    DataFrame
+        task, judge, size, method, and place, the kind of new data set, before the columns of `answers`.
+    """
+    told = cards[~cards["state"].isin(NO_VERDICT)]
+    sources = dict(zip(told["dataset"], told["source"], strict=True))
+    frames = []
+    for task, of_task in told.groupby("task"):
+        trials = panel[panel["dataset"].isin(of_task["dataset"])]
+        for size, judge in QUESTIONS:
+            of_question = trials[(trials["model"] == judge) & (trials["size"] == size)]
+            for method in sorted(of_question["method"].unique()):
+                folds = folds_of_panel(trials, method, sources, size=size, model=judge)
+                if folds["domain"].nunique() < MIN_DOMAINS:
+                    continue
+                answer = answers(fit(sets_of_folds(folds))).rename_axis("place").reset_index()
+                names = {"task": task, "judge": judge, "size": size, "method": method}
+                frames.append(pd.DataFrame([names] * len(answer)).join(answer))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def write_results(folder: Path) -> Iterator[Path]:
+    """Write what follows from the trials of a stored panel beside its files, as CSV, and yield each path.
+
+    `_leaderboard.csv` has a line for each task and method, see `provlab.verdicts.panel_ranking.leaderboard`.
+    `_against_all.csv` compares each method with all features at each size, over all domains, over all sources, and in
+    each domain that is judged separately, see `provlab.verdicts.panel_pairs.pairs`. `_answers.csv` is `answer_frame`.
+    """
+    panel = read_panel(folder)
+    boards = {}
+    compared = {}
+    for task in TASKS:
+        scores = Scores.of(panel, task)
+        boards[task] = leaderboard(scores)
+        for domain, table in compared_with_all(scores).items():
+            compared[task, domain] = table
+    frames = {
+        LEADERBOARD: pd.concat(boards, names=["task", "method"]).reset_index(),
+        AGAINST_ALL: pd.concat(compared, names=["task", "domain"]).reset_index(),
+    }
+    for name, frame in frames.items():
+        numbers = frame.select_dtypes("float").apply(rounded, digits=6)
+        write_frame(frame.assign(**numbers), folder / name)
+        yield folder / name
+    cards = pd.read_csv(folder / CARDS, keep_default_na=False)
+    write_frame(answer_frame(panel, cards).round(4), folder / ANSWERS)
+    yield folder / ANSWERS
+
+
+def stored_answers(folder: Path, task: Task) -> list[str]:
+    """Return in sentences whether selection helps, from the stored answers of a task; nothing where there are none."""
+    path = folder / ANSWERS
+    if not path.is_file():
+        return []
+    lines = pd.read_csv(path)
+    lines = lines[(lines["task"] == task) & (lines["place"] == SAME_DOMAINS)]
+    chosen = lines[(lines["size"] == CHOSEN_SIZE) & (lines["judge"] == "linear")]
+    if chosen.empty:
+        return []
+    best = chosen.nlargest(N_NAMED, "better")
+    named = [f"{line.method} ({100 * line.better:.0f} %)" for line in best.itertuples()]
+    sentences = [
+        f"With a linear model and a number of features that cross-validation chooses, selection lowers the "
+        f"{ERROR_OF[task]} of a new data set by more than a point with a probability of "
+        f"{100 * chosen['better'].median():.0f} %, and raises it by more with {100 * chosen['worse'].median():.0f} %: "
+        f"medians of {len(chosen)} methods.",
+        f"Most likely to lower it: {', '.join(named)}.",
+    ]
+    for judge, model in (("linear", "a linear model"), ("boosting", "boosted trees")):
+        at_size = lines[(lines["size"] == TOLD_SIZE) & (lines["judge"] == judge)]
+        if len(at_size):
+            sentences.append(
+                f"{TOLD_SIZE} features in the place of all, with {model}: lower with {100 * at_size['better'].median():.0f} %, "
+                f"higher with {100 * at_size['worse'].median():.0f} % (medians of {len(at_size)} methods)."
+            )
+    return sentences

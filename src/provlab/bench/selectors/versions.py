@@ -1,0 +1,34 @@
+"""Versions of the packages whose code orders features."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+from provlab.project.messages import to_install
+
+
+def check_version(subject: str, package: str, stated: str | None) -> None:
+    """Raise ImportError, which is not counted as a method's failure, if a package or its version is missing."""
+    installed = installed_version(package)
+    if installed is None:
+        raise ModuleNotFoundError(
+            f"{subject}: expected the package {package}, got none; {to_install('benchmark')}.", name=package
+        )
+    if stated is not None and not is_version(installed, stated):
+        raise ImportError(
+            f"{subject}: expected {package} {stated}, got {installed}, which would give trials other keys; install "
+            f"{package} {stated}, or state selector.version={installed}."
+        )
+
+
+def installed_version(package: str) -> str | None:
+    """Return the version of a package that is installed; None if there is none."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def is_version(version: str, stated: str) -> bool:
+    """Return whether a version is the stated one, or begins with its numbers."""
+    return f"{version}.".startswith(f"{stated}.")
