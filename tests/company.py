@@ -58,8 +58,8 @@ def everything(folder):
     numbers.write_text(NUMBERS)
     named = {}
     for name, method in panel_methods().items():
-        if method.installed():
-            named[name] = cells(*method.installed().overrides(6), *PLAIN)
+        if method.is_installed and "classification" in method.tasks:
+            named[name] = cells(*method.overrides(6), *PLAIN)
             if method.multiclass and method.source == "provsel":
                 named[f"{name}, certified"] = cells(*method.overrides(6))
     for choice, further in UNSIZED.items():

@@ -3,8 +3,8 @@
 import pytest
 
 import provsel.selectors
-from provlab.bench.methods import panel_methods, panel_names
-from provlab.bench.panel import panel_protocol
+from provlab.bench.methods import TASKS, panel_methods, panel_names
+from provlab.bench.panel import judging
 from provlab.cli import main
 from provlab.cli.project import TITLES, listing
 from provlab.core.composition import compose_config, part_config
@@ -134,6 +134,7 @@ def test_each_method_of_the_benchmark_is_a_selector_and_each_judge_a_model():
         assert panel_names([title]) == [title]
         if title not in ("LPSVM", "L1-SVM"):  # which are other files as well
             assert part_config("selector", [f"selector='{title}'"]) == part_config("selector", [f"selector={name}"])
-    for title, overrides in panel_protocol().models.items():
-        judge = part_config("model", [text for text in overrides if text.startswith("model")])
-        assert part_config("model", [f"model={title}"]) == judge
+    for judge in judging().judges.values():
+        for task in TASKS:
+            [model] = [text for text in judge.model(task) if text.startswith("model=")]
+            assert part_config("model", judge.model(task)) == part_config("model", [model])

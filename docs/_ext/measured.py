@@ -21,6 +21,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import provsel.certificates
 from provlab.bench.panel import stored_folder
+from provlab.bench.panel_answers import stored_answers
 from provlab.bench.panel_pages import VERDICTS as PAIR_VERDICTS
 from provlab.bench.panel_pages import size_text
 from provlab.bench.statement_pages import by_theme, not_testable, summary
@@ -31,9 +32,9 @@ from provlab.project.papers import papers
 from provlab.verdicts.claims import table
 from provlab.verdicts.claims.rules import VERDICTS
 from provlab.verdicts.claims.schema import Claim, all_claim_files, claim_files
-from provlab.verdicts.panel_pairs import EVERY_SET, EVERYWHERE, compared_with_all, pairs_of
+from provlab.verdicts.panel_pairs import EVERY_SOURCE, EVERYWHERE, compared_with_all, pairs_of
 from provlab.verdicts.panel_ranking import everywhere, front, leaderboard
-from provlab.verdicts.panel_scores import ALL, Scores
+from provlab.verdicts.panel_scores import ALL, ERROR_OF, Scores
 from provlab.verdicts.readings import schema
 from provlab.verdicts.readings.robustness import count_text, stored_robustness
 from provlab.verdicts.readings.study import texts
@@ -195,23 +196,20 @@ def verdict_counts() -> tuple[list[str], list[Path]]:
 
 
 @cache
-def panel() -> Scores | None:
-    """Return the scores of the stored panel; None where it is not computed."""
-    found = read_panel()
-    return Scores.of(found) if len(found) else None
+def stored_panel() -> pd.DataFrame:
+    """Return the stored panel."""
+    return read_panel()
 
 
-NOT_MEASURED = (
-    "**Not measured yet**: `provsel panel` computes the benchmark, and `provsel reference --panel` stores it."
-)
+def panel_files() -> list[Path]:
+    """Return the files of the stored panel."""
+    return sorted(stored_folder().glob("*.parquet"))
 
 
-def leaderboard_lines() -> tuple[list[str], list[Path]]:
-    """Return the leaderboard of the stored panel."""
-    files, found = sorted(stored_folder().glob("*.parquet")), panel()
-    if found is None:
-        return [NOT_MEASURED, ""], files
-    board = leaderboard(found)
+def leaderboard_lines(task: str) -> tuple[list[str], list[Path]]:
+    """Return the leaderboard of a task."""
+    scores = Scores.of(stored_panel(), task)
+    board = leaderboard(scores)
     largest = zip(board["worst"], board["worst_domain"], strict=True)
     board["largest"] = [f"{points:+.1f}, {name}" if points else "" for points, name in largest]
     shown = {
@@ -224,46 +222,48 @@ def leaderboard_lines() -> tuple[list[str], list[Path]]:
         [str(name), *("" if pd.isna(row[column]) else format(row[column], form) for column, form in shown.values())]
         for name, row in board.iterrows()
     ]
+    error = ERROR_OF[task]
     said = (
-        f"{len(board)} methods on {found.domains.sum()} data sets of {len(found.domains)} domains, all sizes, both "
-        "models. Rank of balanced error with its 95 % interval; wins over the other methods; loss, points of balanced "
-        "error more than all features, and in the domain where it is largest; data sets where a method failed, and "
-        "where it has no number."
+        f"{len(board)} methods on {scores.domains.sum()} data sets of {len(scores.domains)} domains, all sizes and "
+        f"judges. Rank of {error} with its 95 % interval; wins over the other methods; loss, points of {error} more "
+        f"than all features, and in the domain where it is largest; data sets where a method failed, and where it was "
+        f"not run."
     )
-    return [said, "", *table_lines(["method", *shown], rows)], files
+    return [said, "", *table_lines(["method", *shown], rows)], panel_files()
 
 
-def advice_lines() -> tuple[list[str], list[Path]]:
+def advice_lines(task: str) -> tuple[list[str], list[Path]]:
     """Return what survives of comparisons with all features and with the best method, of all domains and of each."""
-    files, found = sorted(stored_folder().glob("*.parquet")), panel()
-    if found is None:
-        return [NOT_MEASURED, ""], files
-    compared = compared_with_all(found)
-    said = [
+    scores = Scores.of(stored_panel(), task)
+    compared = compared_with_all(scores)
+    lines = [
+        " ".join(stored_answers(stored_folder(), task)),
+        "",
         "Each of the words *better*, *same* (within 1 point) and *worse* is wrong somewhere in a table with a "
         "probability of at most 5 %, [if differences are symmetric](benchmark.md#how-far-the-results-hold). *Least "
         "error*: of the methods that were run on all data sets. *Detectable*: the difference in points that a table "
         "shows nine times in ten, the median of its comparisons; a smaller one is mostly *inconclusive*.",
         "",
-        *compared_lines(compared[EVERYWHERE], f"{len(found.domains)} domains, each of which counts the same"),
-        *best_lines(found),
-        *compared_lines(compared[EVERY_SET], f"{found.domains.sum()} data sets, each of which counts the same"),
-        "The second table takes data sets of one domain as independent. It is about data such as these, of which "
-        f"{found.domains.iloc[0]} are {found.domains.index[0]}; the first is about data of a new domain.",
+        *compared_lines(compared[EVERYWHERE], f"{len(scores.domains)} domains, each of which counts the same"),
+        *best_lines(scores),
+        *compared_lines(compared[EVERY_SOURCE], f"{scores.lines['source'].nunique()} sources, each counted the same"),
+        "The second table takes sources of one domain as independent, and is about data such as these; the first is "
+        "about data of a new domain.",
         "",
     ]
-    board = leaderboard(found)
+    board = leaderboard(scores)
     for column, text in (("seconds", "faster"), ("stability", "more stable")):
         names = ", ".join(front(everywhere(board), column))
-        said += [
+        lines += [
             f"Of the selectors run on all data sets, no other is {text} and has less error than one of these: {names}.",
             "",
         ]
-    for domain in found.decidable:
-        own = found.on(domain)
-        said += [f"```{{rubric}} On {domain}", ":heading-level: 3", "```", ""]
-        said += [*compared_lines(compared[domain], f"{own.domains.sum()} data sets"), *best_lines(own)]
-    return said, files
+    for domain in scores.decidable:
+        own = scores.on(domain)
+        over = f"{own.lines['source'].nunique()} sources of {own.domains.sum()} data sets"
+        lines += [f"```{{rubric}} On {domain}", ":heading-level: 3", "```", ""]
+        lines += [*compared_lines(compared[domain], over), *best_lines(own)]
+    return lines, panel_files()
 
 
 def compared_lines(compared: pd.DataFrame, over: str) -> list[str]:

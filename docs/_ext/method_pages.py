@@ -22,6 +22,7 @@ from provlab.bench.panel_pages import size_text
 from provlab.core.composition import part_config
 from provlab.core.vocabulary import SELECTORS
 from provlab.verdicts.panel_pairs import EVERYWHERE
+from provlab.verdicts.panel_scores import ERROR_OF
 
 DOCS = Path(__file__).resolve().parents[1]
 FOLDER = DOCS / "methods"
@@ -47,6 +48,9 @@ PROMISES = {
     "subset": ("subset_promise", "subset: a theorem bounds the error of the columns kept"),
 }
 """Guarantees by their names: the method of a class that has one, and what it says."""
+
+TITLES = {"classification": "Classes", "regression": "Numeric targets"}
+"""Of what is said of each task."""
 
 UNDECIDED = "inconclusive"
 
@@ -84,7 +88,7 @@ def labels_text(method: PanelMethod) -> str:
     """Return which targets a method takes."""
     if not method.selector().needs_labels:
         return "none"
-    if method.for_numbers() is not None:
+    if "regression" in method.tasks:
         return "classes or numbers"
     return "classes" if method.multiclass else "two classes"
 
@@ -102,7 +106,8 @@ def public_class(method: PanelMethod) -> str:
 def read_results(name: str) -> pd.DataFrame:
     """Return a table of results of the stored panel; an empty one where it is not computed."""
     path = stored_folder() / f"_{name}.csv"
-    return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["method", "rank", "domain", "size"])
+    columns = ["task", "method", "rank", "domain", "size"]
+    return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=columns)
 
 
 def facts(name: str, method: PanelMethod) -> list[tuple[str, str]]:
@@ -129,14 +134,15 @@ def facts(name: str, method: PanelMethod) -> list[tuple[str, str]]:
 
 def standing(line: Mapping[str, Any], n_methods: int) -> list[str]:
     """Return sentences on a line of the leaderboard."""
+    error = ERROR_OF[line["task"]]
     sentences = [
-        f"Its mean rank by balanced error is **{line['rank']:.1f} of {n_methods}** (95 % interval {line['low']:.1f} to "
+        f"Its mean rank by {error} is **{line['rank']:.1f} of {n_methods}** (95 % interval {line['low']:.1f} to "
         f"{line['high']:.1f}), over {line['sets']:.0f} data sets."
     ]
     if pd.notna(line["loss"]) and line["loss"] != 0:
         direction = "above" if line["loss"] > 0 else "below"
         sentences.append(
-            f"Its error is {abs(line['loss']):.1f} points {direction} that of all features, the mean over domains; the "
+            f"Its {error} is {abs(line['loss']):.1f} points {direction} that of all features, the mean over domains; the "
             f"difference is largest in the domain {line['worst_domain']}, {line['worst']:+.1f} points."
         )
     if pd.notna(line["stability"]):
@@ -177,21 +183,23 @@ def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: p
         escaped = value.replace("|", "\\|")
         lines.append(f"| {key} | {escaped} |")
     lines += ["", "## How it stands", ""]
-    own_line = board[board["method"] == name]
-    if own_line.empty:
+    for task, title in TITLES.items():
+        of_task = board[board["task"] == task]
+        own_line = of_task[of_task["method"] == name]
+        own_comparisons = compared[(compared["method"] == name) & (compared["task"] == task)]
+        if not own_line.empty:
+            lines += [f"### {title}", "", *standing(own_line.iloc[0], len(of_task)), ""]
+        if not own_comparisons.empty:
+            lines += [
+                f"Points of {ERROR_OF[task]} more than all features have, for all domains with the 95 % interval. A "
+                f"number without a word is inconclusive: the benchmark cannot tell the two apart, see "
+                f"[how far the results hold](../benchmark.md#how-far-the-results-hold).",
+                "",
+                *beside_all_features(own_comparisons),
+                "",
+            ]
+    if (board["method"] != name).all() and (compared["method"] != name).all():
         lines += ["It is not measured yet: `provsel panel` computes the benchmark.", ""]
-    else:
-        lines += [*standing(own_line.iloc[0], len(board)), ""]
-    own_comparisons = compared[compared["method"] == name]
-    if not own_comparisons.empty:
-        lines += [
-            "Points of balanced error more than all features have, for all domains with the 95 % interval. A number "
-            "without a word is inconclusive: the benchmark cannot tell the two apart, see "
-            "[how far the results hold](../benchmark.md#how-far-the-results-hold).",
-            "",
-            *beside_all_features(own_comparisons),
-            "",
-        ]
     settings = " \\\n    ".join(shlex.quote(setting) for setting in method.overrides(EXAMPLE_SIZE))
     lines += ["## Run it", "", "As the benchmark does, on the digits of scikit-learn:", ""]
     lines += ["```console", f"$ provsel run dataset=digits \\\n    {settings}", "```", ""]
@@ -201,14 +209,19 @@ def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: p
 
 def methods_table() -> tuple[list[str], list[Path]]:
     """Return a table with a line for each method, which leads to its page, and the file that names them."""
-    ranks = read_results("leaderboard").set_index("method")["rank"]
-    lines = ["| method | kind | target | guarantee | mean rank | what it does |", "|---|---|---|---|--:|---|"]
+    board = read_results("leaderboard").pivot(index="method", columns="task", values="rank")
+    ranks = board.reindex(columns=[*TITLES])
+    lines = [
+        "| method | kind | target | guarantee | mean rank: classes | numbers | what it does |",
+        "|---|---|---|---|--:|--:|---|",
+    ]
     for name, method in panel_methods().items():
         summary, _ = summary_and_source(described_class(method))
-        rank = f"{ranks[name]:.1f}" if name in ranks else ""
+        own_ranks = ranks.loc[name] if name in ranks.index else pd.Series(index=[*TITLES], dtype=float)
+        rank_texts = ["" if pd.isna(rank) else f"{rank:.1f}" for rank in own_ranks]
         link = f"[{name}](methods/{page_name(name)}.md)"
         promised = ", ".join(guarantees(method))
-        cells = [link, method.family, labels_text(method), promised, rank, summary]
+        cells = [link, method.family, labels_text(method), promised, *rank_texts, summary]
         escaped = [cell.replace("|", "\\|") for cell in cells]
         lines.append(f"| {' | '.join(escaped)} |")
     return [*lines, ""], [Path(provlab.bench.methods.__file__).with_name("methods.yaml")]

@@ -12,7 +12,7 @@ from scipy import stats
 
 from provlab.verdicts.panel_frame import as_panel
 from provlab.verdicts.panel_pairs import (
-    EVERY_SET,
+    EVERY_SOURCE,
     EVERYWHERE,
     adjusted,
     against_all,
@@ -58,17 +58,21 @@ def panel():
                     error = np.clip(own + 0.2 / (size or 1000) + 0.02 * rng.standard_normal(), 0, 1)
                     measured = {
                         "n_selected": size or 100, "error": error, "balanced_accuracy": 1 - error,
-                        "neg_log_loss": -2 * error if model == "forest" else np.nan,
+                        "neg_log_loss": -2 * error if model == "forest" else np.nan, "roc_auc": 1 - error / 2,
                         "subset_frobenius_ratio": 1 + error, "select_cpu": rng.lognormal(), "peak_bytes": 1e6,
                     }  # fmt: skip
                     failed = (method, dataset, fold) == ("slow", "text 0", 2)
                     lines.append({
-                        "method": method, "dataset": dataset, "domain": domain, "size": size, "model": model,
+                        "method": method, "dataset": dataset, "domain": domain, "source": f"source of {dataset}",
+                        "size": size, "model": model, "support_recall": f1,
                         "fold": fold, "cell": f"{len(lines):064x}", "failure": "took 301 s" if failed else "",
                         "stability": index, "stability_se": index_se, "support_f1": f1, "false_discovery": 1 - f1,
                         **(dict.fromkeys(measured, np.nan) if failed else measured),
                     })  # fmt: skip
-    same = {"repeat": 0, "draw": 0, "n_features": 100, "environment": "", "git_revision": ""}
+    same = {
+        "task": "classification", "repeat": 0, "n_features": 100, "r2": np.nan, "mae": np.nan, "environment": "",
+        "git_revision": "",
+    }  # fmt: skip
     return as_panel(pd.DataFrame(lines).assign(**same))
 
 
@@ -87,10 +91,13 @@ def errors_of(trials, size, model):
 
 def test_ranks_follow_from_the_frame_alone(panel, scores):
     errors = errors_of(panel, 20, "forest")
-    last = errors.fillna(np.inf).to_numpy()
-    expected = pd.DataFrame(stats.rankdata(last, axis=1), errors.index, errors.columns)
-    ours = ranks(scores.of_slice(size=20, model="forest")).droplevel(["size", "model"])
-    np.testing.assert_array_equal(ours.loc[[*expected.index], expected.columns], expected)
+    errors["slow"] = errors["slow"].fillna(np.inf)  # failed; "two classes" is not defined on images
+    expected = errors.copy()
+    for place, values in errors.iterrows():
+        defined = values.dropna()
+        expected.loc[place, defined.index] = 0.5 + (stats.rankdata(defined) - 0.5) * len(values) / len(defined)
+    ours = ranks(scores.of_slice(size=20, model="forest")).droplevel(["source", "size", "model"])
+    np.testing.assert_allclose(ours.loc[[*expected.index], expected.columns], expected)
     board = leaderboard(scores, size=20, model="forest")
     means = expected.groupby(level="domain").mean().mean()
     np.testing.assert_allclose(board["rank"], means[board.index])
@@ -156,19 +163,44 @@ def test_all_sizes_are_one_family(scores):
     assert table.loc[5]["difference"].to_dict() == pytest.approx(of_one["difference"].to_dict())
 
 
-def test_data_sets_of_a_single_domain_are_its_witnesses(panel, scores):
+def test_sources_of_a_single_domain_are_its_witnesses(panel, scores):
     errors = scores.on("text").of_slice(size=20)
     table = pairs(errors)
     sets = errors.groupby(level="dataset").mean()
     assert table.loc["random", "domains"] == table.loc["random", "sets"] == 4
     assert table.loc["random", "p_worse"] == pytest.approx(by_textbook(-(sets[["random"]].sub(sets[ALL], axis=0)))[0])
-    alone = pairs(errors.loc[(slice(None), ["text 0"]), :])
+    alone = pairs(errors[errors.index.get_level_values("dataset") == "text 0"])
     assert alone[["low", "high", "detectable"]].isna().all(axis=None)
     assert alone["verdict"].value_counts().to_dict() == {"inconclusive": 3, "failed": 1}
     assert np.isnan(alone.loc["slow", "difference"])
     assert scores.decidable == []  # four signs alike are no 5 %
-    five = pd.concat([panel, panel[panel["dataset"] == "text 0"].assign(dataset="text 4")])
-    assert Scores.of(five).decidable == ["text"]
+    fifth = panel[panel["dataset"] == "text 0"].assign(dataset="text 4")
+    assert Scores.of(pd.concat([panel, fifth])).decidable == []  # of a source that is there
+    assert Scores.of(pd.concat([panel, fifth.assign(source="another")])).decidable == ["text"]
+
+
+def test_a_source_counts_once_however_many_sets_it_has(panel, scores):
+    same = panel["source"].replace({"source of text 1": "source of text 0", "source of text 2": "source of text 0"})
+    errors = scores.of_slice(size=20)
+    sets = errors["random"].sub(errors[ALL]).groupby(level=["domain", "dataset"]).mean()
+    expected = [sets["text"][:3].mean(), sets["text"]["text 3"]]
+    merged = Scores.of(panel.assign(source=same))
+    assert pairs(merged.on("text").of_slice(size=20)).loc["random", "domains"] == 2
+    assert pairs(merged.on("text").of_slice(size=20)).loc["random", "difference"] == pytest.approx(np.mean(expected))
+    of_domains = sets.groupby(level="domain").mean()
+    of_domains["text"] = np.mean(expected)
+    assert pairs(merged.of_slice(size=20)).loc["random", "difference"] == pytest.approx(of_domains.mean())
+
+
+def test_each_task_has_scores_of_its_own(panel, scores):
+    numbers = panel["domain"].isin(["genes", "images"])
+    tasks = panel.assign(task=np.where(numbers, "regression", "classification"))
+    of_task = {task: Scores.of(tasks, task) for task in ("classification", "regression")}
+    assert {*of_task["regression"].domains.index} == {"genes", "images"}
+    assert {*of_task["classification"].domains.index} == {*DOMAINS} - {"genes", "images"}
+    assert of_task["regression"].task == "regression"
+    expected = scores.on("genes").lines.reset_index(drop=True)
+    pd.testing.assert_frame_equal(of_task["regression"].on("genes").lines.reset_index(drop=True), expected)
 
 
 matrices = st.integers(2, 7).flatmap(
@@ -195,11 +227,11 @@ def test_one_row_or_column_without_values_is_never_significant():
     assert p_values.tolist() == [1 / 64, 1, 1]
 
 
-def test_what_failed_or_was_not_computed_is_last(scores):
+def test_what_failed_is_last_and_what_is_not_defined_has_no_rank(scores):
     by_set = ranks(scores.of_slice())
     n = by_set.shape[1]
     assert (by_set.xs("text 0", level="dataset")["slow"] == n).all()
-    assert (by_set.loc["images"]["two classes"] == n).all()
+    assert by_set.loc["images"]["two classes"].isna().all()
     board = leaderboard(scores)
     assert board.loc["slow", ["sets", "failed", "missing"]].tolist() == [11, 1, 0]
     assert board.loc["two classes", ["sets", "failed", "missing"]].tolist() == [10, 0, 2]
@@ -261,7 +293,7 @@ def test_every_measure_has_a_leaderboard(scores, measure):
     board = leaderboard(scores, measure)
     assert board["rank"].is_monotonic_increasing
     assert board["win_rate"].between(0, 1).all()
-    assert (ALL in board.index) == (measure not in ("stability", "support_f1", "false_discovery"))
+    assert (ALL in board.index) == (measure not in ("stability", "support_f1", "support_recall", "false_discovery"))
     if measure == "log_loss":  # of the model that has probabilities
         assert scores.of_slice(measure).index.unique("model").tolist() == ["forest"]
     best = board[measure].idxmin() if MEASURES[measure].lower else board[measure].idxmax()
@@ -285,7 +317,7 @@ def test_resampling_is_that_of_domains_then_sets(scores):
 
 
 def test_the_share_of_resamples_in_which_a_method_is_first(scores):
-    by_set = ranks(scores.of_slice(size=20, model="linear"))
+    by_set = ranks(scores.of_slice(size=20, model="linear")).drop(columns="two classes")  # not defined on images
     shares = share_first(by_set)
     drawn = pd.DataFrame(resampled(by_set.drop(columns=ALL)), columns=shares.index)
     assert (
@@ -295,23 +327,25 @@ def test_the_share_of_resamples_in_which_a_method_is_first(scores):
     assert shares.sum() == pytest.approx(1)
 
 
-def test_data_sets_count_the_same_where_a_table_says_so(panel, scores):
+def test_sources_count_the_same_where_a_table_says_so(panel, scores):
     compared = compared_with_all(scores)
-    by_set = compared[EVERY_SET]
+    by_source = compared[EVERY_SOURCE]
     by_domain = compared[EVERYWHERE]
     errors = pd.concat([errors_of(panel, 20, model) for model in ("linear", "forest")], keys=["linear", "forest"])
     loss = errors.sub(errors[ALL], axis=0).groupby("dataset").mean()["random"]
-    assert by_set.loc[(20, "random"), "difference"] == pytest.approx(loss.mean())
-    assert by_set.loc[(20, "random"), "domains"] == len(loss)
+    assert by_source.loc[(20, "random"), "difference"] == pytest.approx(loss.mean())
+    assert by_source.loc[(20, "random"), "domains"] == len(loss)
     assert by_domain.loc[(20, "random"), "domains"] == len(DOMAINS)
-    assert EVERY_SET not in compared_with_all(scores.on("genes"))
+    assert EVERY_SOURCE not in compared_with_all(scores.on("genes"))
 
 
-def test_win_rates_of_a_pair_add_up_to_one(scores):
+def test_win_rates_of_a_pair_add_up_to_one(panel, scores):
     rates = win_rates(scores.of_slice())
     np.testing.assert_allclose(rates + rates.T, 1)
     assert rates.loc["good", "random"] > 0.9
-    board = leaderboard(scores)
+    everywhere_defined = Scores.of(panel[panel["method"] != "two classes"])
+    rates = win_rates(everywhere_defined.of_slice())
+    board = leaderboard(everywhere_defined)
     np.testing.assert_allclose(board["win_rate"], (rates.sum(axis=1) - 0.5)[board.index] / (len(board) - 1))
 
 

@@ -1,10 +1,10 @@
-"""Controls of the larger benchmark: which data sets have permuted labels, their cells, and errors beside chance."""
+"""Controls of the benchmark: which data sets have permuted labels, their cells, and errors beside chance."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from provlab.bench.larger import larger_methods
+from provlab.bench.methods import panel_methods
 from provlab.bench.permuted import SIZE, excess_errors, permuted_cells, permuted_datasets
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 
@@ -25,8 +25,8 @@ SIZES = {
 
 
 def test_methods_have_cells_on_permuted_labels_by_one_judge_at_few_sizes():
-    methods = {name: larger_methods()[name] for name in SIZES}
-    cells = permuted_cells("mdrr", permuted_datasets()["mdrr"], methods)
+    methods = {name: panel_methods()[name] for name in SIZES}
+    cells = permuted_cells(methods, {"mdrr": permuted_datasets()["mdrr"]})
     assert {entry.model for entry in cells} == {"linear"}
     assert {name: {entry.size for entry in cells if entry.method == name} for name in SIZES} == SIZES
     assert all(entry.cell.dataset["permute_labels"] == 1 for entry in cells)

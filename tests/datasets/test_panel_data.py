@@ -1,110 +1,174 @@
-"""The benchmark's panel of data: each set is there, small, of a source of its own, and shares no row with another."""
+"""The data of the benchmark: as wide as it says, each set with its folds, and a card that is of its data."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from provlab.bench import stored_panel as stored
-from provlab.bench.panel import base_cell, panel_datasets
-from provlab.core.composition import compose_config
+from provlab.bench.cards import state_of, write_cards
+from provlab.bench.panel import CARDS, PanelDataset, base_cell, panel_data, panel_datasets, stored_folder
 from provlab.core.plan import load_from
-from provlab.project.documents import read_plain_yaml
+from provlab.data.loaders.tables import table_entries
 
-PANEL = read_plain_yaml(Path(stored.__file__).with_name("datasets.yaml"))
-
-
-STORED = Path(__file__).parents[2] / "results" / "reference" / "benchmark" / "_datasets.csv"
-TABLE = pd.read_csv(STORED, dtype=str, keep_default_na=False).to_dict("records")
-
-
-@pytest.fixture(scope="module")
-def loaded():
-    """Data sets by name, each loaded once."""
-    return {}
-
-
-def load(name, loaded):
-    if name not in loaded:
-        loaded[name] = load_from(compose_config(PANEL[name]["choose"])["dataset"])
-    return loaded[name]
+SETS = panel_datasets()
+LARGE = ("sample", "time")
+CARDS_BY_NAME = {card["dataset"]: card for card in pd.read_csv(stored_folder() / CARDS).to_dict("records")}
+WIDEST = {"chowdary": 22283, "nakayama": 22283}
 
 
 def test_the_panel_is_as_wide_as_it_says():
-    assert len(PANEL) >= 60
-    assert len({entry["domain"] for entry in PANEL.values()}) >= 8
-    assert sum("support" in entry for entry in PANEL.values()) >= 12
-    assert len({entry["source"] for entry in PANEL.values()}) == len(PANEL)
-    categories = [part for name in PANEL if name.startswith("TechTC") for part in name.split()[1].split("-")]
-    assert len(set(categories)) == len(categories) == 40
+    tasks = Counter(entry.task for entry in SETS.values())
+    assert tasks["classification"] >= 110
+    assert tasks["regression"] >= 30
+    sources = defaultdict(set)
+    for entry in SETS.values():
+        sources[entry.domain].add(entry.source)
+    assert len(sources) >= 12
+    assert sum(len(names) >= 6 for names in sources.values()) >= 7
+    assert sum(card["rows"] > 2000 for card in CARDS_BY_NAME.values()) >= 20
+    by_source = defaultdict(set)
+    for entry in SETS.values():
+        by_source[entry.source].add(entry.domain)
+    assert {source: domains for source, domains in by_source.items() if len(domains) > 1} == {}
+
+
+def test_each_table_is_in_it_once_or_left_out_for_a_reason():
+    data = panel_data()
+    tables = [name for names in data.tables.values() for name in names]
+    assert len({*tables, *data.sets}) == len(tables) + len(data.sets) == len(SETS)
+    assert {*tables} | {*data.left_out} >= {*table_entries()}
+    assert not {*data.left_out} & {*SETS}
+    assert {*data.settings} <= {*tables}
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_quick_panel_has_sets_of_the_task_of_as_many_domains(task):
+    sets = [SETS[name] for name in panel_data().quick[task]]
+    assert {entry.task for entry in sets} == {task}
+    assert len({entry.domain for entry in sets}) == len(sets)
 
 
 def test_which_files_are_read_does_not_depend_on_what_is_there():
-    for name, entry in PANEL.items():
-        dataset = compose_config(entry["choose"])["dataset"]
+    for name, entry in SETS.items():
+        dataset = base_cell(entry).dataset
         assert "auto" not in dataset.values() or dataset["name"] in ("techtc", "rcv1_ccat"), name
 
 
-@pytest.mark.parametrize("name", PANEL)
-def test_each_set_is_small_with_at_least_ten_rows_a_class(real_mirror, loaded, name):
-    data = load(name, loaded)
-    [line] = [line for line in TABLE if line["dataset"] == name]
-    smallest = np.unique(data.y, return_counts=True)[1].min()
-    values = data.X.data if sparse.issparse(data.X) else data.X
-    stated = [int(line[column]) for column in ("rows", "columns", "classes", "smallest_class")]
-    assert stated == [*data.X.shape, data.n_classes, smallest], "run: provsel reference --panel"
-    assert (line["citation"], line["choose"]) == (data.source, " ".join(PANEL[name]["choose"]))
-    assert line["data"] == base_cell(panel_datasets()[name]).data
-    assert data.X.shape[0] <= 600
-    assert smallest >= 10
-    assert np.isfinite(values).all()
-    assert PANEL[name].get("support", 1) < data.X.shape[1]
-    if data.n_classes == 2:
-        assert set(data.y.tolist()) == {-1, 1}
+@pytest.mark.parametrize("name", SETS)
+def test_each_card_is_of_the_set_and_its_folds_suit_its_size(name):
+    entry, card = SETS[name], CARDS_BY_NAME[name]
+    assert (card["data"], card["choose"]) == (base_cell(entry).data, " ".join(entry.choose)), "reference --cards"
+    assert (card["domain"], card["source"], card["task"], card["folds"]) == (
+        entry.domain, entry.source, entry.task, entry.folds,
+    )  # fmt: skip
+    assert 50 <= card["rows"] <= 20_000
+    assert 15 <= card["prepared"] <= WIDEST.get(name, 20_000)
+    suited = ("twice",) if card["rows"] <= 1000 else ("five",) if card["rows"] <= 2500 else LARGE
+    assert entry.folds in suited
+    if entry.task == "classification":
+        assert card["smallest_class"] >= 5
+        assert card["classes"] >= 2
+    else:
+        assert card["classes"] == 0
+    assert (card["repeated"] > 0) <= ("+dataset.distinct_rows=true" in entry.choose)
+    assert (card["constant"] > 0) <= ("preparation=varying" in entry.choose)
+    assert (card["groups"] > 0) <= (entry.folds not in LARGE)
+    errors = {name: card[name] for name in ("error_forest", "error_linear", "error_column")}
+    assert card["state"] == state_of(errors, card["guessing"])
+    assert card["licence"]
+    assert card["citation"]
 
 
-def test_the_stored_table_has_the_sets_of_the_panel_with_licence_and_the_error_of_all_features(monkeypatch, tmp_path):
-    assert [line["dataset"] for line in TABLE] == [*PANEL]
-    assert all(line["licence"] and line["citation"] for line in TABLE)
-    names = ["wine", "shift"]
-    trials = pd.DataFrame(
-        [
-            (method, name, size, model, balanced_accuracy)
-            for name, accuracy in zip(names, (0.9, 0.7), strict=True)
-            for method, size, model, balanced_accuracy in (
-                ("all features", 0, "linear", accuracy),
-                ("all features", 0, "linear", accuracy + 0.1),
-                ("all features", 0, "forest", accuracy),
-                ("random", 10, "linear", 0.1),
-            )
-        ],
-        columns=["method", "dataset", "size", "model", "balanced_accuracy"],
-    )
-    monkeypatch.setattr(stored, "panel_datasets", lambda: {name: panel_datasets()[name] for name in names})
-    monkeypatch.setattr(stored, "read_panel", lambda folder: trials)
-    table = pd.read_csv(stored.write_dataset_table(tmp_path), keep_default_na=False).set_index("dataset")
-    assert table["error_linear"].to_dict() == {"wine": 0.05, "shift": 0.25}
-    assert table["error_forest"].to_dict() == {"wine": 0.1, "shift": 0.3}
-    assert table.loc["shift", ["rows", "columns", "relevant", "homepage"]].tolist() == [200, 500, 10, ""]
-    assert table.loc["wine", "licence"].startswith("CC BY 4.0")
+def test_no_row_of_a_table_is_there_twice_and_relevant_columns_are_shuffled(real_mirror):
+    for name in ("spectf", "led24", "tecator"):
+        data = load_from(base_cell(SETS[name]).dataset)
+        rows = np.column_stack([data.X, data.y])
+        assert len(np.unique(rows, axis=0)) == len(rows)
+        assert len(rows) == CARDS_BY_NAME[name]["rows"]
+    relevant = table_entries()["led24"].relevant
+    names = load_from(base_cell(SETS["led24"]).dataset).feature_names.tolist()
+    assert sorted(names.index(name) for name in relevant) != [*range(7)]
 
 
-def test_no_two_sets_share_a_row_but_for_five_pages(real_mirror, loaded):
+@pytest.mark.parametrize("name", ["clean1", "mayonnaise", "Chicago", "kr-vs-kp"])
+def test_real_folds_keep_groups_whole_and_time_in_order(real_mirror, name):
+    cell = base_cell(SETS[name])
+    data = load_from(cell.dataset)
+    for fold in range(cell.protocol["n_splits"]):
+        numbers = {"n_splits": cell.protocol["n_splits"], "split_seed": 1, "fold": fold}
+        train, test = cell.measured.rows(data, **numbers)
+        if data.groups is not None:
+            assert not {*data.groups[train]} & {*data.groups[test]}
+        if SETS[name].folds == "time":
+            assert train.max() < test.min()
+        assert len(train) == 2000 if SETS[name].folds == "sample" else len(train) <= 2000
+
+
+SMALL = {
+    "cells": PanelDataset(("dataset=bundled", "preparation=varying", "protocol=benchmark"), "medicine", "UCI"),
+    "shift": PanelDataset(
+        ("dataset=design", "dataset.kind=shift", "dataset.n_features=20", "protocol=benchmark"), "generated", "ours", 10
+    ),
+}
+
+
+def test_a_card_is_written_once_and_again_where_the_set_is_another(tmp_path):
+    assert [*write_cards(SMALL, tmp_path)] == ["cells", "shift"]
+    first = (tmp_path / CARDS).read_bytes()
+    assert [*write_cards(SMALL, tmp_path)] == []
+    assert (tmp_path / CARDS).read_bytes() == first
+    wine = PanelDataset(("dataset=bundled", "dataset.set=wine", "protocol=benchmark"), "food", "UCI")
+    assert [*write_cards({**SMALL, "cells": wine}, tmp_path)] == ["cells"]
+    cards = pd.read_csv(tmp_path / CARDS).set_index("dataset")
+    assert cards["rows"].to_dict() == {"cells": 178, "shift": 200}
+    assert cards["relevant"].to_dict() == {"cells": 0, "shift": 10}
+
+
+def test_errors_of_a_card_are_those_of_plain_scikit_learn(tmp_path):
+    [*_] = write_cards({"cells": SMALL["cells"]}, tmp_path)
+    [card] = pd.read_csv(tmp_path / CARDS).to_dict("records")
+    data = load_from(base_cell(SMALL["cells"]).dataset)
+    errors = []
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(data.X, data.y):
+        forest = RandomForestClassifier(100, class_weight="balanced", min_samples_leaf=2, random_state=0)
+        fitted = make_pipeline(StandardScaler(), forest).fit(data.X[train], data.y[train])
+        errors.append(1 - balanced_accuracy_score(data.y[test], fitted.predict(data.X[test])))
+    assert card["error_forest"] == pytest.approx(np.mean(errors), abs=5e-4)
+    assert card["error_forest"] < card["error_column"] < card["guessing"] == 0.5
+    assert card["column"] in data.feature_names
+
+
+@pytest.mark.parametrize(
+    ("forest", "linear", "column", "state"),
+    [
+        (0.2, 0.3, 0.4, "ok"),
+        (0.02, 0.3, 0.4, "ceiling"),
+        (0.46, 0.6, 0.5, "chance"),
+        (0.2, 0.3, 0.205, "one column"),
+    ],
+)
+def test_a_set_that_tells_nothing_apart_is_marked(forest, linear, column, state):
+    assert state_of({"error_forest": forest, "error_linear": linear, "error_column": column}, 0.5) == state
+
+
+def test_texts_share_no_page_but_for_five(real_mirror):
     """A page of the web can lie in two categories; more could not be avoided with 40 of them."""
     rows, numbers = {}, {}
-    for name in PANEL:
-        data = load(name, loaded)
+    for name in [name for name in SETS if name.startswith("TechTC")]:
+        data = load_from(base_cell(SETS[name]).dataset)
         places = np.array([numbers.setdefault(feature, len(numbers)) for feature in data.feature_names])
         order = np.argsort(places)
         X, places = sparse.csr_array(data.X)[:, order], places[order]
         X.sort_indices()
         parts = [slice(*ends) for ends in zip(X.indptr, X.indptr[1:], strict=False)]
         rows[name] = {(places[X.indices[part]].tobytes(), X.data[part].tobytes()) for part in parts} - {(b"", b"")}
-    shared = Counter({(a, b): len(rows[a] & rows[b]) for a, b in combinations(PANEL, 2)})
-    overlaps = {pair: count for pair, count in shared.items() if count}
-    assert all(a.startswith("TechTC") and b.startswith("TechTC") for a, b in overlaps)
-    assert sum(overlaps.values()) == 5
+    assert len(rows) == 20
+    assert sum(len(rows[first] & rows[second]) for first, second in combinations(rows, 2)) <= 5

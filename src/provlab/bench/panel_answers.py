@@ -34,6 +34,9 @@ N_NAMED = 3
 QUESTIONS = ((CHOSEN_SIZE, "linear"), (20, "linear"), (20, "boosting"), (20, "neighbours"), (OWN_SIZE, "linear"))
 """Numbers of features and judges of which answers are written."""
 
+NAMES = ["task", "judge", "size", "method", "place"]
+"""Columns that say what an answer is about."""
+
 NO_VERDICT = ("ceiling", "chance")
 """States of data sets, see `provlab.bench.cards.state_of`, that do not tell methods apart by their errors."""
 
@@ -69,7 +72,7 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
                 answer = answers(fit(sets_of_folds(folds))).rename_axis("place").reset_index()
                 names = {"task": task, "judge": judge, "size": size, "method": method}
                 frames.append(pd.DataFrame([names] * len(answer)).join(answer))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=NAMES)
 
 
 def write_results(folder: Path) -> Iterator[Path]:
@@ -84,6 +87,8 @@ def write_results(folder: Path) -> Iterator[Path]:
     compared = {}
     for task in TASKS:
         scores = Scores.of(panel, task)
+        if scores.lines.empty:
+            continue
         boards[task] = leaderboard(scores)
         for domain, table in compared_with_all(scores).items():
             compared[task, domain] = table

@@ -1,4 +1,4 @@
-"""The larger benchmark: its plan, its judges, and its numbers again by plain scikit-learn."""
+"""The benchmark's plan, its judges, and its numbers again by plain scikit-learn."""
 
 import json
 from collections import defaultdict
@@ -16,8 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from provlab.bench.judges import BoostingClassifier
-from provlab.bench.larger import LargerMethod, judging, larger_cells, larger_methods, shape_on_card
-from provlab.bench.panel import larger_datasets
+from provlab.bench.methods import PanelMethod, panel_methods
+from provlab.bench.panel import judging, panel_cells, panel_datasets, shape_of
 from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of, load_from
 from provlab.core.store import TrialStore
@@ -26,12 +26,12 @@ from provlab.run.fitting import class_counts
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 from small_runs import run_quietly
 
-F_TEST = {"F-test": larger_methods()["F-test"]}
+F_TEST = {"F-test": panel_methods()["F-test"]}
 
 
 def plan_of(dataset, method):
     """Return the sizes of a method on a data set by its judges."""
-    cells = larger_cells(dataset, larger_datasets()[dataset], {method: larger_methods()[method]})
+    cells = panel_cells({method: panel_methods()[method]}, {dataset: panel_datasets()[dataset]})
     sizes = defaultdict(list)
     for planned in cells:
         sizes[planned.model].append(planned.size)
@@ -85,25 +85,25 @@ def test_sizes_and_judges_of_a_method(dataset, method, sizes):
 
 @pytest.mark.parametrize("dataset", ["letter", "riboflavin", "TechTC 10385-14525"])
 def test_each_cell_is_as_the_data_set_and_the_judges_say(dataset):
-    entry = larger_datasets()[dataset]
-    cells = larger_cells(dataset, entry, larger_methods())
+    entry = panel_datasets()[dataset]
+    cells = panel_cells(panel_methods(), {dataset: entry})
     assert len({planned.cell.id for planned in cells}) == len(cells)
-    expected = {judge: compose_config(getattr(model, entry.task))["model"] for judge, model in judging().judges.items()}
+    expected = {judge: compose_config(model.model(entry.task))["model"] for judge, model in judging().judges.items()}
     for planned in cells:
         assert dict(planned.cell.model) == expected[planned.model]
         assert planned.cell.counts == (1, 5, 1)
         chosen = planned.cell.selector
         if planned.size == CHOSEN_SIZE:
             assert chosen["selector"]["_target_"] != "provsel.selectors.FullDataSelector"
-            assert chosen["sizes"] == [*(size for size in (5, 20, 50, 200) if size < shape_on_card(dataset)[1]), 1.0]
+            assert chosen["sizes"] == [*(size for size in (5, 20, 50, 200) if size < shape_of(entry)[1]), 1.0]
             assert chosen["task"] == entry.task
         elif planned.size > 0:
             assert chosen["n_features_to_select"] == planned.size
 
 
 def test_columns_have_one_unit_but_where_a_data_set_says_otherwise():
-    for name, entry in larger_datasets().items():
-        [planned, *_] = larger_cells(name, entry, F_TEST)
+    for name, entry in panel_datasets().items():
+        [planned, *_] = panel_cells(F_TEST, {name: entry})
         preparation = planned.cell.protocol["preparation"]
         is_text = "preparation.scale=null" in entry.choose
         assert preparation["scale"] == (None if is_text else "standard"), name
@@ -111,7 +111,7 @@ def test_columns_have_one_unit_but_where_a_data_set_says_otherwise():
 
 
 def test_a_second_repeat_has_the_same_keys_for_the_first():
-    cell = larger_cells("interactions", larger_datasets()["interactions"], F_TEST)[0].cell
+    cell = panel_cells(F_TEST, {"interactions": panel_datasets()["interactions"]})[0].cell
     twice = type(cell)(**{**vars_of(cell), "protocol": {**cell.protocol, "repeats": 2}})
     assert twice.id == cell.id
     assert twice.counts == (2, 5, 1)
@@ -132,17 +132,24 @@ def vars_of(cell):
     ],
 )
 def test_a_method_is_run_up_to_a_number_of_entries_and_of_columns(limits, n_rows, is_taken):
-    method = LargerMethod(("selector=rfe",), **limits)
+    method = PanelMethod(("selector=rfe",), **limits)
     assert method.takes((n_rows, 100, 2), "classification") == is_taken
 
 
 def test_every_domain_and_task_has_enough_sets_and_methods():
-    entries = larger_datasets().values()
+    entries = panel_datasets().values()
     by_task = {task: [entry for entry in entries if entry.task == task] for task in ("classification", "regression")}
     assert len(by_task["classification"]) >= 110
     assert len(by_task["regression"]) >= 30
     for task, least in (("classification", 40), ("regression", 25)):
-        assert sum(task in method.tasks for method in larger_methods().values()) >= least
+        assert sum(task in method.tasks for method in panel_methods().values()) >= least
+
+
+def test_data_of_ones_own_have_fewer_judges_and_no_chosen_size():
+    dataset = {"interactions": panel_datasets()["interactions"]}
+    cells = panel_cells(F_TEST, dataset, judging().own_data)
+    assert {planned.model for planned in cells} == {*judging().own_data} < {*judging().judges}
+    assert CHOSEN_SIZE not in {planned.size for planned in cells}
 
 
 # ---- judges
@@ -151,7 +158,7 @@ def test_every_domain_and_task_has_enough_sets_and_methods():
 @pytest.mark.parametrize("judge", [*judging().judges])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_judge_draws_nothing_and_gives_what_is_measured_of_it(judge, task):
-    [cell] = cells_of(compose_config(["protocol=benchmark", *getattr(judging().judges[judge], task)]))
+    [cell] = cells_of(compose_config(["protocol=benchmark", *judging().judges[judge].model(task)]))
     assert cell.n_draws == 1
     model = build("model", cell.model)
     rng = np.random.default_rng(0)
@@ -265,7 +272,7 @@ def plain_size(X, y):
 
 @pytest.mark.parametrize("dataset", ["breast_cancer", "four classes", "imbalance"])
 def test_entries_are_those_of_plain_scikit_learn(dataset, tmp_path):
-    cells = larger_cells(dataset, larger_datasets()[dataset], F_TEST)
+    cells = panel_cells(F_TEST, {dataset: panel_datasets()[dataset]})
     wanted = [planned for planned in cells if planned.size in (20, CHOSEN_SIZE)]
     assert len(wanted) == 5
     store = TrialStore(tmp_path / "store")
@@ -334,6 +341,6 @@ FROZEN = {
 def test_keys_are_those_that_trials_were_stored_with():
     now = {}
     for dataset, method in dict.fromkeys((dataset, method) for dataset, method, *_ in FROZEN):
-        cells = larger_cells(dataset, larger_datasets()[dataset], {method: larger_methods()[method]})
+        cells = panel_cells({method: panel_methods()[method]}, {dataset: panel_datasets()[dataset]})
         now |= {(dataset, method, planned.size, planned.model): planned.cell.short_id for planned in cells}
     assert {name: now.get(name) for name in FROZEN} == FROZEN

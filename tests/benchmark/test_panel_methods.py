@@ -1,5 +1,6 @@
-"""The methods of the larger benchmark, for classes and for numbers: packaged and bagged ones beside definitions."""
+"""The methods of the benchmark, for classes and for numbers: packaged and bagged ones beside definitions."""
 
+import importlib.metadata
 import warnings
 from functools import cache
 
@@ -10,15 +11,23 @@ from scipy import optimize, sparse, stats
 from skglm import MCPRegression
 from sklearn import feature_selection
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingClassifier, GradientBoostingRegressor
-from sklearn.linear_model import Lars, lasso_path
+from sklearn.datasets import load_digits
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
+from sklearn.linear_model import Lars, LogisticRegression, lasso_path
 from sklearn.preprocessing import scale
+from sklearn.svm import LinearSVC, l1_min_c
 
 from provlab.bench import selectors
-from provlab.bench.larger import larger_methods
-from provlab.core.composition import part_config
+from provlab.bench.methods import panel_methods
+from provlab.core.composition import compose_config, part_config
+from provlab.core.plan import cells_of
 from provlab.core.vocabulary import SELECTORS
-from provlab.project.components import build
+from provlab.project.components import build, component_class
 from provsel.reducers import is_random, seed
 from provsel.selectors import (
     FTestSelector,
@@ -29,7 +38,7 @@ from provsel.selectors import (
 )
 from provsel.training_view import TrainingView
 
-METHODS = larger_methods()
+METHODS = panel_methods()
 PLANTED = {3, 7, 11}
 CASES = {"two classes": 2, "three classes": 3, "numbers": 0}
 
@@ -94,7 +103,7 @@ def test_a_method_selects_as_many_as_asked_and_the_same_in_any_company(name, cas
         assert {*together[6]} >= PLANTED
 
 
-FEW_OF_PLANTED = {"CIFE", "MIFS", "permutation importance", "L1 path"}
+FEW_OF_PLANTED = {"CIFE", "MIFS", "permutation importance", "L1 logistic regression"}
 """The first two weigh redundancy by sums: noise comes before the third. Permutation importance looks at a quarter of 90
 rows. The middle one of three classes is no linear function: noise enters its path early."""
 
@@ -196,7 +205,40 @@ def canonical(X, y):
     return fastcan.FastCan(6, verbose=0).fit(X, np.array([y == label for label in "abc"]).T).indices_.tolist()
 
 
+def svm_weights(X, y):
+    return best(np.abs(LinearSVC(random_state=0).fit(X, y).coef_[0]))
+
+
+def l1_logistic(X, y):
+    """Return the features by the step of the path at which they enter, then by their coefficient there."""
+    penalties = l1_min_c(X, y, loss="log") * np.geomspace(1, 1000, 20)
+    models = [LogisticRegression(C=C, l1_ratio=1, solver="liblinear", max_iter=1000, random_state=0) for C in penalties]
+    return by_step(np.array([model.fit(X, y).coef_[0] for model in models]))
+
+
+def mcp_of_classes(X, y):
+    return mcp(X, y == "b")
+
+
+def least_angles_of_classes(X, y):
+    return least_angles(X, y == "b")
+
+
+def forest_of_classes(X, y):
+    return best(ExtraTreesClassifier(250, random_state=0).fit(X, y).feature_importances_)
+
+
+def canonical_of_two(X, y):
+    return fastcan.FastCan(6, verbose=0).fit(X, y == "b").indices_.tolist()
+
+
 DEFINITIONS = {
+    ("SVMWeightsSelector", "two classes"): svm_weights,
+    ("L1PathSelector", "two classes"): l1_logistic,
+    ("MCPPathSelector", "two classes"): mcp_of_classes,
+    ("LeastAnglesSelector", "two classes"): least_angles_of_classes,
+    ("FastCanSelector", "two classes"): canonical_of_two,
+    ("ExtraTreesSelector", "two classes"): forest_of_classes,
     ("SVMWeightsSelector", "numbers"): linear_svr,
     ("L1PathSelector", "numbers"): lasso,
     ("MCPPathSelector", "numbers"): mcp,
@@ -222,27 +264,16 @@ def test_the_selection_is_that_of_another_implementation_or_of_the_definition(na
     assert selected == expected
 
 
-ADAPTERS = {
-    "SVMWeights": "SVMWeightsSelector",
-    "L1LogisticPath": "L1PathSelector",
-    "MCP": "MCPPathSelector",
-    "LeastAngles": "LeastAnglesSelector",
-    "FastCan": "FastCanSelector",
-    "ExtraTrees": "ExtraTreesSelector",
-}
-"""Classes of the stored panel, which take classes only, and those that take both tasks."""
+PACKAGED = [name for name in selectors.__all__ if name != "BaggedSelector"]
 
 
-@pytest.mark.parametrize("shape", [(90, 24), (40, 300)])
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("name", ADAPTERS)
-def test_classes_have_the_selection_of_the_stored_panel(name, n_classes, shape):
-    X, y = table(n_classes, *shape)
-    stored = getattr(selectors, name)(15).fit(X, y).indices_.tolist()
-    assert getattr(selectors, ADAPTERS[name])(15).fit(X, y).indices_.tolist() == stored
-
-
-PACKAGED = [*ADAPTERS.values(), "BoostingGainSelector"]
+@pytest.mark.parametrize("seed", range(12))
+def test_fastcan_ends_where_its_columns_are_exhausted(seed):
+    """Its errors say this in two ways, by rounding: digits of a training fold bring the second one."""
+    X, y = load_digits(return_X_y=True)
+    rows = np.random.default_rng(seed).choice(len(y), 300, replace=False)
+    selected = selectors.FastCanSelector(60).fit(scale(X[rows]), y[rows]).indices_
+    assert len({*selected.tolist()}) == 60
 
 
 @pytest.mark.parametrize("name", [name for name in PACKAGED if getattr(selectors, name).takes_sparse])
@@ -333,7 +364,51 @@ def test_bags_of_a_selector_without_ranks_and_no_bags_are_refused():
         selectors.BaggedSelector(2, selector=FTestSelector(1), n_bags=0).fit(*table(2))
 
 
-# ---- refusals
+# ---- versions and refusals
+
+
+def keys():
+    cells = (cells_of(compose_config([*method.overrides(5), "dataset=colon"])) for method in METHODS.values())
+    return {name: cell.id for name, [cell] in zip(METHODS, cells, strict=True)}
+
+
+def test_keys_are_the_same_without_the_packages_and_fits_say_what_to_install(monkeypatch):
+    with_packages = keys()
+    version = importlib.metadata.version
+    assert len({*with_packages.values()}) == len(METHODS)
+
+    def missing(name):
+        if name in {"fastcan", "skglm"}:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    assert keys() == with_packages
+    assert {name for name, method in METHODS.items() if not method.is_installed} == {"MCP", "fastcan"}
+    with pytest.raises(ModuleNotFoundError, match=r"MCP.*: .* skglm, got none; .* -m pip install .*\[benchmark\]'"):
+        METHODS["MCP"].selector().fit(*table(2))
+
+
+def test_the_methods_are_of_each_kind_and_state_the_versions_of_packages():
+    assert {method.family for method in METHODS.values()} == {"control", "embedded", "filter", "subset", "wrapper"}
+    assert {method.source for method in METHODS.values()} == {"provsel", "scikit-learn", "fastcan", "skglm"}
+    for method in METHODS.values():
+        assert method.source == "provsel" or method.selector().version
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        ("selector", "selectors.of_packages.PackagedSelector"),
+        ("selector", "methods.panel_methods"),
+        ("model", "selectors.BaggedSelector"),
+    ],
+)
+def test_configs_may_name_the_selectors_of_the_benchmark_and_nothing_else_of_it(kind, target):
+    name = {"_target_": "provlab.bench.selectors.BaggedSelector"}
+    assert component_class("selector", name) is selectors.BaggedSelector
+    with pytest.raises(ValueError, match=rf"config of the {kind}: expected .* got 'provlab\.bench\.{target}'"):
+        component_class(kind, {"_target_": f"provlab.bench.{target}"})
 
 
 @pytest.mark.parametrize("name", PACKAGED)
