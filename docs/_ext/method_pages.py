@@ -142,8 +142,8 @@ def standing(line: Mapping[str, Any], n_methods: int) -> list[str]:
     if pd.notna(line["loss"]) and line["loss"] != 0:
         direction = "above" if line["loss"] > 0 else "below"
         sentences.append(
-            f"Its {error} is {abs(line['loss']):.1f} points {direction} that of all features, the mean over domains; the "
-            f"difference is largest in the domain {line['worst_domain']}, {line['worst']:+.1f} points."
+            f"Its {error} is {abs(line['loss']):.1f} points {direction} that of all features, the mean over domains; "
+            f"the difference is largest in the domain {line['worst_domain']}, {line['worst']:+.1f} points."
         )
     if pd.notna(line["stability"]):
         sentences.append(f"Its [stability](../glossary.md) over folds is {line['stability']:.2f}.")

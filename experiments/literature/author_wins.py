@@ -84,7 +84,7 @@ def table(scores: Scores, seed: int = 0) -> pd.DataFrame:
     low, median and high are the 10 %, 50 % and 90 % quantiles of the win rates of middling methods.
     """
     lines = []
-    for judge in ("linear", "forest"):
+    for judge in ("linear", "boosting"):
         errors = errors_of(scores, judge)
         methods = middling(errors)
         for n_baselines in NUMBERS_OF_BASELINES:

@@ -1,7 +1,7 @@
 """python experiments/simulations/panel_judges.py [--panel FOLDER] [--csv FILE]: what each judge alone says.
 
-How many methods of the benchmark are better and worse than all features by each model alone, beside the mean of both
-that the benchmark judges by: on all domains, and on texts.
+How many methods of the benchmark are better and worse than all features by each judge alone, beside the mean of all
+that the benchmark judges by: of classes on all domains and on texts, and of numeric targets.
 """
 
 from pathlib import Path
@@ -12,23 +12,26 @@ from provlab.bench.stored_panel import read_panel
 from provlab.verdicts.panel_pairs import EVERYWHERE, pairs
 from provlab.verdicts.panel_scores import Scores
 
-FIELDS = ["domain", "features", "judge", "better", "inconclusive", "same", "worse"]
-SIZES = (20, 200)
+FIELDS = ["task", "domain", "features", "judge", "better", "inconclusive", "same", "worse"]
+SIZES = (20, 100)
+PARTS = (("classification", EVERYWHERE), ("classification", "text"), ("regression", EVERYWHERE))
 
 
-def lines_of(scores):
-    """Yield a line for each domain, size and judge."""
-    judges = [None, *sorted(scores.lines["model"].unique())]
-    for domain, part in ((EVERYWHERE, scores), ("text", scores.on("text"))):
+def lines_of(panel):
+    """Yield a line for each task, domain, size and judge."""
+    for task, domain in PARTS:
+        scores = Scores.of(panel, task)
+        part = scores if domain == EVERYWHERE else scores.on(domain)
         for size in SIZES:
-            for judge in judges:
+            judges = sorted(part.of_slice(size=size).index.unique("model"))
+            for judge in (None, *judges):
                 verdicts = pairs(part.of_slice(size=size, model=judge))["verdict"].value_counts()
-                line = {"domain": domain, "features": size, "judge": judge or "both"}
-                yield line | {verdict: int(verdicts.get(verdict, 0)) for verdict in FIELDS[3:]}
+                line = {"task": task, "domain": domain, "features": size, "judge": judge or "all"}
+                yield line | {verdict: int(verdicts.get(verdict, 0)) for verdict in FIELDS[4:]}
 
 
 if __name__ == "__main__":
     parser = arguments(__doc__)
     parser.add_argument("--panel", type=Path, help="of a folder with a stored panel, by default that of provsel")
     options = parser.parse_args()
-    write_table(FIELDS, list(lines_of(Scores.of(read_panel(options.panel)))), options.csv)
+    write_table(FIELDS, list(lines_of(read_panel(options.panel))), options.csv)

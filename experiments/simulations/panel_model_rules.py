@@ -28,7 +28,6 @@ from provlab.bench.panel import panel_datasets
 from provlab.bench.stored_panel import read_panel
 from provlab.verdicts import panel_model
 from provlab.verdicts.panel_answers import NEW_DOMAIN, SAME_DOMAINS, answers, detectable
-from provlab.verdicts.panel_frame import OWN_SIZE
 from provlab.verdicts.panel_model import NOISE_TAILS, TAILS, bent, fit, fits, folds_of_panel, in_points, sets_of_folds
 from provlab.verdicts.panel_scores import ALL
 
@@ -37,8 +36,6 @@ LEVELS = (50, 80, 95)
 SIZES = (20, 200)
 LIKE = ((20, "RFE"), (20, "F-test"), (20, "RRQR"), (200, "forest RFE"), (200, "LPSVM"), (200, "random"))
 """Comparisons that simulated panels are like: spreads of domains and of sets from small to large."""
-PLANNED = (24, 20, 18, 16, 14, 12, 10, 8, 6, 5, 4, 3)
-"""Sets of each domain; the first has 20 tables of one source, as the text sets have."""
 
 
 def fewer_draws(chains, warm_up, sweeps):
@@ -60,10 +57,10 @@ def in_intervals(ranks):
 
 
 def stored_folds():
-    """Yield size, method and the folds of each comparison with all features."""
+    """Yield size, method and the folds of each comparison with all features, on data sets with classes."""
     panel = read_panel(None)
-    panel = panel[(panel["model"] == "linear") & (panel["size"] != OWN_SIZE)]
-    sources = {name: entry.source.split(",")[0] for name, entry in panel_datasets().items()}  # one of all its tables
+    panel = panel[(panel["task"] == "classification") & (panel["model"] == "linear")]
+    sources = {name: entry.source for name, entry in panel_datasets().items()}
     for size in SIZES:
         for method in sorted({*panel.loc[panel["size"] == size, "method"]} - {ALL}):
             yield size, method, folds_of_panel(panel, method, sources, size=size, model="linear")
@@ -264,7 +261,7 @@ def left_out_rows(scores):
         groups[f"{size} features"] = scores["size"] == size
     groups["a new domain"] = scores["is_new"]
     groups["a known domain"] = ~scores["is_new"]
-    for domain in ("designs", "genes", "text"):
+    for domain in LARGE:
         groups[f"domain {domain}"] = scores["domain"] == domain
     edges = [0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1]
     for name in ("better", "worse"):
@@ -279,36 +276,24 @@ def left_out_rows(scores):
 def power(samples):
     fewer_draws(chains=16, warm_up=120, sweeps=150)
     lines = []
-    places = {}
     for size, _, folds in stored_folds():
         sets = sets_of_folds(folds)
         model = fit(sets)
         noise = noise_in_points(sets)
         spreads = np.median(model.spreads, axis=0)
-        places["today"] = sets.index if size == SIZES[0] else places["today"]
-        places["planned"] = planned_places()
-        for panel, index in places.items():
-            for domain in (None, SAME_DOMAINS, *LARGE[panel]):
-                difference = detectable(index, spreads, noise, domain=domain)
-                lines.append({"panel": panel, "size": size, "of": domain or NEW_DOMAIN, "points": difference})
+        for domain in (None, SAME_DOMAINS, *LARGE):
+            difference = detectable(sets.index, spreads, noise, domain=domain)
+            lines.append({"size": size, "of": domain or NEW_DOMAIN, "points": difference})
     table = pd.DataFrame(lines)
-    for (panel, size, place), points in table.groupby(["panel", "size", "of"], sort=False)["points"]:
+    for (size, place), points in table.groupby(["size", "of"], sort=False)["points"]:
         quartiles = [f"{value:.1f}" for value in np.nanquantile(points, [0.25, 0.5, 0.75])]
         row = dict(zip(("lower quartile", "median", "upper quartile"), quartiles, strict=True))
-        yield {"panel": panel, "features": size, "difference of": place, **row}
+        yield {"panel": "stored", "features": size, "difference of": place, **row}
     yield from shown(samples)
 
 
-LARGE = {"today": ("text", "designs", "genes"), "planned": ("domain 0", "domain 4", "domain 8")}
-
-
-def planned_places():
-    index = []
-    for domain, n in enumerate(PLANNED):
-        for table in range(n):
-            source = "web" if domain == 0 and table < 20 else f"{domain} {table}"
-            index.append((f"domain {domain}", source, f"{domain} {table}"))
-    return pd.MultiIndex.from_tuples(index, names=panel_model.PLACE)
+LARGE = ("text", "generated", "genes")
+"""Domains with many data sets."""
 
 
 def noise_in_points(sets):
@@ -327,7 +312,7 @@ def shown(samples):
             center = parameters | {"center": bent(-difference, 1.0)}
             after = fit(panel_like(rng, model.sets, center)[0], seed=sample)
             excluded.append(np.quantile(after.coefficients[:, 0], 0.975) < 0)
-        row = {"panel": "today, simulated", "features": size, "difference of": f"{NEW_DOMAIN}, spreads as {method}"}
+        row = {"panel": "stored, simulated", "features": size, "difference of": f"{NEW_DOMAIN}, spreads as {method}"}
         yield row | {"median": f"{difference:.1f}", "shown": f"{np.mean(excluded):.2f}"}
 
 

@@ -4,7 +4,7 @@ Methods have an average rank on all data sets of the benchmark and one on a few 
 The few are chosen for the largest rank correlation of the two, one after the other and then by exchanges, from as many
 domains as can be. As the choice fits the methods that it was made for, it is also made by a half of them, and judged by
 the other half: `unseen` is the mean of that over 20 halves, what to expect of a new method. `random` is the mean over
-sets drawn from as many domains. The row `panel.yaml` is what `provsel rank` takes.
+sets drawn from as many domains. The rows `quick` are what `provsel rank` takes.
 """
 
 from pathlib import Path
@@ -14,13 +14,15 @@ import pandas as pd
 from scipy.stats import rankdata
 from tables import arguments, write_table
 
-from provlab.bench.panel import panel_protocol
+from provlab.bench.methods import TASKS
+from provlab.bench.panel import panel_data
 from provlab.bench.stored_panel import read_panel
 from provlab.verdicts.panel_ranking import ranks
 from provlab.verdicts.panel_scores import Scores, over_sets
 
-FIELDS = ["sets", "chosen", "agreement", "unseen", "random"]
+FIELDS = ["task", "sets", "chosen", "agreement", "unseen", "random"]
 ALL = slice(None)
+COUNTS = (5, 8, 10, 12, 15)
 
 
 class Choice:
@@ -89,20 +91,30 @@ def main():
     parser.add_argument("--panel", type=Path, help="its folder (default: the one that comes with provsel)")
     parser.add_argument("--halves", type=int, default=20, help="halves of the methods")
     options = parser.parse_args()
+    panel = read_panel(options.panel)
+    rows = []
+    for task in TASKS:
+        rows += rows_of(Scores.of(panel, task), options.halves)
+    write_table(FIELDS, rows, options.csv)
+
+
+def rows_of(scores, halves):
+    """Return the rows of a task; methods that are not defined on all data sets are left out."""
     rng = np.random.default_rng(20261126)
-    choice = Choice(over_sets(ranks(Scores.of(read_panel(options.panel)).of_slice())))
-    choices = {"panel.yaml": np.flatnonzero(choice.names.isin(panel_protocol().quick))}
-    for count in (5, 8, 10, 15, 20):
+    choice = Choice(over_sets(ranks(scores.of_slice())).dropna(axis=1))
+    choices = {"quick": np.flatnonzero(choice.names.isin(panel_data().quick[scores.task]))}
+    for count in COUNTS:
         if count < len(choice.names):
             choices[str(count)] = choice.best(count)
     rows = []
     for label, chosen in choices.items():
         drawn = [choice.agreement(choice.drawn(len(chosen), rng)) for _ in range(200)]
-        row = {"sets": label, "chosen": ", ".join(choice.names[chosen]), "agreement": f"{choice.agreement(chosen):.3f}"}
-        if label != "panel.yaml":
-            row["unseen"] = f"{unseen(choice, len(chosen), options.halves, rng):.3f}"
+        row = {"task": scores.task, "sets": label, "chosen": ", ".join(choice.names[chosen])}
+        row["agreement"] = f"{choice.agreement(chosen):.3f}"
+        if label != "quick":
+            row["unseen"] = f"{unseen(choice, len(chosen), halves, rng):.3f}"
         rows.append(row | {"random": f"{np.mean(drawn):.3f}"})
-    write_table(FIELDS, rows, options.csv)
+    return rows
 
 
 if __name__ == "__main__":

@@ -55,8 +55,8 @@ class Rows(NamedTuple):
 def write_cards(datasets: Mapping[str, PanelDataset], folder: Path) -> Iterator[str]:
     """Write a card for each data set, and yield the new names; cards of unchanged data stay.
 
-    Columns are those of `description`, and: task, folds, see `datasets.yaml`; prepared, columns that are left in the fold
-    with the fewest; repeated, rows that equal an earlier one, which are left out; constant, columns of one value;
+    Columns are those of `description`, and: task, folds, see `datasets.yaml`; prepared, columns that are left in the
+    fold with the fewest; repeated, rows that equal an earlier one, which are left out; constant, columns of one value;
     missing, share of the values; texts, columns of categories; groups, their number; error_forest, error_linear and
     error_column; column, the best one; guessing, the error of the most frequent class or the mean; state, see
     `state_of`. A data set whose files are missing gets no card.

@@ -1,8 +1,8 @@
 """What the benchmark says: whether selection helps, with what, and where, as probabilities.
 
 In: the stored panel and the cards. Out: `_answers.csv`, a line for each method, judge, number of features and kind of
-new data set; and the tables of ranks and pairs. The question is always the difference to all features with the same judge, in points: of balanced error, or of
-unexplained variance, 100 (1 - R^2), where more than that of the mean counts as 100.
+new data set; and tables of ranks and pairs. The question is always the difference to all features with the same judge,
+in points: of balanced error, or of unexplained variance, 100 (1 - R^2), where more than that of the mean counts as 100.
 """
 
 from __future__ import annotations
@@ -127,8 +127,9 @@ def stored_answers(folder: Path, task: Task) -> list[str]:
     for judge, model in (("linear", "a linear model"), ("boosting", "boosted trees")):
         at_size = lines[(lines["size"] == TOLD_SIZE) & (lines["judge"] == judge)]
         if len(at_size):
+            better, worse = 100 * at_size[["better", "worse"]].median()
             sentences.append(
-                f"{TOLD_SIZE} features in the place of all, with {model}: lower with {100 * at_size['better'].median():.0f} %, "
-                f"higher with {100 * at_size['worse'].median():.0f} % (medians of {len(at_size)} methods)."
+                f"{TOLD_SIZE} features in the place of all, with {model}: lower with {better:.0f} %, higher with "
+                f"{worse:.0f} % (medians of {len(at_size)} methods)."
             )
     return sentences

@@ -11,7 +11,7 @@ import pandas as pd
 
 from provlab.bench.methods import PanelMethod, panel_methods
 from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, shape_of
-from provlab.bench.stored_panel import is_complete, file_of, write_dataset
+from provlab.bench.stored_panel import file_of, is_complete, write_dataset
 from provlab.core.frames import planned_trials
 from provlab.core.store import TrialStore
 from provlab.data import MissingDataError

@@ -46,9 +46,7 @@ def permuted_datasets() -> Mapping[str, PanelDataset]:
     return datasets
 
 
-def permuted_cells(
-    methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset]
-) -> list[PanelCell]:
+def permuted_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset]) -> list[PanelCell]:
     """Return the cells of methods on data sets: by the judge of chosen sizes, at `SIZE` and their own sizes."""
     sizes = (SIZE, CHOSEN_SIZE, OWN_SIZE, ALL_FEATURES)
     cells = panel_cells(methods, datasets)

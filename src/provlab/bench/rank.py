@@ -394,7 +394,9 @@ class OnData(NamedTuple):
         return _pages(results, name, self.scores.lines, write)
 
 
-def chosen_methods(names: Iterable[str] = (), task: Task = "classification") -> tuple[dict[str, PanelMethod], list[str]]:
+def chosen_methods(
+    names: Iterable[str] = (), task: Task = "classification"
+) -> tuple[dict[str, PanelMethod], list[str]]:
     """Return all features and the methods with installed packages, and the names of the other methods.
 
     By default they are the methods of the task that were `FAST` in the panel and did not fail there.

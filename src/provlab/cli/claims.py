@@ -428,7 +428,7 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
         "--panel", action="store_true", help="only what follows from the trials of the benchmark: ranks, pairs, answers"
     )
     parser.add_argument(
-        "--cards", action="store_true", help="only the cards of the larger benchmark's data sets that have none yet"
+        "--cards", action="store_true", help="only the cards of the benchmark's data sets that have none yet"
     )
     parser.add_argument(
         "--audits", action="store_true", help="only the table of what the runs of provsel audit found, audits.csv"

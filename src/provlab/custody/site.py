@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow.compute as pc
 from markupsafe import Markup
 
-from provlab.bench.own_runs import read_runs
 from provlab.bench.methods import TASKS
+from provlab.bench.own_runs import read_runs
 from provlab.bench.panel import stored_folder
 from provlab.bench.panel_answers import stored_answers
 from provlab.bench.panel_pages import FOLDERS, TITLES, write_panel

@@ -11,7 +11,7 @@ A template asks a folder of reference results for what it says, so that a new re
     {{ nearest["smith2020/table1"].best.exact | form("d") }}           of the universe nearest to the print
     {{ likelihood["smith2020"]["BSS", "as printed", "first", "r=2"] | share }}  how often a reading gives a printed list
     {{ summary.trials | form(",d") }}                                  what summary.json has
-    {% for each in lines("benchmark/_datasets") %}                     the lines of any CSV file there
+    {% for each in lines("benchmark/_cards") %}                        the lines of any CSV file there
     {{ first(lines("benchmark/_leaderboard")) }}                       which method is first, or that none surely is
     {{ lines("a/b") | map(attribute="x") | median(".1f") }}            the median of texts that are numbers
 

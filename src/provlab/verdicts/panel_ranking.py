@@ -46,7 +46,7 @@ def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
 
 
 def _complete(of_places: pd.DataFrame) -> pd.DataFrame:
-    """Return ranks with those of a method in its domain, or in all, where it is not defined: its mean stays the same."""
+    """Return ranks that are complete: where a method is not defined, its mean in the domain, or in all domains."""
     of_domain = of_places.groupby(level="domain").transform("mean")
     return of_places.fillna(of_domain).fillna(over_domains(of_places).mean())
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class TableEntry:
     domain: str
     source: str
     citation: str = ""
-    task: str = "classification"
+    task: Literal["classification", "regression"] = "classification"
     objects: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
