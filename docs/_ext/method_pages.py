@@ -19,10 +19,10 @@ import provlab.bench.methods
 from provlab.bench.methods import PanelMethod, panel_methods
 from provlab.bench.panel import stored_folder
 from provlab.bench.panel_pages import size_text
-from provlab.core.composition import part_config
 from provlab.core.vocabulary import SELECTORS
 from provlab.verdicts.panel_pairs import EVERYWHERE
 from provlab.verdicts.panel_scores import ERROR_OF
+from provsel.selectors import AtSize
 
 DOCS = Path(__file__).resolve().parents[1]
 FOLDER = DOCS / "methods"
@@ -63,9 +63,9 @@ def page_name(method: str) -> str:
 
 
 def described_class(method: PanelMethod) -> type:
-    """Return the class that orders the features, of a wrapper that of the selector inside."""
+    """Return the class that orders the features, of `AtSize` that of the selector inside."""
     selector = method.selector()
-    return type(getattr(selector, "selector", selector))
+    return type(selector.selector if isinstance(selector, AtSize) else selector)
 
 
 def summary_and_source(cls: type) -> tuple[str, str]:
@@ -95,12 +95,8 @@ def labels_text(method: PanelMethod) -> str:
 
 def public_class(method: PanelMethod) -> str:
     """Return provsel's own class of a method, as an import; "" where it has none."""
-    config = part_config("selector", [f"selector={method.selector_name}"])
-    inner = config.get("selector")
-    if isinstance(inner, Mapping):
-        config = inner
-    target = str(config["_target_"])
-    return target if target.startswith("provsel.selectors.") else ""
+    cls = described_class(method)
+    return f"provsel.selectors.{cls.__name__}" if cls.__module__.startswith("provsel.selectors.") else ""
 
 
 def read_results(name: str) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from provlab.verdicts.panel_ranking import ranks
 from provlab.verdicts.panel_scores import ALL, Scores, filled, over_domains
 
 SIZE = 20
-NUMBERS_OF_SETS = (3, 5, 8, 12, 20, 30, 40, 60)
+NUMBERS_OF_SETS = (3, 5, 8, 12, 20, 30, 40, 60, 80, 100)
 NUMBERS_OF_BASELINES = (1, 3, 5, 10, 20)
 DRAWS = 1000
 """Of baselines and data sets, for each new method."""
@@ -92,9 +92,9 @@ def table(scores: Scores, seed: int = 0) -> pd.DataFrame:
             for choice in (NO_CHOICE, ANY, ONE_DOMAIN):
                 of_choice = np.concatenate([rate[choice] for rate in rates])
                 for n_sets in NUMBERS_OF_SETS:
-                    values = of_choice[:, n_sets - 1]
-                    if np.isnan(values).any():
+                    if n_sets > of_choice.shape[1] or np.isnan(of_choice[:, n_sets - 1]).any():
                         continue
+                    values = of_choice[:, n_sets - 1]
                     low, median, high = np.quantile(values, [0.1, 0.5, 0.9])
                     chance = float((values > MANY_WINS).mean())
                     lines.append((judge, choice, n_sets, n_baselines, len(methods), low, median, high, chance))
