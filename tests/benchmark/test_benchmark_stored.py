@@ -12,7 +12,7 @@ import pytest
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_cells, panel_datasets
 from provlab.bench.panel_answers import stored_answers, write_results
-from provlab.bench.panel_run import compute, in_turn
+from provlab.bench.panel_computing import compute, in_turn
 from provlab.bench.stored_panel import CELL_DIGITS, OVERLAPS, file_of, is_complete, panel_from, read_panel, read_trials
 from provlab.cli import main
 from provlab.core.store import TrialStore

@@ -31,7 +31,7 @@ from provsel.files import replacing
 from provsel.stability import stability
 
 OVERLAPS = "overlaps"
-"""Of files on how alike the selections are, in the folder of the pieces."""
+"""Of files on how alike the selections are, in the folder of the files."""
 
 ALIKE_SIZE = 20
 """Number of features at which selections are compared, or the largest below where columns are fewer."""
@@ -102,7 +102,7 @@ def read_trials(folder: Path | None = None) -> pd.DataFrame:
 
 
 def is_complete(name: str, cells: Sequence[PanelCell], folder: Path) -> bool:
-    """Return whether the piece of a data set has all trials of its cells."""
+    """Return whether the file of a data set has all trials of its cells."""
     path = file_of(name, folder)
     if not path.is_file():
         return False

@@ -346,7 +346,7 @@ def call_panel(options: argparse.Namespace) -> int:
     """Compute data sets, a line for each, and return 1 where one could not be computed."""
     from provlab.bench.methods import panel_methods
     from provlab.bench.panel import panel_cells, panel_datasets, some, stored_folder
-    from provlab.bench.panel_run import compute, in_turn
+    from provlab.bench.panel_computing import compute, in_turn
     from provlab.bench.permuted import excess_errors, permuted_cells, permuted_datasets, permuted_folder
     from provlab.bench.stored_panel import is_complete
 
