@@ -122,7 +122,7 @@ def test_domains_take_turns_and_their_smallest_set_is_first():
 def test_tables_of_results_are_those_of_the_trials(folder):
     shutil.copy(REPO / PANEL / "_cards.csv", folder / PANEL)
     assert [path.name for path in write_results(folder / PANEL)] == [
-        "_leaderboard.csv", "_against_all.csv", "_answers.csv",
+        "_leaderboard.csv", "_against_all.csv", "_answers.csv", "_permuted.csv",
     ]  # fmt: skip
     board, compared = (pd.read_csv(folder / PANEL / f"_{name}.csv") for name in ("leaderboard", "against_all"))
     scores = Scores.of(read_panel(folder / PANEL))

@@ -14,6 +14,8 @@ import pandas as pd
 
 from provlab.bench.methods import TASKS, Task
 from provlab.bench.panel import CARDS
+from provlab.bench.permuted import FOLDER as PERMUTED_FOLDER
+from provlab.bench.permuted import excess_errors
 from provlab.bench.stored_panel import read_panel, rounded
 from provlab.core.tables import write_frame
 from provlab.verdicts.panel_answers import MIN_DOMAINS, SAME_DOMAINS, answers
@@ -24,6 +26,8 @@ from provlab.verdicts.panel_ranking import leaderboard
 from provlab.verdicts.panel_scores import ERROR_OF, Scores
 
 LEADERBOARD, AGAINST_ALL, ANSWERS = "_leaderboard.csv", "_against_all.csv", "_answers.csv"
+
+PERMUTED = "_permuted.csv"
 
 TOLD_SIZE = 20
 """Number of features that sentences tell of."""
@@ -80,7 +84,8 @@ def write_results(folder: Path) -> Iterator[Path]:
 
     `_leaderboard.csv` has a line for each task and method, see `provlab.verdicts.panel_ranking.leaderboard`.
     `_against_all.csv` compares each method with all features at each size, over all domains, over all sources, and in
-    each domain that is judged separately, see `provlab.verdicts.panel_pairs.pairs`. `_answers.csv` is `answer_frame`.
+    each domain that is judged separately, see `provlab.verdicts.panel_pairs.pairs`. `_answers.csv` is `answer_frame`,
+    and `_permuted.csv` is `provlab.bench.permuted.excess_errors`.
     """
     panel = read_panel(folder)
     boards = {}
@@ -103,6 +108,9 @@ def write_results(folder: Path) -> Iterator[Path]:
     cards = pd.read_csv(folder / CARDS, keep_default_na=False)
     write_frame(answer_frame(panel, cards).round(4), folder / ANSWERS)
     yield folder / ANSWERS
+    excess = excess_errors(folder / PERMUTED_FOLDER)
+    write_frame(excess.round(3), folder / PERMUTED)
+    yield folder / PERMUTED
 
 
 def stored_answers(folder: Path, task: Task) -> list[str]:
