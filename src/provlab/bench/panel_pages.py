@@ -15,7 +15,7 @@ from provlab.report.figures.style import only_formats
 from provlab.report.templating import Site, slug
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_pairs import EVERYWHERE, MARGIN, compared_with_all, win_rates
-from provlab.verdicts.panel_ranking import everywhere, front, leaderboard, sets_of
+from provlab.verdicts.panel_ranking import everywhere, front, leaderboard, sets_of, standings
 from provlab.verdicts.panel_scores import ALL, ERROR_OF, HEADLINE, MEASURES, Scores
 
 WHOLE = {"domain": EVERYWHERE, "size": "all sizes", "model": "all judges"}
@@ -146,7 +146,7 @@ def _ranks_by(scores: Scores, methods: pd.Index, slices: pd.DataFrame) -> dict[s
     """Return the mean ranks of methods by measure, by size and by domain."""
     by_measure = {}
     for name in scores.measures:
-        by_measure[measure_label(name, scores.task)] = leaderboard(scores, name, shown=())["rank"]
+        by_measure[measure_label(name, scores.task)] = standings(scores, name, shown=())["rank"]
     all_judges = slices[slices["model"] == WHOLE["model"]]
     all_domains = all_judges[all_judges["domain"] == WHOLE["domain"]]
     all_sizes = all_judges[all_judges["size"] == WHOLE["size"]]
@@ -175,6 +175,6 @@ def _slices(scores: Scores) -> pd.DataFrame:
         for model in (None, *scores.lines["model"].unique()):
             if not part.of_slice(size=size, model=model).empty:
                 text = WHOLE["size"] if size is None else size_text(size)
-                board = leaderboard(part, size=size, model=model, shown=IN_SLICES)
+                board = standings(part, size=size, model=model, shown=IN_SLICES)
                 boards[domain, text, model or WHOLE["model"]] = board
     return pd.concat(boards, names=[*WHOLE, "method"]).reset_index()

@@ -43,7 +43,7 @@ from provlab.verdicts.claims.paired_tests import size_words
 from provlab.verdicts.fold_differences import FoldDifferences
 from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
 from provlab.verdicts.panel_pairs import pairs_of
-from provlab.verdicts.panel_ranking import leaderboard, sets_of
+from provlab.verdicts.panel_ranking import leaderboard, sets_of, standings
 from provlab.verdicts.panel_scores import ALL, ERROR_OF, Scores
 from provsel.files import replacing_folder
 
@@ -463,7 +463,7 @@ def on_data(
     alike = n_features.index[n_features.between(d / ALIKE, ALIKE * d)]
     if len(alike) < 3:
         alike = n_features.index
-    in_panel = leaderboard(Scores.of(stored[stored["dataset"].isin(alike)], dataset.task), shown=())["rank"]
+    in_panel = standings(Scores.of(stored[stored["dataset"].isin(alike)], dataset.task), shown=())["rank"]
     board["panel"] = in_panel.reindex(board.index)
     of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table("balanced_error", "method", "size")
     return OnData(

@@ -122,6 +122,24 @@ def leaderboard(
     scores: Scores, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None,
     shown: Iterable[str] = MEASURES,
 ) -> pd.DataFrame:  # fmt: skip
+    """Return `standings` with three columns more.
+
+    low and high are the ends of the 95 % interval of the rank, see `interval`; for first see `share_first`.
+    """
+    of_places = _complete(ranks(scores.of_slice(measure, size=size, model=model), measure))
+    board = standings(scores, measure, size=size, model=model, shown=shown)
+    limits = interval(of_places)
+    board.insert(1, "low", limits["low"])
+    board.insert(2, "high", limits["high"])
+    board.insert(3, "first", share_first(of_places))
+    board.loc[board["rank"].isna(), ["low", "high", "first"]] = np.nan
+    return board
+
+
+def standings(
+    scores: Scores, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None,
+    shown: Iterable[str] = MEASURES,
+) -> pd.DataFrame:  # fmt: skip
     """Return a line per method, the best average rank first.
 
     Parameters
@@ -135,9 +153,8 @@ def leaderboard(
     Returns
     -------
     DataFrame
-        Index: the methods. rank, its mean, from low to high, its 95 % interval, see `interval`; first, see
-        `share_first`; win_rate, the mean over the other methods; sets, failed and missing, data sets with all values,
-        with a failure and without a trial;
+        Index: the methods. rank, the mean over domains; win_rate, the mean over the other methods; sets, failed and
+        missing, data sets with all values, with a failure and without a trial;
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
         worst, the loss in the domain where it is largest, and worst_domain, its name; and the measures: the median of
         seconds over sets, the largest memory, as most selections fit into what the process had and show none, and means
@@ -147,9 +164,8 @@ def leaderboard(
     shown = [name for name in shown if name in scores.measures]
     slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
     errors = slices[HEADLINE]
-    of_places = _complete(ranks(slices[measure], measure))
-    board = interval(of_places).rename(columns={"mean": "rank"})
-    board["first"] = share_first(of_places)
+    mean_ranks = over_domains(_complete(ranks(slices[measure], measure))).mean()
+    board = pd.DataFrame({"rank": mean_ranks}, index=slices[measure].columns)
     n = len(board)
     board["win_rate"] = (n - board["rank"]) / (n - 1 or 1)
     board["failed"] = (errors == np.inf).groupby(level="dataset").any().sum()
