@@ -171,12 +171,23 @@ def test_a_selector_that_raises_has_no_number_but_a_reason(small, results):
 
 def test_fewer_features_than_asked_are_said(small, results):
     ranked = provlab.rank(Halves(), results=results, name="halves")
-    assert ranked.problems == [
+    assert ranked.problems[0] == (
         "halves selected fewer features than asked: asked 3, selected 1 on average; asked 10, selected 5 on average"
-    ]
+    )
     text = read_pages(results / "rank" / "halves")[results / "rank" / "halves" / "index.html"].text
     assert ranked.problems[0] in text
     assert not ranked.failed
+
+
+def test_variants_are_counted_and_said(small, tmp_path):
+    for number in (1, 1, 2, 3):  # a repeated one, and another size, are no other variants
+        ranked = provlab.rank(RRQRSelector(number, completion="norm"), results=tmp_path, name=f"mine {number}")
+    assert (ranked.n_variants, ranked.problems) == (1, [])
+    ranked = provlab.rank(RRQRSelector(2), results=tmp_path, name="again")
+    assert ranked.n_variants == 2
+    assert ranked.problems[0].startswith("2 variants were ranked from this results folder, see rank/variants.csv: ")
+    listed = pd.read_csv(tmp_path / "rank" / "variants.csv")
+    assert listed["name"].tolist() == ["mine 1", "again"]
 
 
 def written(folder, frame):

@@ -28,13 +28,14 @@ from provlab.bench.panel import (
 from provlab.bench.run_names import SIZES
 from provlab.bench.stored_panel import panel_from, read_panel
 from provlab.core.cell import Cell
-from provlab.core.composition import compose_config
+from provlab.core.composition import compose_config, part_config
 from provlab.core.frames import planned_trials
 from provlab.core.plan import load_from
 from provlab.core.protocols import AbstractFolds
 from provlab.core.store import TrialStore
 from provlab.core.tables import aligned_text, write_frame
 from provlab.project.components import component_class
+from provlab.project.documents import canonical_json
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.messages import in_file_name, optional_figures, to_install, visible_line
 from provlab.project.terminal import PlainConsole
@@ -69,6 +70,9 @@ YOURS = "yours"
 FOLDER = "rank"
 """Below the results folder."""
 
+VARIANTS = "variants.csv"
+"""What was ranked, in the same folder: a line for each selector with its settings."""
+
 
 class Standing(NamedTuple):
     """How a selector compares with the others.
@@ -81,6 +85,8 @@ class Standing(NamedTuple):
         one; and its data sets, the strongest first.
     scores : Scores
         Of all, of which these are made.
+    n_variants : int
+        Selectors and settings that were ranked from this results folder so far.
     """
 
     name: str
@@ -88,6 +94,7 @@ class Standing(NamedTuple):
     pairs: pd.DataFrame
     sets: pd.DataFrame
     scores: Scores
+    n_variants: int
 
     @property
     def failed(self) -> bool:
@@ -104,8 +111,14 @@ class Standing(NamedTuple):
 
     @property
     def problems(self) -> list[str]:
-        """Remarks if it failed, or selected fewer features than requested."""
-        return problems_of(self.scores, [self.name])
+        """Remarks if it failed, selected fewer features than requested, or is one of several variants."""
+        problems = problems_of(self.scores, [self.name])
+        if self.n_variants > 1:
+            problems.append(
+                f"{self.n_variants} variants were ranked from this results folder, see {FOLDER}/{VARIANTS}: the best of "
+                f"several looks better than it is, so report how many you tried."
+            )
+        return problems
 
     def __str__(self) -> str:
         """Return the comparison in sentences, followed by the table of methods."""
@@ -280,7 +293,21 @@ def standing(
     scores = Scores.of(pd.concat([stored[beside], trials], ignore_index=True), task)
     size = OWN_SIZE if method.sizes == "own" else None
     errors = scores.of_slice(size=size)
-    return Standing(name, leaderboard(scores, size=size), pairs_of(errors, name), sets_of(errors, name), scores)
+    n_variants = _noted_variants(store.folder.parent, name, method)
+    board = leaderboard(scores, size=size)
+    return Standing(name, board, pairs_of(errors, name), sets_of(errors, name), scores, n_variants)
+
+
+def _noted_variants(results: Path, name: str, method: PanelMethod) -> int:
+    """Add a selector and its settings to the list of those that were ranked, and return how many there are."""
+    path = results / FOLDER / VARIANTS
+    variants = pd.read_csv(path, dtype=str) if path.is_file() else pd.DataFrame(columns=["first", "name", "settings"])
+    settings = canonical_json(part_config("selector", method.overrides(1)))
+    if settings not in {*variants["settings"]}:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        variants.loc[len(variants)] = [now, name, settings]
+        write_frame(variants, path)
+    return len(variants)
 
 
 def check_name(name: str) -> None:
