@@ -115,8 +115,8 @@ class Standing(NamedTuple):
         problems = problems_of(self.scores, [self.name])
         if self.n_variants > 1:
             problems.append(
-                f"{self.n_variants} variants were ranked from this results folder, see {FOLDER}/{VARIANTS}: the best of "
-                f"several looks better than it is, so report how many you tried."
+                f"{self.n_variants} variants were ranked from this results folder, see {FOLDER}/{VARIANTS}: the best "
+                f"of several looks better than it is, so report how many you tried."
             )
         return problems
 
