@@ -42,7 +42,7 @@ from provlab.project.project import current_project
 from provlab.report.artefact import ArtefactPage
 from provlab.report.templating import Site, check_names, render_notes, write_assets
 from provlab.run.executors import usable_cores
-from provlab.verdicts.claims.rules import NOT_RUN
+from provlab.verdicts.claims.rules import CONTRADICTED, NO_DIFFERENCE, NOT_CONTRADICTED, NOT_RUN, REPLICATED
 from provlab.verdicts.claims.schema import all_claim_files
 from provlab.verdicts.claims.verdicts import Verdict
 from provlab.verdicts.panel_scores import Scores
@@ -209,6 +209,7 @@ def _write_overview(
         site.write(
             f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=of_paper,
             verdicts=claims, tally=tallies[name], certificates=sum_certificates(of_paper),
+            sentences=_conclusion(tallies[name], sources.reference.counts.get(name, [])),
             notes=Markup(render_notes(notes)), **shared,
         )  # fmt: skip
     shared["tally"] = tally(verdicts, sources.readings)
@@ -222,6 +223,26 @@ def _write_overview(
         site.write("runs/index.html", "overview_runs.html", "Comparison", "runs", "Runs", **of_runs)
     decided_first = sorted(verdicts, key=lambda verdict: verdict.verdict == NOT_RUN)
     site.write("claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, **shared)
+
+
+def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str, int]]) -> list[str]:
+    """Return in a sentence what came out of a paper's claims, in the trials here or else in the reference run."""
+    counts = dict(own)
+    run = "these trials"
+    n_run = sum(counts.values()) - counts.get(NOT_RUN, 0)
+    if not n_run and of_reference:
+        counts = dict(of_reference)
+        run = "the reference run"
+        n_run = sum(counts.values()) - counts.get(NOT_RUN, 0)
+    if not n_run:
+        return []
+    n_replicated = counts.get(REPLICATED, 0) + counts.get(NOT_CONTRADICTED, 0)
+    n_contradicted = counts.get(CONTRADICTED, 0) + counts.get(NO_DIFFERENCE, 0)
+    return [
+        f"Of {n_run} claims of the paper, {run} replicates {n_replicated} or does not contradict them, and contradicts "
+        f"{n_contradicted}. The other {n_run - n_replicated - n_contradicted} stay open: they depend on how the paper "
+        f"is read, or the data do not decide them."
+    ]
 
 
 def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]) -> None:
