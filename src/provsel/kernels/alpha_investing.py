@@ -32,7 +32,7 @@ P_VALUES: dict[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True)
 class Investment:
-    """What one pass accepted.
+    """The result of one pass.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Investment:
     wealth : ndarray of shape (d,)
         After each column.
     residual : ndarray of shape (n,)
-        Of the target after the last column; orthogonal to the constant and the accepted columns.
+        Residual of the target after the last column; orthogonal to the constant and the accepted columns.
     """
 
     accepted: NDArray[np.int64]
@@ -53,10 +53,10 @@ class Investment:
 
 
 def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_value: str) -> Investment:
-    """Test the columns in their order; the i-th, from 1, is accepted when its p-value is below wealth / (2 i).
+    """Test the columns in order; the i-th, from 1, is accepted if its p-value is below wealth / (2 i).
 
-    The residual of `target` is that of least squares on the constant and the accepted columns. An orthonormal
-    basis of these is kept, so that a column costs O(n k), with k accepted; memory O(n (k + `BLOCK`)) beside X.
+    The residual of `target` is taken from least squares on the constant and the accepted columns. An orthonormal basis
+    of these is kept, so that a column costs O(n k), with k accepted columns; memory O(n (k + `BLOCK`)) beside X.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     target : ndarray of shape (n,)
         Not constant.
     wealth, delta : float
-        The wealth at the start, and what an acceptance adds; every test costs its level.
+        The wealth at the start, and the amount that an acceptance adds; every test costs its level.
     p_value : {"likelihood_ratio", "chi2"}
     """
     n, d = X.shape

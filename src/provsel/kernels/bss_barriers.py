@@ -38,7 +38,7 @@ SURELY = 1e-6
 
 
 class Scores(NamedTuple):
-    """Scores L and U of some columns, each of shape (m,), and the forms z^T M z and z^T M^2 z of shape (2, m)."""
+    """Scores L and U of columns, each of shape (m,), and the forms z^T M z and z^T M^2 z of shape (2, m)."""
 
     L: Array
     U: Array
@@ -46,7 +46,7 @@ class Scores(NamedTuple):
     square: Array
 
     def of(self, k: int) -> Scores:
-        """Return those of the k-th column."""
+        """Return the scores and forms of the k-th column."""
         return Scores(self.L[k], self.U[k], self.linear[:, k], self.square[:, k])
 
 
@@ -75,7 +75,7 @@ class ExcessBound(NamedTuple):
 
 
 class Diagonals:
-    """What the shifted inverses (sign (diag(lam) - shift I))^-1 for an eigenbasis are in the steps that it serves.
+    """The shifted inverses (sign (diag(lam) - shift I))^-1 for an eigenbasis in the steps that use it.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Barriers:
     ----------
     diagonals : Diagonals
     step : int
-        Which of the steps of `diagonals`.
+        Index of the current step in `diagonals`.
     W : ndarray of shape (j, rank)
     old_traces : ndarray of shape (2,)
         Traces of both inverses before the barriers were shifted.
@@ -143,11 +143,10 @@ class Barriers:
         return Scores(-minus_L, U, linear, square)
 
     def leave_none(self) -> bool:
-        """Return whether the eigenvalues of A alone show that no vector is feasible, as they can where t is the mean.
+        """Return whether the eigenvalues of A alone show that no vector is feasible, as they can if t is the mean.
 
         A then hardly grows and all eigenvalues of A - lower are about the same. Their inverses x lie in an interval
-        that is known: A - diag(lam) is positive semidefinite, of trace |W|^2. On it -L = x + weight x^2, which is
-        concave, is least at an end, and U at the least eigenvalue of its diagonal.
+        that is known: Their inverses x lie in a known interval: A - diag(lam) is positive semidefinite, of trace |W|^2.
         """
         (lower, _), upper = self._powers[0], self._powers[1, 0].min()
         most = lower.max()

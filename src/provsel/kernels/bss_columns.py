@@ -1,4 +1,4 @@
-"""The columns that BSS chooses from: in order of preference, grouped by direction. What all r of a basis share."""
+"""The columns that BSS chooses from: in order of preference, grouped by direction. Data that all r of a basis share."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class OrderedColumns:
     norms : ndarray of shape (d,)
         Lengths of the rows of V.
     order : ndarray of shape (n_nonzero,), int64
-        The columns in order of preference. A *place* is a position in it.
+        The columns in order of preference. A *place* is a position in this order.
     heads : ndarray of shape (n_directions,), int64
         The first place of each direction, increasing.
     direction : ndarray of shape (n_nonzero,), int64
-        Of each place, as a position in `heads`.
+        Direction of each place, as a position in `heads`.
     next : ndarray of shape (n_nonzero,), int64
-        The place that follows each in its direction, or -1.
+        The next place with the same direction, or -1.
     """
 
     def __init__(self, V: Array, preferred: Array | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Lazy search for the feasible column of largest norm, the inner question of each BSS step."""
+"""Lazy search for the feasible column of largest norm, the question at the heart of each BSS step."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class ColumnSearch:
     """The unselected columns in decreasing norm, one of each direction, in the current eigenbasis.
 
     Whether a column is feasible depends on its direction only; in text, where most words occur in a single document,
-    one column in five has a direction of its own. A first look at unit vectors in single precision leaves out what is
-    surely infeasible; the others are scored.
+    one column in five has a direction of its own. A first check of unit vectors in single precision excludes those that
+    are surely infeasible; the others are scored.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ColumnSearch:
     def first_feasible(self, barriers: Barriers, *, may_be_none: bool) -> Pick:
         """Return the feasible column of largest norm, and mark it as selected (in place).
 
-        `may_be_none`: the eigenvalues may tell at once that no column is feasible.
+        `may_be_none`: the eigenvalues may show at once that no column is feasible.
         """
         for places, rows in self._candidates(barriers, may_be_none):
             scores = barriers.scores(rows)

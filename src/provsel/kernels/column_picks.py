@@ -1,4 +1,4 @@
-"""Columns that are picked one after the other without labels: by CUR, and the farthest from those before."""
+"""Columns picked one after the other without labels: by CUR, and by distance from those before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 
 
 def cur_picks(X: Matrix, rank: int) -> Iterator[int]:
-    """Yield all columns of X: the one of largest leverage in what is left when X is projected off those before.
+    """Yield all columns of X: each has the largest leverage in X projected off the columns before.
 
     The leverage is the sum of squares of a column of the `rank` leading right singular vectors. When nothing is left,
     columns follow by their length.
@@ -56,12 +56,12 @@ def cur_picks(X: Matrix, rank: int) -> Iterator[int]:
 
 
 def farthest_picks(X: Matrix) -> Iterator[int]:
-    """Yield all columns of X: the farthest from those before; the first is the farthest from the mean column.
+    """Yield all columns of X: each is the farthest from those before; the first is the farthest from the mean column.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d), float64
-        Distances come from inner products; those of dense X minus its mean column.
+        Distances are computed from inner products; for dense X, after subtracting its mean column.
     """
     mean = np.asarray(X.mean(axis=1)).reshape(-1, 1)
     if not sparse.issparse(X):

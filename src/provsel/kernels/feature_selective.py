@@ -39,7 +39,7 @@ def kernel_weights(v: Array, c1: float, c2: float) -> Array:
 
 
 def largest_c1(X: Any, y: Array, c2: float) -> float:
-    """Return the c1 from which on v = 0 is optimal: there alpha = 1/n, and |u_j| <= 2 sqrt(c1 c2) is asked of it.
+    """Return the smallest c1 at which v = 0 is optimal: there alpha = 1/n, which requires |u_j| <= 2 sqrt(c1 c2).
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ def feature_selective_svm(
 ) -> FeatureSelective:
     """Solve the convex form to a relative duality gap of `tol`.
 
-    Columns come into play where |u_j| says that they should, first those where it says so loudest; the problem on
-    those in play is solved by an interior point method. Then the equations of its active set are solved, which
-    makes zeros exact. Equal columns get equal weights. The gap is that of the whole problem, and a certificate whatever
-    the solver did.
+    Columns enter if |u_j| shows that they should, those with the largest |u_j| first; an interior point method solves
+    the problem on the columns that have entered. Then the equations of its active set are solved, which makes zeros
+    exact. Equal columns get equal weights. The gap is computed for the whole problem, and is a certificate regardless
+    of the solver.
 
     Parameters
     ----------

@@ -52,8 +52,8 @@ class FeatureSelective(NamedTuple):
 class FeatureSelectiveUnits:
     """The problem with v in units of `unit` and its value in units of 2 sqrt(c1 c2) unit, where the slope of |v| is 1.
 
-    The penalty is |v| + max(0, |v| - h)^2 / (2 h) then. The unit is sqrt(c1 / c2), with h = 1, unless that is far
-    more than a margin of 1 takes, as on counts: then every |v| would be tiny, and the steps short.
+    The penalty is |v| + max(0, |v| - h)^2 / (2 h) then. The unit is sqrt(c1 / c2), with h = 1, unless that is far more
+    than a margin of 1 needs, as for counts: then every |v| would be tiny, and the steps short.
     """
 
     def __init__(self, c1: float, c2: float, X: Any, y: Array) -> None:

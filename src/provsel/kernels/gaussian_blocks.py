@@ -43,10 +43,10 @@ def is_kept(store: bool | str, n_components: int, n_features: int) -> bool:
 
 
 class GaussianBlocks:
-    """Lambda, shape (l, m), with independent N(0, variance) entries, regenerated whenever it is needed.
+    """Lambda, shape (l, m), with independent N(0, variance) entries, regenerated whenever needed.
 
-    Block b, columns 256 b, ..., 256 b + 255, is what SFC64 gives for the child b of the seed `key`: it depends on l,
-    the key and b only, so neither on m nor on what was asked before.
+    Block b, columns 256 b, ..., 256 b + 255, is the output of SFC64 for the child b of the seed `key`. It depends on l,
+    the key and b only, and neither on m nor on earlier requests.
 
     Parameters
     ----------
@@ -56,16 +56,17 @@ class GaussianBlocks:
     key : int
         Not negative.
     store : bool, default=False
-        Keep the blocks that were made, which takes 8 l m bytes once all were. The results have the same bits.
+        Keep the generated blocks, which takes 8 l m bytes for all of them. The results are the same bit for bit.
 
     Notes
     -----
-    A normal takes about 8 ns, as long as a core's matrix product takes for some 350 floating point operations. A chunk
-    of n dense rows needs 2 n for each. So chunks of n = 1,024 rows run at about 0.8 of the rate of a plain product on
-    one core, of 4,096 rows at 0.9 or more. A sparse chunk takes less than three times its product with a matrix at hand
-    from about 10 non-zeros a feature on; below that nearly all the time goes into normals: take larger chunks or
-    `store`, with which it takes about as long as that product. The memory needed beside the result is its size, at
-    least 8 MB, 16 MB for products, and twice that of sparse rows. Threads can share an object.
+    Generating a normal takes about 8 ns, the time of about 350 floating point operations of a matrix product on one
+    core. A chunk of n dense rows needs 2 n operations per normal. So chunks of n = 1,024 rows run at about 0.8 of the
+    rate of a plain product on one core, of 4,096 rows at 0.9 or more. A sparse chunk with at least about 10 non-zeros
+    per feature takes less than three times its product with a stored matrix. With fewer, nearly all the time goes into
+    normals: use larger chunks or `store`, which takes about as long as that product. Beside the result it needs memory
+    of the result's size, at least 8 MB, 16 MB for products, and twice the size of sparse rows. Threads can share an
+    object.
     """
 
     def __init__(self, n_components: int, n_features: int, *, variance: float, key: int, store: bool = False) -> None:
@@ -82,7 +83,7 @@ class GaussianBlocks:
         Parameters
         ----------
         X : ndarray, CSR or CSC of shape (n, m), float32 or float64
-            Of a sparse X only the blocks with a non-zero are made. float32 gives float32, with Lambda rounded.
+            Of a sparse X only the blocks with a non-zero are generated. float32 gives float32, with Lambda rounded.
         """
         needed, parts = None, None
         width = WIDTH * self._blocks_a_panel(X.shape[0] * self.n_components)
@@ -160,7 +161,7 @@ class GaussianBlocks:
         out *= np.sqrt(self.variance)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the kept blocks out of copies and pickles, which can make them again."""
+        """Leave the kept blocks out of copies and pickles, which can generate them again."""
         return {**self.__dict__, "_kept": None, "_made": set(), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ BACK_OFF = 0.995
 
 @dataclass(frozen=True)
 class Parts:
-    """The non-negative parts of which v is the signed sum; each field has one number a part, shape (k, 1).
+    """The non-negative parts whose signed sum is v; each field has one number per part, shape (k, 1).
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Parts:
         return float((self.linear * x + 0.5 * self.quadratic * x**2).sum())
 
     def conjugate(self, u: Array) -> Array:
-        """Return what column j takes off the dual, shape (p,), for u of shape (p,)."""
+        """Return the amount that column j subtracts from the dual, shape (p,), for u of shape (p,)."""
         pull = np.maximum(self.signs * u - self.linear, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             x = np.where(pull > 0, np.minimum(pull / self.quadratic, self.upper), 0.0)
@@ -63,7 +63,7 @@ class Parts:
 
 @dataclass
 class BarrierPoint:
-    """Strictly inside: x, shape (k, p), and alpha, shape (n,), with the multipliers of their bounds.
+    """A strictly interior point: x, shape (k, p), and alpha, shape (n,), with the multipliers of their bounds.
 
     `lower` and `higher` belong to x >= 0 and x <= h, `slack` to alpha >= 0 and `excess` to alpha <= C; the last two
     are the positive parts of the margin beyond 1 and of the hinge loss.

@@ -49,7 +49,7 @@ class PrimalDual(NamedTuple):
     gap : float
         (primal - dual) / primal.
     converged : bool
-        Whether gap <= tol; if not, the other fields say honestly what was reached.
+        Whether gap <= tol; if not, the other fields tell what was reached.
     n_iter : int
         Newton steps.
     """
@@ -70,8 +70,8 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
     alpha_i - ||Z^T (y alpha)||^2 / 2 over 0 <= alpha <= C. Solved by the proximal point method on the dual: the next
     alpha is clip(alpha + sigma (1 - y Z w), 0, C) where w is such that w = Z^T (y alpha). That is a smooth problem,
     solved by Newton steps with line search. Only rows strictly inside the box enter the Newton matrix, about as many as
-    lie on the margin. Memory beside Z: O(n), a copy of these rows (or, where they are more than l, of `BLOCK` of them)
-    and the square of the smaller side.
+    lie on the margin. Memory beside Z: O(n) memory, a copy of these rows (or, if they are more than l, of `BLOCK` of
+    them) and the square of the smaller side.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
     c : float
         Positive.
     tol : float, default=1e-6
-        Relative duality gap asked for.
+        Target for the relative duality gap.
     max_iter : int, default=500
         Bound on the Newton steps; 20 to 100 are usual.
 
@@ -92,7 +92,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
 
     References
     ----------
-    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge for the Lasso.
+    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge in place of the Lasso.
     """
     n = Z.shape[0]
     C = 1.0 / (2.0 * c * n)
@@ -181,7 +181,7 @@ def _slope_along(
 
 
 def line_search(slope: Callable[[float], float]) -> float:
-    """Return t where the derivative along a direction, which rises with t, has lost nine tenths of its size."""
+    """Return the t at which the derivative along a direction, which rises with t, has lost nine tenths of its size."""
     low, t, high = 0.0, 1.0, np.inf
     small = 0.1 * abs(slope(0.0))
     for _ in range(60):

@@ -38,7 +38,7 @@ def best_scale(scores: Array, square: float, c: float) -> tuple[float, float]:
 
 
 def best_dual_scale(alpha: Array, square: float, c: float) -> tuple[float, float]:
-    """Return t >= 0 for which t alpha is the best feasible point of the dual, and its bound on the optimum from below.
+    """Return the t >= 0 at which t alpha is the best feasible point of the dual, and its lower bound on the optimum.
 
     Parameters
     ----------

@@ -22,10 +22,10 @@ TIE = 4e-12
 
 
 def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]:
-    """Return the nearest other rows of each row and the mean distance of two rows, with one look at each pair.
+    """Return the nearest other rows of each row, and the mean distance between rows, visiting each pair once.
 
-    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: n x n is never formed. Of rows at the
-    same distance (`TIE`) those of lower number are taken. So the graph depends on neither the order of floating-point
+    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: n x n is never formed. Among rows at
+    the same distance (`TIE`) lower row numbers come first. So the graph depends on neither the order of floating-point
     sums nor the form of X.
 
     Parameters
@@ -69,7 +69,7 @@ def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]
 
 
 def neighbor_edges(X: Matrix, neighbors: NDArray[np.int64]) -> tuple[NDArray[np.int64], Array]:
-    """Return the undirected edges that join a row with one of its neighbours, either side's, and their lengths.
+    """Return the undirected edges that join a row with one of its neighbours, in either direction, and their lengths.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def laplacian_scores(X: Matrix, edges: NDArray[np.int64], weights: Array) -> Arr
 
     With W the symmetric weights of the graph and D = diag(W 1), the numerator X_j^T (D - W) X_j is the sum of
     w_ij (difference)^2 over the edges and the denominator X_j^T D X_j - (1^T D X_j)^2 / (1^T D 1) is the
-    D-weighted variance. Both are computed in these forms, which lose nothing to cancellation.
+    D-weighted variance. Both are computed in these forms, which avoid cancellation.
 
     Parameters
     ----------

@@ -21,10 +21,10 @@ which two columns enter together, or the residual is zero."""
 
 
 def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Array, count: int) -> NDArray[np.int64]:
-    """Return the features in the order in which they enter, shape (n_samples, count); -1 where the path has ended.
+    """Return the features in order of entry, shape (n_samples, count); -1 after the end of the path.
 
     Columns have mean 0 and variance 1 on the rows of the sample. Those that are constant there, or in the span of
-    columns that entered before, never enter. Of columns that enter together the first one comes first.
+    columns that entered before, never enter. Of columns that enter together, the first comes first.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Arra
     samples : ndarray of shape (n_samples, m), int64
         Rows of each sample.
     targets : ndarray of shape (n_samples, n)
-        What each sample regresses on.
+        Target of the regression for each sample.
     count : int
     """
     size = max(1, ENTRIES // columns.shape[0])

@@ -1,6 +1,7 @@
 """One feature at a time: means and deviations of classes, F statistics, correlations with a target.
 
-Rows are taken in blocks, and columns are centred before they are squared: no large mean hides a small deviation.
+Rows are processed in blocks, and columns are centred before they are squared, so that a large mean hides no small
+deviation.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ROUNDING = np.finfo(np.float64).eps ** 2
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """Of each column, in each class.
+    """For each column, in each class.
 
     Attributes
     ----------
@@ -34,8 +35,8 @@ class ClassMoments:
     mean : ndarray of shape (d,)
         Over all rows.
     between, within : ndarray of shape (d,)
-        Sums of squares of the classes' means around the mean, and of the rows around the mean of their class; 0 where
-        only rounding is left.
+        Sums of squares of the classes' means around the mean, and of the rows around the mean of their class; 0 if only
+        rounding is left.
     """
 
     sizes: Array
@@ -65,7 +66,7 @@ def class_moments(X: Matrix, y: NDArray[np.int64], weight: Array | None = None) 
 def f_statistics(moments: ClassMoments) -> Array:
     """Return the F statistics of an analysis of variance, shape (d,).
 
-    Zero where the means do not differ, infinite where only they do.
+    Zero if the means do not differ, infinite if nothing else varies.
     """
     n_classes = moments.sizes.size
     freedom = max(moments.sizes.sum() - n_classes, 1.0)
@@ -149,7 +150,7 @@ def _sparse_squares_around(X: Any, centers: Array, y: NDArray[np.int64], weight:
 
 
 def row_blocks(n_samples: int, n_features: int) -> Iterator[slice]:
-    """Yield slices of rows that hold some `BLOCK` values."""
+    """Yield slices of rows that together hold about `BLOCK` values."""
     step = max(1, BLOCK // n_features)
     for start in range(0, n_samples, step):
         yield slice(start, min(start + step, n_samples))

@@ -5,9 +5,9 @@ Three things make them cheap here, none of which changes a pivot:
 
 1. Only the *norms* of the residuals are kept. With the new direction q they fall by (q^T x_j)^2, and q^T X costs
    the non-zeros of X: the residual columns themselves, and R, are never formed.
-2. A downdated norm loses digits. It is recomputed, x - Q Q^T x, but only when its column could be the next
-   pivot: the others can wait, as residuals only decrease.
-3. Where Q would be large, X_S R^-1 stands for it (`column_span.SparseSpan`).
+2. A downdated norm loses digits. It is recomputed, x - Q Q^T x, but only if its column could be the next pivot: the
+   others can wait, since residuals only decrease.
+3. If Q would be large, X_S R^-1 replaces it (`column_span.SparseSpan`).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class PivotedQR:
         return np.array(self._pivots, dtype=np.int64)
 
     def take(self, columns: Columns) -> PivotedQR:
-        """Take these columns before any others, leaving out what depends on those before (in place)."""
+        """Take these columns before any others, leaving out those that depend on earlier ones (in place)."""
         for column in columns.tolist():
             outside = float(self._span.outside(np.array([column]))[0])
             if outside > self._zero[column] and outside > ROUNDING * self._norms[column] ** 2:
@@ -112,14 +112,15 @@ class PivotedQR:
         self._left -= (self._transposed @ q) ** 2
 
     def rest_by_norm(self) -> Columns:
-        """Return the columns that are no pivots, shape (d - k,), by decreasing norm, ties and zeros by index."""
+        """Return the columns that are not pivots, shape (d - k,), by decreasing norm, ties and zeros by index."""
         return remaining_by_norm(self._norms, self.pivots)
 
     def rest_of_swaps(self) -> Columns:
-        """Return the columns that are no pivots, shape (d - k,), in the order in which LAPACK's geqp3 leaves them.
+        """Return the columns that are not pivots, shape (d - k,), in the order in which LAPACK's geqp3 leaves them.
 
-        Each pivot changes places with the column that stands at its step. What was never a pivot stays where that
-        left it: mostly in the order of X, with the columns that made room for a pivot in the pivot's old place.
+        Each pivot swaps places with the column at the position of its step. Columns that were never pivots stay where
+        the swaps left them: mostly in the order of X, with the columns that made room for a pivot in the pivot's old
+        place.
         """
         order = np.arange(self._norms.size)
         place = order.copy()
@@ -153,9 +154,9 @@ class PivotedQR:
 
 
 def remaining_by_norm(norms: NDArray[np.float64], pivots: Columns) -> Columns:
-    """Return the columns that are no pivots, by decreasing norm, ties and zeros by index.
+    """Return the columns that are not pivots, by decreasing norm, ties and zeros by index.
 
-    Where the rank is exhausted all residuals are zero up to rounding, and norms are what is left to choose by.
+    Once the rank is exhausted all residuals are zero up to rounding, and only norms are left as a criterion.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def remaining_by_norm(norms: NDArray[np.float64], pivots: Columns) -> Columns:
 
 
 def prepared_columns(X: Any) -> Any:
-    """Return X in float64, as CSC or dense, scaled by a power of two where its squares would over- or underflow."""
+    """Return X in float64, as CSC or dense, scaled by a power of two if its squares would overflow or underflow."""
     if not sparse.issparse(X):
         X = np.asarray(X, dtype=np.float64)
         if np.count_nonzero(X) > SPARSE_ENOUGH * X.size:

@@ -31,14 +31,14 @@ def volume_sample(V: Array, rng: np.random.Generator) -> Columns:
     """Draw k rows S of V with probability det(V_S)^2: one pass of adaptive randomized pivoting.
 
     Row after row is drawn with probability proportional to its squared residual outside the rows drawn before. This is
-    the projection determinantal point process with kernel V V^T. O(d k) a draw.
+    the projection determinantal point process with kernel V V^T. O(d k) per draw.
 
     Parameters
     ----------
     V : ndarray of shape (d, k)
         Orthonormal columns.
     rng : numpy.random.Generator
-        One uniform number a draw.
+        One uniform number per draw.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def volume_sample(V: Array, rng: np.random.Generator) -> Columns:
 def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Generator) -> Columns:
     """Draw up to r columns, each with probability proportional to its squared residual outside those drawn before.
 
-    A block of columns is proposed by the residuals at its start; in turn, each is accepted with the probability that
-    its residual now is of that. The law is that of one draw at a time, whatever the size of the blocks, but X is read
-    once a block. O(r nnz + (n + d) r^2).
+    A block of columns is proposed by the residuals at its start; in turn, each is accepted with probability equal to
+    its current residual over its initial one. The distribution is that of single draws, whatever the size of the
+    blocks, but X is read once per block. O(r nnz + (n + d) r^2).
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
     Returns
     -------
     ndarray of shape (k,), int64
-        In order of the draws; k < r when these leave of each column less than 8 max(n, d) eps of its length.
+        In order of the draws; k < r if the residual of every column is below 8 max(n, d) eps of its length.
 
     References
     ----------
@@ -125,12 +125,12 @@ def _exact_residuals(X: Any, Q: Array, zeros: Array, chosen: list[int]) -> Array
 
 
 def residual_squares(X: Any, Q: Array, columns: Columns | None = None) -> Array:
-    """Return the squared norms of what columns of X, all or some, leave outside the span of the orthonormal Q.
+    """Return the squared norms of the residuals of columns of X, all or some, outside the span of the orthonormal Q.
 
     Parameters
     ----------
     X : ndarray or CSC array of shape (n, d), float64
-        A block of columns is dense at a time.
+        One block of columns is dense at a time.
     Q : ndarray of shape (n, k)
     columns : ndarray of shape (m,), int64, optional
 

@@ -1,4 +1,4 @@
-"""Concave quadratics over products of simplices: what the smallest ball and the hard margin both come down to.
+"""Concave quadratics over products of simplices: the problem behind the smallest ball and the hard margin.
 
 References
 ----------
@@ -42,9 +42,9 @@ def maximize_on_simplices(
     """Maximize f(p) = q^T p - p^T Q p / 2 over p >= 0 that sums to 1 in each group; return p, shape (n,).
 
     From the support `start`, with a member of each group, up to `block` variables enter at once, and all that
-    turn negative leave at once. A block that does not raise f shrinks, at last to one variable and a walk. Ends
-    where the duality gap is at most tol |f(p)|, |f(p)| <= (sum_i floor_i p_i)^2, rounding stops all progress, or
-    after 3 n + 20 steps: the caller certifies p. The rows of groups (k, n) are 0/1 and sum to ones.
+    turn negative leave at once. A block that does not raise f shrinks, in the end to one variable and a walk. Ends if
+    the duality gap is at most tol |f(p)|, |f(p)| <= (sum_i floor_i p_i)^2, rounding stops all progress, or after
+    3 n + 20 steps; the caller certifies p. The rows of groups (k, n) are 0/1 and sum to ones.
     """
     # Group sums are fixed, so a constant on each group's block of Q only moves f; it makes the block definite
     # where points are affinely (not: linearly) independent. The median spares the digits of short rows.

@@ -53,25 +53,25 @@ SHARED_ROUNDS = 128
 class SVMRFESelector(BaseSelector):
     r"""Train a linear SVM, drop the features of smallest abs(w), and repeat until r remain.
 
-    Use it as the strong baseline with labels, without a guarantee, where many fits are affordable. For a numeric target
+    Use it as the strong baseline with labels, without a guarantee, if many fits are affordable. For a numeric target
     the model is ridge regression, min ||w||^2 / 2 + C ||r||^2.
 
-    Features with equal abs(w), such as copies of a column, are kept lowest index first. Several classes: the importance
-    of a feature is the sum of w^2 over the binary problems, as in scikit-learn's `RFE` (one against one with LIBSVM,
-    one against the rest with LIBLINEAR).
+    Features with equal abs(w), such as copies of a column, are kept lowest index first. With several classes, the
+    importance of a feature is the sum of w^2 over the binary problems, as in scikit-learn's `RFE` (one against one with
+    LIBSVM, one against the rest with LIBLINEAR).
 
-    Fits on one view with other r share all rounds but their last.
+    Fits on one view with different r share all rounds but their last.
 
     Parameters
     ----------
     n_features_to_select : int or float
         Number of features r that remain.
     step : int or float, default=0.1
-        Features to drop a round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1;
+        Features to drop per round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1;
         never below r. (A fraction is one of all d features in scikit-learn's `RFE`.)
     C : float, default=1.0
-        Weight of the sum of losses. For numbers it is that of the squared residuals: scikit-learn's
-        `Ridge(alpha=1 / (2 C))`, with an intercept that is not penalised.
+        Weight of the sum of losses. For numbers, the weight of the squared residuals: scikit-learn's `Ridge(alpha=1 /
+        (2 C))`, with an intercept that is not penalised.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
         `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
@@ -79,16 +79,16 @@ class SVMRFESelector(BaseSelector):
     solver : {"auto", "libsvm", "liblinear", "liblinear_primal", "ridge"}, default="auto"
         "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the remaining columns, which
         takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows, solved
-        in the dual; "liblinear_primal" the same in the primal, for n >> d. Hinge and squared hinge are two models and
-        select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n > 100 d,
-        else "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds. For numbers it is
-        "ridge", and only there: a factorisation, or conjugate gradients for sparse X of more than ten million entries,
-        zeros included.
+        in the dual; "liblinear_primal" is the same in the primal, for n >> d. Hinge and squared hinge are two models
+        and select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n > 100
+        d, else "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds. For numbers, and
+        only for them, it is "ridge": a factorisation, or conjugate gradients for sparse X of more than ten million
+        entries, zeros included.
     tol : float, default=None
         Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR's dual, 0.01 for its primal,
         1e-10 for the conjugate gradients.
     max_iter : int, default=1_000_000
-        Limit of LIBSVM's iterations in each round, on each problem of two classes. LIBLINEAR has its own.
+        Limit on LIBSVM's iterations in each round, for each problem of two classes. LIBLINEAR has its own.
 
     Attributes
     ----------
@@ -101,20 +101,21 @@ class SVMRFESelector(BaseSelector):
     n_rounds_ : int
         Number of models trained.
     n_iter_ : int
-        The most iterations that LIBSVM took on a problem of two classes in any round; 0 with LIBLINEAR, 1 with ridge.
+        The most iterations that LIBSVM needed for a problem of two classes in any round; 0 with LIBLINEAR, 1 with
+        ridge.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, step, C, task, solver, tol or max_iter
-        out of range, a solver of the other task, a model with w = 0.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, step, C, task, solver, tol
+        or max_iter out of range, a solver for the other task, or a model with w = 0.
 
     Warns
     -----
     ConvergenceWarning
-        When LIBSVM ended at `max_iter` in some round, or conjugate gradients early, as on columns of very different
-        scales.
+        If LIBSVM stopped at `max_iter` in some round, or conjugate gradients stopped early, as on columns of very
+        different scales.
 
     Examples
     --------

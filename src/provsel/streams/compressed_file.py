@@ -24,7 +24,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class CompressedFile:
-    """Writes rows of l numbers, the columns z0, z1, ..., and their labels, the column "label" when there are any.
+    """Writes rows of l numbers, the columns z0, z1, ..., and their labels, if there are any, as the column "label".
 
     Made by `compressed_file`. Plain encoding, neither compressed nor with dictionaries: the numbers are random bits.
 
@@ -45,9 +45,9 @@ class CompressedFile:
         Raises
         ------
         ValueError
-            When Z or y have another type than those of the first rows.
+            If Z or y have another type than the first rows.
         OSError
-            When the rows do not fit, with what was written and what is missing.
+            If the rows do not fit, with the size written and the size missing.
         """
         columns = {f"z{i}": pa.array(column) for i, column in enumerate(np.ascontiguousarray(Z.T))}
         if y is not None:
@@ -71,14 +71,14 @@ class CompressedFile:
         self.n_rows += Z.shape[0]
 
     def finish(self) -> None:
-        """Write what is left; the file is whole afterwards."""
+        """Write the remaining rows; the file is complete afterwards."""
         with self._room():
             if self._writer is not None:
                 self._writer.close()
             self._sink.close()
 
     def abandon(self) -> None:
-        """Close what is open: the writer would complain when it is collected."""
+        """Close what is open: the writer would complain when it is garbage-collected."""
         if self._writer is not None:
             with suppress(Exception):  # the one that brought us here is to be seen
                 self._writer.close()
@@ -130,7 +130,7 @@ def _bytes(kind: Any) -> float:
 
 @contextmanager
 def compressed_file(name: str, path: Any, n_samples: int | None, about: dict[str, Any]) -> Iterator[CompressedFile]:
-    """Yield a `CompressedFile` that takes its place at `path` when all is well, and else leaves nothing.
+    """Yield a `CompressedFile` that is moved to `path` on success, and removed otherwise.
 
     Parameters
     ----------
@@ -139,14 +139,14 @@ def compressed_file(name: str, path: Any, n_samples: int | None, about: dict[str
     path : str or Path
         Ends with .parquet, so that `row_chunks` can read it.
     n_samples : int or None
-        Rows to come, when that is known.
+        Number of rows to come, if known.
     about : dict
-        "n_components" and what else the file should say about itself.
+        "n_components" and other metadata that the file should state.
 
     Raises
     ------
     ValueError
-        When the path ends otherwise, or is a folder.
+        If the path ends otherwise, or is a folder.
     """
     target = Path(path)
     if target.suffix.lower() != ".parquet":

@@ -1,4 +1,4 @@
-"""How much memory the contents of a user's file may take: a few bytes can claim, or repeat to, terabytes."""
+"""How much memory the contents of a user's file may take: a few bytes can claim, or expand to, terabytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def memory_limit() -> int:
     Raises
     ------
     MemoryLimitError
-        When the variable is no positive number.
+        If the variable is not a positive number.
     """
     limit_text = os.environ.get(LIMIT)
     if limit_text:
@@ -48,7 +48,7 @@ def memory_limit() -> int:
 
 
 def check_memory(subject: str, needed: int, what: str) -> None:
-    """Raise if `what` needs more bytes than the limit, before anything asks for them.
+    """Raise if `what` needs more bytes than the limit, before anything allocates them.
 
     Raises
     ------
@@ -64,12 +64,12 @@ def check_memory(subject: str, needed: int, what: str) -> None:
 
 @contextmanager
 def within_memory(subject: str) -> Iterator[None]:
-    """Say whose contents do not fit where a block runs out of memory, below the limit or not.
+    """Name the contents that do not fit if a block runs out of memory, below the limit or not.
 
     Raises
     ------
     MemoryLimitError
-        In place of a MemoryError, which often has no message.
+        Replaces a MemoryError, which often has no message.
     """
     try:
         yield

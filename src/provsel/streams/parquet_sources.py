@@ -1,4 +1,4 @@
-"""Rows and columns of Parquet files: the one kind of stream that needs pyarrow, which takes long to import."""
+"""Rows and columns of Parquet files: the only kind of stream that needs pyarrow, which is slow to import."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DAMAGED_PARQUET = (*DAMAGED, pa.ArrowException)
 
 
 class ParquetRows(RowSource):
-    """Rows of a Parquet file, with labels when `label` names a column; a row group at a time is in memory."""
+    """Rows of a Parquet file, with labels if `label` names a column; one row group at a time is in memory."""
 
     def __init__(self, path: Path, label: str | None = None) -> None:
         self._path, self._label = path, label
@@ -83,7 +83,7 @@ class ParquetColumns(ColumnSource):
 
 
 def opened_parquet(subject: str, path: Path, label: str | None = None, **options: Any) -> tuple[Any, list[str], type]:
-    """Return a Parquet file, the names of its columns without `label`, all numeric, and the one type they get."""
+    """Return a Parquet file, the names of its columns without `label`, all numeric, and their common type."""
     try:
         file = pq.ParquetFile(path, **options)
         schema = file.schema_arrow
@@ -123,7 +123,7 @@ def table_values(subject: str, path: Path, table: Any, names: list[str], dtype: 
 
 
 def check_rows(subject: str, path: Path, stated: int, n_read: int) -> None:
-    """Raise if a Parquet file has another number of rows than its footer states: Arrow would leave it at that."""
+    """Raise if a Parquet file has another number of rows than its footer states: Arrow would ignore this."""
     if stated != n_read:
         raise ValueError(
             f"{subject}: {path}: expected {stated} rows, the number in its footer, got {n_read}; the file is "

@@ -40,12 +40,12 @@ def source_of(
     matrix: Callable[[Any], Source],
     kinds: str,
 ) -> Source:
-    """Return what `files` makes of a path with one of its endings, `array` of an array, `matrix` of a sparse one.
+    """Return what `files` makes of a path with one of its endings, `array` of an array, or `matrix` of a sparse matrix.
 
     Raises
     ------
     FileNotFoundError
-        When there is no such file.
+        If there is no such file.
     ValueError
         For anything else than `kinds`.
     """
@@ -115,7 +115,7 @@ def checked_shape(subject: str, name: str, array: Any) -> tuple[int, int]:
 
 
 def kept_type(dtype: np.dtype[Any]) -> type[np.floating]:
-    """Return float32 for itself, else float64."""
+    """Return float32 for float32, and float64 otherwise."""
     return np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64
 
 
@@ -128,7 +128,7 @@ def damaged(subject: str, path: Path, expected: str, error: Exception) -> ValueE
 
 @contextmanager
 def needing_pyarrow(subject: str) -> Iterator[None]:
-    """Say what to install where a block imports what reads or writes Parquet, and pyarrow is not there.
+    """Say what to install if a block imports a module for Parquet, and pyarrow is missing.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Rows of svmlight files, of which some 64 kB of lines at a time is in memory as text."""
+"""Rows of svmlight files; about 64 kB of lines at a time are in memory as text."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ MAX_LINE = 1 << 26
 class SvmlightRows(RowSource):
     """Labels and rows of a file of lines "label index:value ...", packed or not.
 
-    Without `n_features` a first pass finds it, and the number of rows. Unless `zero_based` says it, the pass also finds
-    whether indices start at 0 or, as usual, at 1. With it there is no such pass, and they start at 1 by default.
+    Without `n_features` a first pass finds it, and the number of rows. Unless `zero_based` is set, this pass also finds
+    whether indices start at 0 or, as usual, at 1. With `n_features` there is no such pass, and they start at 1 by
+    default.
     """
 
     def __init__(self, path: Path, n_features: int | None = None, zero_based: bool | None = None) -> None:
@@ -136,7 +137,7 @@ def _disorder(line: bytes) -> str:
 
 
 def query_ids(path: Path) -> NDArray[np.int64] | None:
-    """Return the number after qid: in each row, shape (n,), None unless all have one."""
+    """Return the number after qid: in each row, shape (n,); None unless all rows have one."""
     ids = []
     with OPEN.get(path.suffix.lower(), open)(path, "rb") as file:
         for line in _rows(file):

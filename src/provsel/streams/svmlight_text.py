@@ -1,4 +1,4 @@
-"""Lines of svmlight text as numbers: all at once where they are written plainly, else by scikit-learn."""
+"""Lines of svmlight text as numbers: all at once if they are written plainly, and otherwise by scikit-learn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LARGEST = 2**31 - 1
 
 
 class Rows(NamedTuple):
-    """Rows as they stand in a file.
+    """Rows in file order.
 
     Attributes
     ----------
@@ -45,10 +45,10 @@ class Rows(NamedTuple):
 
 
 def parsed(lines: Sequence[bytes], *, zero_based: bool, n_features: int | None = None) -> Rows:
-    """Return the rows of lines "label index:value ...", of which none is empty or only a comment.
+    """Return the rows of lines "label index:value ...", none of which is empty or only a comment.
 
-    Lines in which single spaces separate, without comments or qid, are parsed together, which takes half of the time;
-    all others by `load_svmlight_file`, with the same bits, which also finds what is wrong.
+    Lines separated by single spaces, without comments or qid, are parsed together, which takes half the time.
+    `load_svmlight_file` parses all others, with the same bits, and also finds faults.
 
     Raises
     ------
