@@ -119,7 +119,7 @@ def call(argv: Sequence[str]) -> int:
 
 
 def parser_of_all() -> tuple[Parser, Any]:
-    """Return the parser of `provsel` with its own options, and what adds the commands to it."""
+    """Return the parser of `provsel` with its own options, and the action that adds commands to it."""
     usage = "%(prog)s [-h] [--version [--verbose]] COMMAND ..."
     parser = Parser(prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help)
     ours = [f"{name} ({COMMANDS[name][1]})" for name in FOR_MAINTAINERS]

@@ -1,4 +1,4 @@
-"""What a run needs: a project, data and an installation; and lists of what can be run."""
+"""Needs of a run: a project, data and an installation; and lists of everything that can be run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fetch_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_fetch(options: argparse.Namespace) -> int:
-    """Fetch the data sets; the exit status is 1 when one cannot be loaded."""
+    """Fetch the data sets; the exit status is 1 if one cannot be loaded."""
     from provlab.data import UnreachableError, fetch, source_names, usable
 
     names: dict[str, None] = {}
@@ -128,7 +128,7 @@ def call_new(options: argparse.Namespace) -> int:
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is listed."""
+    """Add the kind of items to list."""
     parser.add_argument("kind", nargs="?", help=f"only {', '.join(TITLES)} (default: all)")
     add_json(parser)
 

@@ -23,7 +23,7 @@ MAX_LINES = 50
 
 
 def audit_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the sample and its computation."""
+    """Add the options for the sample and its recomputation."""
     parser.add_argument(
         "--fraction", type=float, help="of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
     )

@@ -83,7 +83,7 @@ class Artefact:
         return [entry.cell for entry in self.entries]
 
     def check_data(self, n_stored: int | bool) -> None:
-        """Raise MissingDataError when there is nothing to show: no trial is stored, and none can be computed here."""
+        """Raise MissingDataError if there is nothing to show: no trial is stored, and none can be computed here."""
         if n_stored:
             return
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
@@ -126,22 +126,22 @@ def compose_artefact(
 ) -> Artefact:
     """Return an artefact: its rows x its columns x its data sets.
 
-    The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
-    `choose`, overrides, and optionally `rows` and `columns`, those of the artefact that this data set has.
-    `artefact.only` is a list of some of their names. A column in which some rows have no number is a mapping as well:
-    `choose`, overrides, and `rows`, those that have it.
+    The data sets come from the config, or from the artefact's `datasets`: a mapping from a name to `choose`, overrides,
+    and optionally `rows` and `columns`, those of the artefact for this data set. `artefact.only` is a list of some of
+    their names. A column in which some rows have no number is also a mapping: `choose`, overrides, and `rows`, the rows
+    that have one.
 
     Parameters
     ----------
     name : str
         paper/artefact.
     overrides : sequence of str
-        The user's, below those of row and column. A column's setting is left out if the row's selector or model lacks
-        it: full data has no number of features. A setting that no row has is an error, and so is a user's setting that
-        each row or column replaces.
+        The user's overrides, applied below those of row and column. A column's setting is left out if the row's
+        selector or model lacks it: full data has no number of features. A setting that no row has is an error, and so
+        is a user's setting that every row or column overrides.
     rows : mapping, optional
-        Names and overrides of rows in place of the artefact's, such as one row under several readings; all data
-        sets and columns have them.
+        Names and overrides of rows in place of the artefact's, such as one row under several readings; they apply to
+        all data sets and columns.
     """
     paper_of(name)  # which it must be of
     base = [f"+experiment={name}", *overrides]

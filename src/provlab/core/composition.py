@@ -1,8 +1,9 @@
 """Compose the config of a cell: files of conf/, an artefact's file, and overrides.
 
-The rules are Hydra's, and a test compares entries of each artefact with what Hydra composes. Hydra itself is not used:
-it takes a twentieth of a second per config, and an artefact has hundreds. It also creates any object and writes any
-file that a config names. Files of a project may come from a stranger, so they are read here, within limits.
+The rules are Hydra's, and a test compares entries of each artefact with Hydra's own composition. Hydra itself is not
+used: it takes a twentieth of a second per config, and an artefact has hundreds. It also creates any object and writes
+any file that a config names. Files of a project may come from an untrusted source, so they are read here, within
+limits.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
 
 
 def compose_config(overrides: Sequence[str] = ()) -> Parts:
-    """Return the config with some overrides, in Hydra's grammar.
+    """Return the config with the given overrides, in Hydra's grammar.
 
     Raises
     ------
@@ -65,7 +66,7 @@ class Composer:
         self._of_files = cache(partial(_merge_files, cache(_member), cache(artefact_file)))
 
     def __call__(self, overrides: Sequence[str]) -> Parts:
-        """Return the config with some overrides."""
+        """Return the config with the given overrides."""
         chosen: dict[str, str] = {}
         changes = []
         for override in map(parse_override, overrides):
@@ -258,13 +259,13 @@ def executor_file(name: str) -> Parts:
 
 
 def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict[str, Any]:
-    """Return the parts of a cell with references resolved, which may point to `KNOWN` parts only.
+    """Return the parts of a cell with references resolved, which may point only to `KNOWN` parts.
 
     Raises
     ------
     ValueError
-        Names the key of what is not a text, finite number, truth value, list or mapping, or of a reference that is
-        refused by `check_references`; for more than `MAX_CONFIG_VALUES` values, those included that references stand
+        Names the key of a value that is not a text, finite number, bool, list or mapping, or of a reference that
+        `check_references` refuses; also for more than `MAX_CONFIG_VALUES` values, including those that references stand
         for.
     """
     for name in names:

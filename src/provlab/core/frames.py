@@ -64,9 +64,9 @@ class Headline(NamedTuple):
     column : str
         Of the records.
     name, label, unit : str
-        Names for people: in a line, at an axis, and after a value; a plain number has the unit "".
+        Names for display: in a line, at an axis, and after a value; a plain number has the unit "".
     factor : float
-        From the records to `unit`.
+        Factor from the records to `unit`.
     """
 
     column: str
@@ -80,7 +80,7 @@ class Headline(NamedTuple):
         return f"{value:.2f}" if self.unit else f"{value:.4f}"
 
     def in_units(self, text: str) -> str:
-        """Return a text with the unit behind it."""
+        """Return a text followed by the unit."""
         return f"{text} ({self.unit})" if self.unit else text
 
 
@@ -262,12 +262,12 @@ def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequen
 
 
 def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1.0) -> pd.DataFrame:
-    """Return the mean of some columns over the draws of each fold.
+    """Return the mean of the given columns over the draws of each fold.
 
     Parameters
     ----------
     frame : DataFrame
-        `repeat` and `fold` of each trial, and `place`, `cell`, or both: trials of one cell may stand at two places.
+        `repeat` and `fold` of each trial, and `place`, `cell`, or both: trials of one cell may appear at two places.
     columns : sequence of str
         Numbers; NaN is left out.
     factor : float, default=1.0
@@ -277,7 +277,7 @@ def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1
     -------
     DataFrame
         One line per fold: those of `FOLD` that the frame has, and `columns`, NaN if no draw has a value. Folds are
-        sorted by place, else by the first line of their cell, then by repeat and fold.
+        sorted by place, or else by the first line of their cell, then by repeat and fold.
     """
     cell = frame["place"].to_numpy() if "place" in frame else pd.factorize(frame["cell"])[0]
     repeat = frame["repeat"].to_numpy()
@@ -298,7 +298,7 @@ def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1
 def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
     """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first.
 
-    For a cell with another measure, those of that measure: see `headline_of`.
+    For a cell with another measure, the values of that measure: see `headline_of`.
     """
     headline = headline_of(entry.cell)
     return fold_summary(entry, trials, measure=headline.column, factor=headline.factor)

@@ -36,13 +36,13 @@ class Override(NamedTuple):
     Attributes
     ----------
     text : str
-        As it was written.
+        As written.
     mark : str
         "" changes a setting, "+" adds one, "++" does either, "~" deletes.
     key : tuple of str
         Path of names.
     value : object
-        Plain; references are strings.
+        Plain values; references are strings.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Override(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def parse_override(text: str) -> Override:
-    """Return what an override says.
+    """Return the content of an override.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def check_references(value: Any, where: str) -> None:
     Raises
     ------
     ValueError
-        For a resolver or another part. It is not resolved, so that its value appears in no message.
+        For a resolver or another part. It is not resolved, so its value appears in no message.
     """
     for key, text in _texts(value, where):
         unknown = [name for name in _REFERENCE.findall(text) if name not in KNOWN]

@@ -53,7 +53,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """All missing trials that share data set, repeat and fold: one unit of work, a plain function's argument.
+    """All missing trials that share data set, repeat and fold: one unit of work, the argument of a plain function.
 
     Without folds, a task is the missing trials of one cell in one repeat, which may take minutes each.
     """
@@ -92,7 +92,7 @@ def identity_of(config: Mapping[str, Any]) -> str:
 
 
 def files_missing(config: Mapping[str, Any]) -> list[str]:
-    """Return the registered files of a config's data set that no searched folder has."""
+    """Return the registered files of a config's data set that are in no searched folder."""
     return missing_files(config["name"], **_parameters(config))
 
 
@@ -229,7 +229,7 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
-    """Return the distinct cells in order; counts are the largest of equal cells."""
+    """Return the distinct cells in order, each with the largest counts of its duplicates."""
     cells_by_id: dict[str, Cell] = {}
     for cell in cells:
         first = cells_by_id.setdefault(cell.id, cell)

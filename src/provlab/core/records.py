@@ -1,7 +1,7 @@
 """Checks of untrusted records: the trial of each, and the possible range of its numbers.
 
-A store checks both when it reads a file, so that its readers need not. A record with a valid key can still state any
-number in its range, which only an audit detects.
+A store checks both when it reads a file, so its readers need not. A record with a valid key can still contain any
+number in its range; only an audit detects this.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def check_ranges(records: pa.Table, subject: str) -> None:
 
 
 def check_range(name: str, values: NDArray[Any], subject: str) -> None:
-    """Raise for impossible values in a column; errors as `check_ranges`."""
+    """Raise for impossible values in a column; errors as in `check_ranges`."""
     low, high = RANGES.get(name, (-math.inf, math.inf))
     beyond = outside(values, low, high)
     if beyond.any():
@@ -111,7 +111,8 @@ def _check_features(records: pa.Table, subject: str) -> None:
 def check_identities(records: pa.Table, subject: str) -> None:
     """Refuse records whose key, cell or data set does not follow from their config and numbers.
 
-    An edited trial is another trial. A record without a number or a config belongs to no trial and cannot be checked.
+    An edited trial is a different trial. A record without a number or a config belongs to no trial and cannot be
+    checked.
 
     Parameters
     ----------

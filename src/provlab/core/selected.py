@@ -48,7 +48,7 @@ class SelectedFeatures:
     Attributes
     ----------
     frame : DataFrame
-        One line per feature that some trial selected, see `selected_features`.
+        One line per feature that at least one trial selected, see `selected_features`.
     n_selections : int
         Trials whose selection is stored: each draw of each fold of each repeat is one.
     n_features : int
@@ -73,13 +73,13 @@ class SelectedFeatures:
 def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, note: str = "") -> SelectedFeatures:
     """Count the features that the trials of one cell selected.
 
-    Each draw of each fold of each repeat is one selection, and all count the same. A trial without a list of features
+    Each draw of each fold of each repeat is one selection, and all count equally. A trial without a list of features
     is left out, unless it kept all.
 
     Parameters
     ----------
     trials : DataFrame
-        Of one cell, see `planned_trials`, with the columns `READ`.
+        Trials of one cell, see `planned_trials`, with the columns `READ`.
     names : sequence of str, optional
         Names of the features of the data set; by default numbers from 1. If a preparation created the columns, the
         records have their names, which may differ between folds.
@@ -93,18 +93,18 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
         Its columns are
 
         - feature: the name;
-        - index: column of the data set from 0; none where a preparation made the columns;
+         - index: column of the data set from 0; none if a preparation created the columns;
         - frequency: share of the selections that have the feature;
         - times: number of these selections;
-        - place: median place in their order of selection, from 1; NaN where all features were kept, and of a method
-          that gives no order: the features of each selection stand in that of the columns;
-        - weight, weight_sd: mean and standard deviation, over the selections that say it, of what a linear model
-          multiplies the feature by; NaN if none does.
+        - place: median place in their order of selection, from 1; NaN if all features were kept, and for a method
+          without an order, whose features are in column order;
+        - weight, weight_sd: mean and standard deviation, over the selections that state it, of the factor by which a
+          linear model multiplies the feature; NaN if none does.
 
     Raises
     ------
     ValueError
-        For a list with a repeated feature, or with one that the data set lacks.
+        For a list with a repeated feature, or with one that is not in the data set.
     """
     n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
     selections, trials = _selections(trials)
@@ -154,7 +154,7 @@ def largest_cells(cells: Iterable[Planned]) -> list[Planned]:
 
 
 def cells_that_select(store: TrialReader, cells: Sequence[Planned]) -> pd.Series:
-    """Return for each cell with stored trials, by id, whether some trial selects only a part of the features."""
+    """Return, for each cell with stored trials, by id, whether any trial selects only a part of the features."""
     sizes = planned_trials(store, cells, ["n_selected", "n_features"])
     return (sizes["n_selected"] < sizes["n_features"]).groupby(sizes["cell"]).any()
 
@@ -172,7 +172,7 @@ def cells_features(
     cells : sequence of Cell, or of what stands for one
         Distinct ones, see `unique_cells`.
     at_once : int, optional
-        Number of selected features in memory at a time; a larger cell is read whole.
+        Number of selected features in memory at a time; a larger cell is read in one piece.
     """
     ordered = sorted(cells, key=lambda cell: cell.data)
     sizes = planned_trials(store, ordered, ["n_selected"]).groupby("place")["n_selected"].sum()
@@ -188,7 +188,7 @@ def data_names(data: str, config: str) -> tuple[Sequence[str] | None, str]:
     """Return the names of a data set's features, or None, and why they are unknown.
 
     They are read if the data set is on this machine and has the identity `data` of the trials. The config is JSON, and
-    may come from a stranger.
+    may come from an untrusted source.
     """
     dataset = json.loads(config)
     try:

@@ -17,11 +17,11 @@ from provlab.core.store import LARGE, SCHEMA, TrialStore
 
 
 class Planned(Protocol):
-    """What a join needs of a cell, or of its replacement in a file: its id, counts and data set."""
+    """Values of a cell, or of its replacement in a file, that a join needs: its id, counts and data set."""
 
     @property
     def id(self) -> str:
-        """SHA-256 of what the cell is."""
+        """SHA-256 of the cell's identity."""
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -37,27 +37,27 @@ class Planned(Protocol):
 
 
 class StoreSnapshot:
-    """Trials of a store in memory, without the lists of features: half a kilobyte each where all columns are.
+    """Trials of a store in memory, without the lists of features: half a kilobyte each with all columns.
 
-    A query takes the slices of its cells, so that its time does not depend on the size of the store.
+    A query takes the slices of its cells, so its time does not depend on the size of the store.
 
     Parameters
     ----------
     store : TrialStore
-        Read as it is now.
+        Read in its current state.
     columns : iterable of str, optional
         In addition to cell, repeat, fold and draw. By default all that are not `LARGE`.
     cells : iterable of str, optional
         Cell ids; None takes all.
     beside : iterable of Table
-        Further trials with the same columns, used if the store lacks them.
+        Further trials with the same columns, used if they are not in the store.
 
     Attributes
     ----------
     table : Table
         One row per trial, those of a cell together and sorted by repeat, fold and draw; strings are dictionary-encoded.
     n_nameless : int
-        Records that do not say which trial they are: without a key, a cell, a repeat, fold or draw. They belong to no
+        Records that do not state their trial: without a key, a cell, a repeat, fold or draw. They belong to no
         trial and are left out.
     """
 
@@ -108,7 +108,7 @@ class StoreSnapshot:
         return len(self.table)
 
     def count(self, cells: Iterable[Planned]) -> int:
-        """Return how many of the planned trials of some distinct cells are stored.
+        """Return how many of the planned trials of the given distinct cells are stored.
 
         A key is the hash of a cell and these numbers; counting the numbers avoids computing keys, which takes seconds.
         """
@@ -131,7 +131,7 @@ class StoreSnapshot:
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a column of `table`; nulls if no record has it.
 
-        So are the columns of a measure before its first trial.
+        For instance the columns of a measure before its first trial.
 
         Raises
         ------

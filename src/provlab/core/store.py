@@ -3,7 +3,7 @@
 A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It appears by an atomic rename of a complete,
 synced temporary file. So a reader, a second writer, or a run after a crash sees only complete files. Each file is
 checked against its name before its content is used. A damaged file is set aside, and its trials count as not run.
-Files with other names, of earlier versions and of other programs, are read as far as Parquet can check them.
+Files with other names, of earlier versions and of other programs, are read with Parquet's own checks only.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ _DIGEST = re.compile(r"(?:.*-)?([0-9a-f]{64})")
 
 
 class DamagedFileError(Exception):
-    """A file of the store whose bytes are not those that were written."""
+    """A file of the store whose bytes have changed since it was written."""
 
 
 class RefusedFileError(ValueError):
@@ -106,8 +106,8 @@ class TrialStore:
     read_only : bool, default=False
         Leave damaged files in place, as in another person's folder.
     check : bool, default=True
-        Raise for a file with a trial that is not the one that its key says, or with a number that none can have, see
-        `provlab.core.records`; an audit, which finds such trials itself, does without.
+        Raise for a file with a trial that does not match its key, or with an impossible number, see
+        `provlab.core.records`; an audit, which finds such trials itself, works without this.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class TrialStore:
         cells : iterable of str, optional
             Cell ids; None takes all.
         columns : sequence of str, optional
-            None takes all written columns. Another one has no values.
+            None takes all written columns. Columns that were never written have no values.
         """
         table = self.read(None if columns is None else ["key", *columns], cells)
         order = pc.sort_indices(table["key"])
@@ -149,23 +149,24 @@ class TrialStore:
     ) -> pa.Table:
         """Return columns of all files, possibly with repeated trials.
 
-        Others may add, merge and remove files meanwhile. A listing made during a merge may lack the large file and the
-        small ones that are in it already. The second of two listings has what the first lacks for this reason.
+        Other processes may add, merge and remove files meanwhile. A listing made during a merge may lack the large file
+        as well as the small ones merged into it. The second of two listings contains any file that the first lacks for
+        this reason.
 
         Parameters
         ----------
         columns, cells
             As in `query`.
         encoded : bool, default=False
-            Store each text once, except for keys, which never repeat; all columns are those that are not `LARGE`.
+            Store each text once, except for keys, which never repeat; by default all columns that are not `LARGE`.
 
         Raises
         ------
         ValueError
-            When a file has a column of a wrong type, an impossible number, or a trial that does not match its key;
-            names it.
+            If a file has a column of a wrong type, an impossible number, or a trial that does not match its key; names
+            it.
         OSError
-            When a file cannot be read for a reason other than damage.
+            If a file cannot be read for a reason other than damage.
         """
         wanted = None if columns is None else list(dict.fromkeys(columns))
         chosen = None if cells is None else sorted(cells)
@@ -204,14 +205,14 @@ class TrialStore:
         ----------
         trials : Table
         prefix : str
-            Of the file's name. A file whose name begins with "merged-" needs no merge with small files.
+            Prefix of the file's name. A file whose name begins with "merged-" needs no merge with small files.
         **options
             Of Parquet's writer.
 
         Raises
         ------
         OSError
-            When the disk is full or the folder cannot be written; no partial file is left.
+            If the disk is full or the folder cannot be written; no partial file is left.
         """
         if not len(trials):
             return
@@ -232,7 +233,7 @@ class TrialStore:
         Raises
         ------
         OSError
-            When the folder cannot be written, or is full.
+            If the folder cannot be written, or is full.
         """
         try:
             remove_abandoned(self.folder, probe(self.folder))
@@ -240,7 +241,7 @@ class TrialStore:
             raise self._write_error(error, "a folder that can be written") from error
 
     def compact(self, *, minimum: int = LOOSE_FILES, at_once: int = MERGED) -> int:
-        """Merge the small files into large ones when there are more than `minimum`; return how many.
+        """Merge the small files into large ones if there are more than `minimum`; return how many.
 
         A large file is on the disk before the first small one is removed. `at_once` bytes of records are in memory at a
         time.
@@ -248,7 +249,7 @@ class TrialStore:
         Raises
         ------
         OSError
-            When the disk is full or the folder cannot be written; files that are not merged stay unchanged.
+            If the disk is full or the folder cannot be written; files that are not merged stay unchanged.
         """
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:

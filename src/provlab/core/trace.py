@@ -49,8 +49,8 @@ class TracedCell:
     n_stored : int
         Number of planned trials that are stored.
     measured : list of dict
-        One a measured column: `name`, `unit`, what a value is (`by`: fold, seed or draw), up to `MAX_VALUES` `points`
-        in the order of the trials, and over all values `n`, `mean`, `sd` and `QUARTILES`.
+        One per measured column: `name`, `unit`, the meaning of a value (`by`: fold, seed or draw), up to `MAX_VALUES`
+        `points` in the order of the trials, and over all values `n`, `mean`, `sd` and `QUARTILES`.
     split_seeds : list of (repeat, seed)
         Seeds of the folds; the same for all methods.
     trials : list of dict
@@ -69,7 +69,7 @@ class TracedCell:
         return f"{tool('provsel')} run {shlex.join([*self.entry.overrides, 'results=results/again'])}"
 
     def audit_command(self, results: object) -> str:
-        """Return the command that computes it again and compares it with the trials in a results folder."""
+        """Return the command that recomputes it and compares it with the trials in a results folder."""
         command = f"{tool('provsel')} audit --cell {self.entry.cell.id[:16]}"
         return command if str(results) == "results" else f"{command} --results {shlex.quote(str(results))}"
 
@@ -82,12 +82,13 @@ class Trace:
     ----------
     artefact, row, column : str
     numbers : list of dict
-        The lines of the artefact's frame that come from these cells, those of `beside_reference` with `reference`.
+        The lines of the artefact's frame that come from these cells; with `reference` they come from
+        `beside_reference`.
     cells : list of TracedCell
     environments : list of (versions, number of trials)
-        Versions of Python, packages and BLAS, and the kind of machine; {} for records that do not say.
+        Versions of Python, packages and BLAS, and the kind of machine; {} for records that do not state them.
     revisions : list of (git revision, number of trials)
-        "+" after a revision: files differed from it. "" if unknown.
+        "+" after a revision means that files differed from it. "" if unknown.
     silent : list of str
         Columns that some records lack because an older version wrote them.
     """
@@ -115,12 +116,12 @@ def trace_numbers(
     Parameters
     ----------
     artefact : Artefact
-        All of it, or of some entries only.
+        The whole artefact, or some entries only.
     frame : DataFrame
         Its numbers, see `artefact_frame`.
     store : TrialReader
     columns : sequence of str
-        Columns of the records that the numbers are computed from.
+        Columns of the records from which the numbers are computed.
     max_listed : float
         List the trials of traces with at most this many.
     """
@@ -180,7 +181,7 @@ def reference_numbers(path: Path) -> pd.DataFrame:
 
 
 def beside_reference(frame: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers of an artefact with `reference`, see `reference_numbers`; "" where it has none."""
+    """Return the numbers of an artefact with `reference`, see `reference_numbers`; "" if it has none."""
     return frame.merge(numbers, "left", NUMBER).fillna({"reference": ""})
 
 

@@ -13,7 +13,7 @@ from provlab.project.messages import nearest
 
 
 class Described(NamedTuple):
-    """What a method is.
+    """The kind of a method.
 
     Attributes
     ----------

@@ -1,14 +1,14 @@
-"""What is promised of a trial that is computed again or by somebody else, and whether two tables of trials keep it.
+"""The promise for a trial that is computed again or by somebody else, and whether two tables of trials keep it.
 
 Times, memory, git revision and environment are not compared.
 
 - **The same environment** (versions of Python and packages, kind of machine, BLAS with its core type, vector
   instructions, libm): every value has the same bits. NaN equals NaN, and a null is not a number.
 - **Another environment**: what follows from the config alone is the same: key, cell, data, seeds, folds, sizes. Floats
-  agree to `DIGITS`, because sums are rounded in another order. The content of generated data may have other bits,
-  which is reported and breaks no promise. Selected features, counts and states of certificates are expected to be the
-  same, but a difference in the last digit decides ties: where that happens the trial is "different", and its values
-  tell whether it was a tie.
+  agree to `DIGITS`, because sums are rounded in another order. The content of generated data may have other bits, which
+  is reported and breaks no promise. Selected features, counts and states of certificates are expected to be the same,
+  but a difference in the last digit can decide a tie: then the trial is "different", and its values show whether it was
+  a tie.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ is left out, and have no digits of their own. Certificates and errors are of the
 
 
 def compared_columns(columns: Iterable[str]) -> list[str]:
-    """Return the columns of records that are compared, of all that they have."""
+    """Return the columns that are compared, of all columns of the records."""
     return [*COMPARED, *(name for name in columns if name not in SCHEMA.names)]
 
 
 def differences(stored: pa.Table, now: pa.Table, names: Sequence[str]) -> pd.DataFrame:
-    """Return a line for each value that has other bits in two tables of the same trials, row by row.
+    """Return a line for each value with different bits in two tables of the same trials, row by row.
 
-    Any NaN is the same as any other, and null only as null.
+    Any NaN equals any other, and null equals only null.
 
     Returns
     -------
     DataFrame
         row; column; stored and now, the values; relative, the difference of two finite numbers relative to the larger,
-        which counts as `SMALLEST` at least, else inf; beyond, whether that is more than is promised between kinds.
+        which counts as `SMALLEST` at least, otherwise inf; beyond, whether that exceeds the promise between kinds.
     """
     lines: list[tuple[Any, ...]] = []
     for name in names:
@@ -97,7 +97,7 @@ def outcomes(stored: pa.Table, now: pa.Table, lines: pd.DataFrame) -> NDArray[np
 
 
 def short_texts(stored: Any, now: Any) -> tuple[str, str]:
-    """Return two values as short strings: of long lists their lengths, and the first place where they differ."""
+    """Return two values as short strings: for long lists their lengths, and the first place where they differ."""
     if not (isinstance(stored, list) and isinstance(now, list)):
         return _shortened(stored), _shortened(now)
     texts = [f"{len(stored)} values", f"{len(now)} values"]
@@ -136,11 +136,11 @@ def _relative(stored: Any, now: Any) -> float:
 
 
 def is_same_environment(stored: pa.Table, now: pa.Table) -> NDArray[np.bool_]:
-    """Return row by row whether records come from the same versions on the same kind of machine."""
+    """Return, row by row, whether records come from the same versions on the same kind of machine."""
     same: NDArray[np.bool_] = pc.fill_null(pc.equal(stored["environment"], now["environment"]), False).to_numpy()
     return same
 
 
 def digits(worst: float) -> int:
-    """Return the decimal digits to which numbers agree whose largest relative difference is above 0; at most 16."""
+    """Return the decimal digits to which numbers agree if their largest relative difference is above 0; at most 16."""
     return min(math.floor(-math.log10(worst)), 16)

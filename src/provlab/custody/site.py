@@ -58,23 +58,23 @@ PER_PROCESS = 8
 def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
     """Write `results`/report and return its index.html.
 
-    The new pages take the place of the old ones when all are written; files of others there stay.
+    The new pages replace the old ones once all are written; other files there stay.
 
     Parameters
     ----------
     results : path
         Results folder; nothing in it but report/ is changed.
     overrides : sequence of str
-        The user's settings: states and verdicts are about these.
+        The user's settings, to which states and verdicts refer.
     n_jobs : int, optional
         Processes; by default one per core, at most `MAX_PROCESSES`, and at most one for `PER_PROCESS` artefacts.
 
     Raises
     ------
     ValueError
-        When the settings fit no artefact, or a name cannot be that of a page.
+        If the settings fit no artefact, or a name cannot be used for a page.
     OSError
-        When the folder cannot be written; the old report stays.
+        If the folder cannot be written; the old report stays.
     """
     target = results / "report"
     with replacing_folder(target, keep=True) as folder:

@@ -1,8 +1,8 @@
-"""Fetch the files of a source: the only code of the project that touches the network.
+"""Fetch the files of a source: the only code of the project that uses the network.
 
-A file is found in the mirror or the data folder, or else downloaded, or else made from others that are. It is complete
-in a temporary folder before it takes its place by a rename: an interruption leaves no half a file, and two fetches at
-once do no harm.
+A file is taken from the mirror or the data folder, or else downloaded, or else made from others. It is complete in a
+temporary folder before it is renamed into place: an interruption leaves no partial file, and two fetches at once do no
+harm.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _log = logging.getLogger(__name__)
 
 
 class FetchError(OSError):
-    """No address of a file serves it, or it cannot be made."""
+    """No address of a file delivers it, or it cannot be made."""
 
 
 class UnreachableError(FetchError):
-    """No host that has a file can be reached; `reason` names those that were tried, which many files have in common."""
+    """No host of a file can be reached; `reason` names those that were tried, which many files share."""
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
@@ -58,7 +58,7 @@ class UnreachableError(FetchError):
 
 
 class Obtained(NamedTuple):
-    """What became of one file: its verified path, or None and the reason."""
+    """Result for one file: its verified path, or None and the reason."""
 
     file: SourceFile
     path: Path | None
@@ -68,20 +68,20 @@ class Obtained(NamedTuple):
 def fetch(
     names: Sequence[str], *, keep_raw: bool = False, progress: bool = False, retries: int = 2
 ) -> dict[str, list[Obtained]]:
-    """Fetch several data sets into `$PROVSEL_DATA`, and continue after a file that cannot be had.
+    """Fetch several data sets into `$PROVSEL_DATA`, and continue after a file that cannot be obtained.
 
-    `keep_raw` keeps the downloads that other files are made from. `progress` shows what is going on, on the standard
-    error output. `retries` are attempts after the first, for each address.
+    `keep_raw` keeps the downloads from which other files are made. `progress` shows the progress on standard error.
+    `retries` are attempts after the first, for each address.
 
     Returns
     -------
     dict of str to list of Obtained
-        By name, what became of each file that the loader can read; empty for a data set that needs none.
+        By name, the result for each file that the loader can read; empty for a data set that needs none.
 
     Raises
     ------
     ValueError
-        For an unknown name, or files that only the user can get, before anything is fetched.
+        For an unknown name, or files that only the user can obtain, before anything is fetched.
     """
     for name in names:
         if is_place(name, "path"):
@@ -100,7 +100,7 @@ def fetch(
 
 
 def usable(obtained: Sequence[Obtained]) -> bool:
-    """Return whether the loader finds all that it needs: the files of one form."""
+    """Return whether the loader finds everything it needs: the files of one form."""
     if not obtained:
         return True
     paths = {item.file.path for item in obtained if item.path is not None}
@@ -293,7 +293,7 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
     Raises
     ------
     FetchError
-        For one of a checkout in an installation without.
+        For a converter of a checkout in an installation without one.
     """
 
     def convert(sources: Sequence[Path], target: Path) -> None:
@@ -326,7 +326,7 @@ def techtc_tokens(content: bytes) -> bytes:
     """Return the documents of one pickle as a token list, see `loaders.techtc.read_tokens`, packed with xz.
 
     The pickle, of Python 2, holds two halves, each a pair of documents (lists of strings) and labels (0 or 1). Its
-    maker dealt the documents out to the halves in turn, so they are taken from both in turn.
+    author dealt the documents to the halves in turn, so they are taken from both in turn.
     """
     halves = _TokenUnpickler(io.BytesIO(content), encoding="bytes").load()
     n_documents = sum(len(labels) for _, labels in halves)

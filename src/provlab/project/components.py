@@ -1,4 +1,4 @@
-"""From configs to components: classes of provsel, of scikit-learn, of modules that are trusted, and nothing else."""
+"""From configs to components: classes of provsel, of scikit-learn, of trusted modules, and nothing else."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ WITHOUT_BASE = ("splitter", "kernel", "scorer")
 
 
 def base_of(kind: str) -> type:
-    """Return what a component of other modules inherits from, so that nothing else is ever called."""
+    """Return the base class that components of other modules must have, so that nothing else is ever called."""
     from sklearn.base import BaseEstimator
 
     if kind in WITHOUT_BASE:
@@ -102,7 +102,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     Raises
     ------
     ValueError
-        For anything else: a config cannot run other code, and nothing of it is imported.
+        For anything else: a config cannot run other code, and nothing else is imported.
     """
     target = config.get("_target_")
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
@@ -155,7 +155,7 @@ def _advice(kind: str, target: str) -> str:
 
 
 def is_own(config: Mapping[str, Any]) -> bool:
-    """Return whether a config names one of our classes that leave their input as it is."""
+    """Return whether a config names one of our classes that leave their input unchanged."""
     return _key_package(config)[0] in KEYED_BY_CLASS
 
 
@@ -166,7 +166,7 @@ def _key_package(config: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def foreign_names(config: Any) -> list[str]:
-    """Return the names of the classes and functions in a config that are not provsel's, however deep."""
+    """Return the names of the classes and functions in a config that are not provsel's, at any depth."""
     names: list[str] = []
     if isinstance(config, Mapping):
         if is_component(config) and not is_own(config):
@@ -234,9 +234,9 @@ def _memories(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def build(kind: str, config: Mapping[str, Any]) -> Any:
-    """Return an unfitted component from its config; what it takes other components for is built as well.
+    """Return an unfitted component from its config, including the components that are its arguments.
 
-    Of a measure, it is the function of a trial, with its settings.
+    For a measure, it is the function of a trial, with its settings.
     """
     arguments = component_arguments(kind, config)
     build_inner = partial(_build_inner, kind)
@@ -275,9 +275,9 @@ def _build_inner(kind: str, value: Mapping[str, Any]) -> Any:
 
 
 def function_of(kind: str, config: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return the function that a config names: one that this program passed, or a score function of scikit-learn.
+    """Return the function that a config names: one passed by this program, or a score function of scikit-learn.
 
-    As a scorer also one that a trusted module defines.
+    A scorer may also be defined in a trusted module.
 
     Raises
     ------
@@ -315,7 +315,7 @@ def _trusted_function(name: str) -> Any:
 
 
 def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what keys hold of a component: its name, version and arguments, those of inner ones as well."""
+    """Return a component in the form used in keys: its name, version and arguments, including inner components."""
     cls = component_class(kind, config)
     arguments = component_arguments(kind, config)
     package, name = _key_package(config)
@@ -328,12 +328,12 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def target_of_key(name: str) -> str:
-    """Return the `_target_` of the class that keys call by a name.
+    """Return the `_target_` of the class that keys refer to by a name.
 
     Raises
     ------
     ValueError
-        When there is no such class now.
+        If there is no such class now.
     """
     if "." in name:
         return name
@@ -344,9 +344,9 @@ def target_of_key(name: str) -> str:
 
 
 def component_json(kind: str, config: Mapping[str, Any]) -> str:
-    """Return a config with what keys hold of it, as JSON: what is found of a component is remembered by this.
+    """Return a config with its form in keys, as JSON: results for a component are cached by this.
 
-    By its config alone, a class that was edited and imported again would be taken for the old one.
+    With the config alone, a class that was edited and imported again would be mistaken for the old one.
     """
     return canonical_json({"config": config, "identity": component_identity(kind, config)})
 
@@ -359,7 +359,7 @@ def _identity(kind: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def function_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what keys hold of a function: its name, version, and the arguments that are bound to it."""
+    """Return a function in the form used in keys: its name, version, and the arguments bound to it."""
     bound = {name: value for name, value in config.items() if name not in (FUNCTION, "version")}
     identity_of_inner = partial(_identity, kind)
     inner = {name: _replace_components(value, identity_of_inner) for name, value in bound.items()}
@@ -383,7 +383,7 @@ def is_component(value: Any) -> bool:
 
 
 def inner_kind(config: Mapping[str, Any]) -> str:
-    """Return the kind of a component that is an argument of another one: by what its class has."""
+    """Return the kind of a component that is an argument of another one, judged by its class."""
     target = str(config["_target_"])
     package, _, name = target.rpartition(".")
     for kind, packages in NAMEABLE.items():
@@ -486,12 +486,12 @@ def _parameters(kind: str, cls: Any) -> Mapping[str, bool]:
 
 
 def check_columns(measure: type[Measure], other_columns: Collection[str]) -> None:
-    """Check what a class declares.
+    """Check the declarations of a class.
 
     Raises
     ------
     ValueError
-        No columns, names that others have, or kinds that cannot be stored.
+        For no columns, names already in use, or types that cannot be stored.
     """
     try:
         columns = measure.columns()
@@ -511,12 +511,12 @@ def check_columns(measure: type[Measure], other_columns: Collection[str]) -> Non
 
 
 def check_values(measure: type[Measure], record: Any) -> dict[str, float | str | None]:
-    """Return what a measure gave as values of its columns.
+    """Return the result of a measure as values of its columns.
 
     Raises
     ------
     ValueError
-        Another record than its own, or values of another kind.
+        For another record than its own, or values of another type.
     """
     if not isinstance(record, measure):
         raise ValueError(f"{measure.__name__}.measure: expected a {measure.__name__}, got {record!r:.80}.")

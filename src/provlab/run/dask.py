@@ -1,6 +1,7 @@
 """Run tasks on a Dask cluster: a running one, processes of this machine, or jobs of SLURM.
 
-The client alone plans and writes the store; workers load the data themselves. A task is sent as it is, a few at a time.
+The client alone plans and writes the store; workers load the data themselves. Tasks are sent unchanged, a few at a
+time.
 """
 
 from __future__ import annotations
@@ -90,14 +91,14 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
     Parameters
     ----------
     config : mapping
-        queue, account, walltime, memory (a worker), interface, local_directory, log_directory: as SLURMCluster has
-        them, but quoted. `job_extra_directives`: further lines #SBATCH. `job_script_prologue`: lines of shell before
-        the worker starts, after ours, which cap BLAS at one thread and say where the data is.
+        queue, account, walltime, memory (per worker), interface, local_directory, log_directory: as in SLURMCluster,
+        but quoted. `job_extra_directives`: further #SBATCH lines. `job_script_prologue`: lines of shell before the
+        worker starts, after ours, which limit BLAS to one thread and say where the data are.
 
     Raises
     ------
     ValueError
-        A text of more than one line, or with control characters.
+        For a text of more than one line, or with control characters.
     """
     try:
         from dask_jobqueue import SLURMCluster
@@ -196,8 +197,8 @@ def _local_cluster(n_jobs: int) -> LocalCluster:
 def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -> Results:
     """Yield the result of each task, in any order; whatever happens, nothing of them stays on the cluster.
 
-    Tasks of a lost worker run again elsewhere. They are submitted in their order, in which those of one data set stand
-    together: a worker, which keeps the last data sets that it loaded, loads each once.
+    Tasks of a lost worker run again elsewhere. They are submitted in order, with those of one data set together: a
+    worker, which keeps the last data sets that it loaded, then loads each once.
 
     Parameters
     ----------
@@ -211,8 +212,8 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
     Raises
     ------
     ClusterError
-        No workers, or a worker of another version, or without the data; a task that takes its workers down with it,
-        as each does where a worker has no provsel.
+        If there are no workers, or one has another version or lacks the data; also for a task that takes its workers
+        down, as every task does on a worker without provsel.
     """
     waiting, running, seen = deque(enumerate(tasks)), set[Future](), time.monotonic()
     address = client.scheduler_info()["address"]
@@ -259,7 +260,7 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
 
 
 def run_on_worker(task: Task, version: str) -> TaskResult:
-    """Run a task on a worker, which loads the data itself; what it lacks for any task is a ClusterError."""
+    """Run a task on a worker, which loads the data itself; anything that it lacks for every task is a ClusterError."""
     try:
         fresh = [replace(cell) for cell in task.cells]  # which ask the classes that are here, not the client's
         keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]

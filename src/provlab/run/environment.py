@@ -1,4 +1,4 @@
-"""What a record says of the place it was computed in."""
+"""The environment of a computation, as stated in a record."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ LIBLINEAR = "liblinear-official"
 def environment() -> str:
     """Return versions of Python and packages, machine kind, BLAS, processor features and libm, as canonical JSON.
 
-    Records with the same text come from one kind of machine, and the same bits are promised of them. A BLAS is its
-    name, version and core type, as in "openblas 0.3.30 SkylakeX": OpenBLAS has other kernels for other processors, and
-    their last digits differ. So do NumPy's loops, whose vector instructions are `cpu`, and the functions of `libm`.
+    Records with the same text come from one kind of machine, and should have the same bits. A BLAS is described by
+    name, version and core type, as in "openblas 0.3.30 SkylakeX": OpenBLAS has different kernels for different
+    processors, whose last digits differ. The same holds for NumPy's loops, whose vector instructions are `cpu`, and the
+    functions of `libm`.
     """
     import_module("scipy.linalg")  # which brings a BLAS of its own: told whether or not it was used by now
     blas = sorted({_blas_text(pool) for pool in threadpool_info() if pool["user_api"] == "blas"})
@@ -62,10 +63,10 @@ def cpu_features() -> list[str]:
 
 
 def mathematics() -> str:
-    """Return the C library and a digest of what exp, log and pow give here, as in "glibc 2.36 0f3a61c2b9d4".
+    """Return the C library and a digest of its results for exp, log and pow, as in "glibc 2.36 0f3a61c2b9d4".
 
-    The C library chooses among variants of these functions by processor and by GLIBC_TUNABLES, and says so nowhere.
-    They differ in one value of a thousand and less (glibc 2.36 without FMA: exp in 9 of 16,384), hence so many.
+    The C library chooses among variants of these functions by processor and by GLIBC_TUNABLES, and does not report its
+    choice. They differ in one value in a thousand or fewer (glibc 2.36 without FMA: exp in 9 of 16,384), hence so many.
     """
     grid = np.arange(1, 16385) / 1024  # exact: the same bits everywhere
     functions = (math.exp, math.log, lambda x: math.pow(x, 1.7))
@@ -76,9 +77,9 @@ def mathematics() -> str:
 
 
 def git_revision() -> str:
-    """Return the revision of the source tree, or of the project where provsel is installed, with "+" if files differ.
+    """Return the revision of the source tree, or of the project if provsel is installed, with "+" if files differ.
 
-    "" where neither is a checkout.
+    "" if neither is a checkout.
     """
     roots = package_conf().parent, current_project().root
     return next((_revision(root) for root in roots if (root / ".git").exists()), "")

@@ -1,4 +1,4 @@
-"""Where tasks run. An executor takes tasks and yields their results as they come; results never depend on it."""
+"""Where tasks run. An executor takes tasks and yields their results as they arrive; results never depend on it."""
 
 from __future__ import annotations
 
@@ -54,16 +54,17 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     ----------
     tasks : sequence of Task
     config : mapping
-        `name`: auto, serial, loky, dask or slurm; but for serial `n_jobs`, the number of worker processes, -1 for one a
-        core. For dask `address`, that of a running scheduler, instead. For both `patience`, in seconds. For slurm what
-        `dask.slurm_cluster` takes. For all `private_copies`, names of classes that get rows which they may write to.
+        `name`: auto, serial, loky, dask or slurm; except for serial, `n_jobs`, the number of worker processes, -1 for
+        one per core. For dask alternatively `address`, the address of a running scheduler. For both `patience`, in
+        seconds. For slurm also the arguments of `dask.slurm_cluster`. For all, `private_copies`, names of classes that
+        get rows to which they may write.
 
     Raises
     ------
     ValueError
         For an unknown executor or number of workers, or an executor whose packages are not installed.
     ChildProcessError
-        A worker process was ended from outside.
+        A worker process was killed from outside.
     ClusterError
         A cluster that cannot do the work, see `dask.run_on`.
     """
@@ -112,14 +113,14 @@ def _private_copies(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use: its affinity and its container's quota count."""
+    """Return the number of cores that this process may use, considering its affinity and its container's quota."""
     return int(joblib.cpu_count())
 
 
 def run_and_record(task: Task) -> TaskResult:
-    """Run a task and keep what it warns of: shown as it comes, the same is said thousands of times in a run.
+    """Run a task and collect its warnings: shown as they come, the same one would appear thousands of times.
 
-    Not for threads, which share how warnings are shown.
+    Not for threads, which share the handling of warnings.
     """
     with warnings.catch_warnings(record=True) as messages:
         if any(action == "error" for action, *_ in warnings.filters):  # as by python -W error: no result depends on it
@@ -130,7 +131,7 @@ def run_and_record(task: Task) -> TaskResult:
 
 
 def run_in_worker(task: Task) -> TaskResult:
-    """Run a task as `run_and_record` in a process whose output no command makes visible."""
+    """Run a task like `run_and_record` in a process whose output is not shown by any command."""
     with visible_output():
         return run_and_record(task)
 

@@ -1,4 +1,4 @@
-"""Fit the selector of a cell on the rows of a fold, in one of three settings, test a model, and say what that gave."""
+"""Fit the selector of a cell on the rows of a fold, in one of three settings, test a model, and return the results."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from provsel.training_view import Cost, Meter, described
 
 @dataclass
 class Fitted:
-    """A reducer fitted on `rows`, which are those of the fold or its support vectors, and what that cost.
+    """A reducer fitted on `rows`, either the rows of the fold or its support vectors, and its cost.
 
-    `geometry` is what certificates derive of it, for all trials that have the same one; `weights` has the
-    `sample_weight` of the rows if there is one.
+    `geometry` holds the values that certificates derive from it, for all trials with the same reducer; `weights` has
+    the `sample_weight` of the rows if there is one.
     """
 
     reducer: Any
@@ -41,7 +41,7 @@ class Fitted:
     weights: dict[str, Any] = field(default_factory=dict)
 
     def as_record(self, fold: Fold) -> Record:
-        """Return what was selected, of the features of a fold, and the cost of that."""
+        """Return the selection from the features of a fold, and its cost."""
         inner, features = self.reducer, reducers.kept_features(self.reducer)
         return {
             "selector": type(inner).__name__,
@@ -59,18 +59,18 @@ class Fitted:
 
 
 class Tested(NamedTuple):
-    """What a model came to on the test rows; of the model nothing is kept, as a forest is large.
+    """The results of a model on the test rows; the model itself is not kept, as a forest is large.
 
     Attributes
     ----------
     scores : mapping
         Columns of the record.
     weights : ndarray of shape (n_columns,)
-        What a linear model multiplies each column by; empty for other models, and for many columns.
+        Factors by which a linear model multiplies each column; empty for other models, and for many columns.
     columns : ndarray or None
-        Those that the model keeps itself.
+        Features that the model itself keeps.
     cost : Cost
-        Of the training and of the prediction.
+        Cost of the training and of the prediction.
     """
 
     scores: Record
@@ -109,9 +109,9 @@ def _coefficients(weights: NDArray[np.float64], reducer: Any, n_features: int) -
 
 
 def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
-    """Fit a selector on the rows of a view, or on its support vectors; what draws nothing is fitted once for all.
+    """Fit a selector on the rows of a view, or on its support vectors; a deterministic one is fitted once for all.
 
-    Trials that differ in their model only, such as in C, have the same selection where they have the same rows.
+    Trials that differ only in their model, such as in C, have the same selection if they have the same rows.
     """
     selector: Any = build("selector", method.selector)
     if view.y is not None and view.y.dtype.kind == "f":
@@ -176,7 +176,7 @@ def _tell_of_numbers(selector: Any) -> None:
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     """Return the record of a fitted selection, with the test error of a model on it and its certificates.
 
-    An empty selection is a result as well, see `model_without_features`.
+    An empty selection is also a result, see `model_without_features`.
     """
     model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
@@ -260,13 +260,13 @@ def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: An
 
 
 def class_counts(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> Record:
-    """Return how many test rows each class has, and how many of these have another prediction.
+    """Return how many test rows each class has, and how many of these are misclassified.
 
     Parameters
     ----------
     y, predicted : ndarray of shape (n_test,)
     classes : ndarray of shape (n_classes,)
-        All of the data set, increasing: folds with whole groups may have no test rows of some.
+        All classes of the data set, increasing: folds with whole groups may have no test rows of some.
     """
     places = np.searchsorted(classes, y)
     rows = np.bincount(places, minlength=classes.size)
@@ -288,23 +288,23 @@ def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
 
 
 def model_without_features(fold: Fold) -> Any:
-    """Return the model of an empty selection: it predicts the most frequent class, or the mean, by the weights."""
+    """Return the model of an empty selection: it predicts the most frequent class, or the mean, using the weights."""
     return DummyRegressor() if fold.is_regression else DummyClassifier(strategy="prior")
 
 
 def build_seeded(model: Mapping[str, Any], seed: int) -> Any:
-    """Return a model with the seed of the trial where the model draws."""
+    """Return a model with the seed of the trial if the model is random."""
     built = build("model", model)
     return reducers.seed(built, seed) if reducers.is_random_model(built) else built
 
 
 def own_measures(method: Method, trial: MeasuredTrial) -> Record:
-    """Return the columns that the project's own measures fill.
+    """Return the columns filled by the project's own measures.
 
     Raises
     ------
     ValueError
-        Names the measure that raised something, or gave what cannot be stored.
+        Names the measure that raised an error, or returned a value that cannot be stored.
     """
     record: Record = {}
     for config in method.measures:

@@ -1,4 +1,4 @@
-"""Run what is missing of the given cells, with progress, and keep every result."""
+"""Run the missing trials of the given cells, with progress, and keep every result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FIRST = (
 
 @dataclass
 class RunReport:
-    """What a run did.
+    """The result of a run.
 
     Attributes
     ----------
@@ -61,10 +61,10 @@ class RunReport:
         Trials of the cells; those that were stored before; those that were computed now.
     failures : list of (key, where, reason)
     warnings : list of str
-        What tasks warned of.
+        Warnings of the tasks.
     seconds : float
     stopped : bool
-        Whether the run was ended before all was tried.
+        Whether the run ended before everything was tried.
     """
 
     n_planned: int = 0
@@ -77,11 +77,11 @@ class RunReport:
 
     @property
     def n_skipped(self) -> int:
-        """Trials that were not tried, or whose results were not waited for."""
+        """Trials that were not tried, or whose results were not awaited."""
         return self.n_planned - self.n_found - self.n_run - len(self.failures)
 
     def counts(self) -> str:
-        """Return one line for people."""
+        """Return a one-line summary."""
         text = (
             f"{self.n_planned} trials: {self.n_found} were stored, {self.n_run} computed "
             f"in {self.seconds:.1f} s, {len(self.failures)} failed"
@@ -94,7 +94,7 @@ class RunReport:
         return _most_frequent((reason for *_, reason in self.failures), last)
 
     def check(self, command: str) -> None:
-        """Raise ValueError where trials failed, with their reasons."""
+        """Raise ValueError if trials failed, with their reasons."""
         if self.failures:
             raise ValueError(
                 f"{command}: {len(self.failures)} of {self.n_planned} trials failed, the others are stored: "
@@ -102,7 +102,7 @@ class RunReport:
             )
 
     def reasons(self, cells: Iterable[Cell]) -> dict[str, str]:
-        """Return why the first failed trial of each cell failed, by the ids of those that have one."""
+        """Return why the first failed trial of each cell failed, by the ids of the cells with one."""
         by_key = {key: reason for key, _, reason in self.failures}
         reasons: dict[str, str] = {}
         for cell in unique_cells(cells) if by_key else ():
@@ -137,11 +137,11 @@ def run_cells(
     complete: Collection[str] = (),
     only_first: bool = False,
 ) -> RunReport:
-    """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
+    """Compute the trials of `cells` that are not in the store, and store the results of each task as they arrive.
 
-    An interrupt loses at most the running tasks; the same call resumes. So does one that ended at the first failure,
-    with `fail_fast`. Nothing is computed of the cells with the ids `complete`, which are had from elsewhere than the
-    store. With `only_first` one trial of each cell is computed, the first that is missing.
+    An interrupt loses at most the running tasks; the same call resumes. The same holds for a run that ended at the
+    first failure, with `fail_fast`. Nothing is computed for the cells with the ids `complete`, whose trials come from
+    elsewhere than the store. With `only_first` one trial of each cell is computed, the first missing one.
     """
     console = console or PlainConsole(stderr=True)
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
@@ -218,9 +218,9 @@ def _store_results(
 
 
 def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str, Any], **options: Any) -> RunReport:
-    """Run cells as `run_cells`, but one trial of each before all others: a cell that fails it is left out.
+    """Run cells like `run_cells`, but one trial of each before all others: a cell that fails it is left out.
 
-    So a wrong setting is known before the rest is computed, of which nothing would be shown.
+    So a wrong setting is noticed before the rest is computed, which could not be shown.
     """
     first = run_cells(cells, store, executor, only_first=True, **options)
     failed = first.reasons(cells)
@@ -292,9 +292,9 @@ def _check_refused(report: RunReport, refused: Mapping[str, str], fail_fast: boo
 
 
 def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cells no trial of which can be computed, as their data alone show before the first trial.
+    """Return the cells whose trials all cannot be computed, as their data alone show before the first trial.
 
-    Looked at are users' own files, and registered data sets that are split into folds where the workers are here.
+    It checks users' own files, and registered data sets that are split into folds, if the workers are here.
 
     Returns
     -------
@@ -352,7 +352,7 @@ def _reason_against_size(cell: Cell) -> str:
 
 
 def failures_of(tasks: Iterable[Task], refused: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return key, place and reason of each trial of refused cells, as a task returns those of trials that failed."""
+    """Return key, place and reason of each trial of refused cells, in the form of failed trials of a task."""
     failures = []
     for task in tasks:
         where = f"{task.dataset['name']}, repeat {task.repeat}, fold {task.fold}"
@@ -364,7 +364,7 @@ def failures_of(tasks: Iterable[Task], refused: Mapping[str, str]) -> list[tuple
 
 
 def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
-    """Refuse to begin without the data that tasks on this machine would miss later; workers elsewhere have their own.
+    """Refuse to start without the data that tasks on this machine would miss later; workers elsewhere have their own.
 
     Raises
     ------

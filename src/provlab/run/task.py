@@ -35,12 +35,12 @@ EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
 
 
 class ClusterError(OSError):
-    """The cluster cannot do the work, or not any more."""
+    """The cluster cannot do the work, or no longer can."""
 
 
 @dataclass
 class TaskResult:
-    """Records of the trials that worked, (key, cell, reason) of those that did not, and what was warned of."""
+    """Records of the successful trials, (key, cell, reason) of the others, and the warnings."""
 
     records: list[Record] = field(default_factory=list)
     failures: list[tuple[str, str, str]] = field(default_factory=list)
@@ -54,13 +54,13 @@ Results = Generator[TaskResult, None, None]
 def run_task(task: Task) -> TaskResult:
     """Run all trials of a task on one BLAS thread.
 
-    Many small eigenproblems get slower with more threads, and the number of threads must not show in the results.
-    A trial that fails is reported and does not stop the others; where the data set has no such fold, all of them fail.
+    Many small eigenproblems get slower with more threads, and the number of threads must not affect the results.
+    A trial that fails is reported and does not stop the others; if the data set has no such fold, all of them fail.
 
     Raises
     ------
     DataIntegrityError
-        The data set has another identity here than in the task.
+        If the data set has another identity here than in the task.
     """
     result, start = TaskResult(), _cpu_seconds()
     with threadpool_limits(1):
@@ -98,10 +98,10 @@ def run_task(task: Task) -> TaskResult:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Let code of others end its trial, and no more: neither this process nor, in a copy of it, the trial again.
+    """Let foreign code end only its own trial: neither this process nor, in a copy of it, the trial again.
 
-    `os._exit` of this thread raises SystemExit in the block. A process that the block forks, and that does not end
-    there, ends with the block: it would go on with all other trials, and store them twice.
+    `os._exit` in this thread raises SystemExit in the block. A process that the block forks, and that does not end
+    there, ends with the block: it would continue with all other trials, and store them twice.
     """
     process, thread, leave = os.getpid(), threading.get_ident(), os._exit
 
@@ -128,7 +128,7 @@ def _raise_if_ours(error: BaseException, is_own: bool) -> None:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a trial failed, as people may see it: an error of others can have anything in its text."""
+    """Return why a trial failed, as safe text: a foreign error can contain anything."""
     if isinstance(error, SystemExit):
         return f"SystemExit: expected code that leaves this process alone, got a call that ends it, with {error.code!r}"
     return visible(f"{type(error).__name__}: {error}")
@@ -195,7 +195,7 @@ def _fold(task: Task, dataset: Dataset) -> Fold:
 
 
 def data_of(task: Task) -> Dataset:
-    """Return the data set of a task; warn of what people should know of a file of their own."""
+    """Return the data set of a task; warn of remarks on a user's own file."""
     dataset = load_from(task.dataset)
     if task.dataset["name"] == "file" and task.protocol.get("preparation") is None:
         warn_of_scales(dataset)
@@ -204,7 +204,7 @@ def data_of(task: Task) -> Dataset:
 
 @lru_cache(maxsize=1)
 def cut_off_on(data: str) -> dict[str, float]:
-    """Return what is known of selections that were cut off on a data set: all folds of it that run here share it."""
+    """Return the known cut-offs of selections on a data set, shared by all of its folds that run here."""
     return {}
 
 

@@ -1,6 +1,6 @@
 """What every protocol declares: columns, settings, the rows of its folds, and invalid settings.
 
-scikit-learn is imported where it is needed: a plan and a store are read without.
+scikit-learn is imported only when needed: plans and stores are read without it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[st
 
 
 def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_class: bool = True) -> None:
-    """Raise for a fold without test rows, one with rows of a group on both sides, and training rows without a class.
+    """Raise for a fold without test rows, with rows of a group on both sides, or with training rows that lack a class.
 
     Without `every_class` a class may be missing, as scikit-learn allows for given splits.
 
@@ -182,7 +182,7 @@ def _takes_weights(model: str) -> bool:
 
 
 def predicts_numbers(model: Mapping[str, Any]) -> bool:
-    """Return whether the config of a model is one of a regression."""
+    """Return whether the config of a model is a regression."""
     return _kind(component_json("model", model)) == "regressor"
 
 
@@ -203,8 +203,8 @@ class AbstractProtocol(ABC):
         The tasks of a worker share the fold: nothing in it depends on the repeat, and costs from scratch are not
         measured.
     uses_model, clusters, scores, limits, measures_memory : bool
-        Whether a model is fitted, whether it clusters, whether its predictions of test rows are judged here, and
-        whether `protocol.limit` ends a selection, and whether the memory of a selection is measured.
+        Whether a model is fitted, whether it clusters, whether its predictions for test rows are judged here, whether
+        `protocol.limit` ends a selection, and whether the memory of a selection is measured.
     every_class : bool
         Whether the training rows of a fold must have rows of each class.
     columns : tuple of Column
@@ -301,7 +301,7 @@ class AbstractProtocol(ABC):
         Raises
         ------
         ValueError
-            Names models that are.
+            Names models that fit.
         """
         if not self.uses_model:
             return
@@ -336,7 +336,7 @@ class AbstractProtocol(ABC):
         Raises
         ------
         ValueError
-            The reason of the first fold.
+            With the reason for the first fold.
         """
         self.rows(dataset, n_splits=n_splits, split_seed=0, fold=0)
 

@@ -18,7 +18,7 @@ def stated_scorers(scoring: Any) -> dict[str, Any]:
     Parameters
     ----------
     scoring : str, mapping or sequence
-        A name, or that of a function as `my_study.cost`; a config of `make_scorer`; names and such configs by names; a
+        A name, or a function's name such as `my_study.cost`; a config of `make_scorer`; a mapping of names to these; a
         sequence of names.
 
     Raises

@@ -25,7 +25,8 @@ def load(*, set: str = "breast_cancer") -> Dataset:
     ----------
     set : {"breast_cancer", "iris", "wine"}, default="breast_cancer"
         "breast_cancer": 569 cell nuclei with 30 features; +1 is benign, -1 malignant. "iris": 150 flowers of three
-        species with 4 features. "wine": 178 wines of three growers with 13 features. The labels of three are 0, 1, 2.
+        species with 4 features. "wine": 178 wines of three growers with 13 features. With three classes the labels are
+        0, 1, 2.
 
     Returns
     -------

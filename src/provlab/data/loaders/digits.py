@@ -46,7 +46,8 @@ def checked(*, classes: Sequence[int] | None) -> dict[str, Any]:
 def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[Any, np.ndarray, str]:
     """Return which rows belong to the classes `kept`, their labels, and the name of that part.
 
-    `name` is that of the whole. Of exactly two classes the first gets the label -1, the second +1; more keep theirs.
+    `name` is the name of the whole data set. With exactly two classes the first gets the label -1, the second +1; more
+    keep theirs.
     """
     if kept is None:
         return slice(None), y, name
@@ -58,7 +59,7 @@ def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[
 
 
 def checked_classes(name: str, classes: Sequence[int] | None) -> list[int] | None:
-    """Return checked digits in one spelling: the order of two says their labels, that of more says nothing."""
+    """Return checked digits in one spelling: the order of two sets their labels, the order of more has no effect."""
     if classes is None:
         return None
     kept = check_classes(name, classes)

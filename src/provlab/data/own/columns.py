@@ -1,4 +1,4 @@
-"""Columns of a user's own table as features, target, groups, weights and folds; what is not certain is asked about.
+"""Columns of a user's own table as features, target, groups, weights and folds; ambiguous ones raise an error.
 
 A value is quoted with its column and the line of the file, because that is where people look for it.
 """
@@ -43,9 +43,9 @@ DATE_KINDS = ("date", "time", "datetime", "timedelta", "period")
 class Features:
     """The columns that are features, as numbers.
 
-    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers for texts: `categories` has
-    theirs by the name of the column. `places` are the columns of the table that are features, and `notes` what people
-    should know of these and of those that are left out.
+    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers for texts: `categories` has the
+    texts by the name of the column. `places` are the columns of the table that are features, and `notes` are remarks
+    for the user on these and on those left out.
     """
 
     X: Any
@@ -55,14 +55,14 @@ class Features:
 
 
 def features_of(table: Table, places: list[int], categorical: Collection[int] = ()) -> Features:
-    """Return columns as features; those of dates, and of texts that differ from row to row, are left out.
+    """Return columns as features; columns of dates, and of texts that all differ, are left out.
 
     Numbers in `categorical` columns are codes of categories.
 
     Raises
     ------
     TableError
-        Texts among numbers, columns without values, infinite values: quotes the first.
+        For texts among numbers, columns without values, or infinite values: quotes the first.
     """
     if not table.is_frame:
         return _features_of_matrix(table, places, categorical)
@@ -217,9 +217,9 @@ def text_of(value: Any) -> str:
 
 
 def distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted distinct texts, and the place of each text among them.
+    """Return the sorted distinct texts, and the position of each text among them.
 
-    An array of fixed width, or a copy of each text as pandas makes, could fill the memory: one may be very long.
+    An array of fixed width, or a copy of each text as made by pandas, could fill the memory: a text may be very long.
     """
     distinct = np.array(sorted({*texts}), dtype=object)
     code_of = {text: code for code, text in enumerate(distinct)}
@@ -256,9 +256,9 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
 
 
 def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
-    """Raise if most of some texts are numbers, and others are not, or are written with other signs.
+    """Raise if most of the given texts are numbers, and others are not, or are written with other signs.
 
-    `steps` are further ones for texts that are not numbers at all.
+    `steps` are further advice for texts that are not numbers at all.
     """
     is_plain = np.array([*map(is_number, texts), True])
     is_like_number = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in texts] + [False])

@@ -67,7 +67,7 @@ TYPED_FACTOR = 8
 
 
 def read_table(file: Path, how: Reading) -> Table:
-    """Return what a file holds."""
+    """Return the content of a file."""
     return read_sound(FORMATS[format_of(file)][0], file, how)
 
 
@@ -87,7 +87,7 @@ def names_of(file: Path, how: Reading) -> list[str]:
 def has_index(file: Path, how: Reading) -> bool:
     """Return whether the first column, which has no name, numbers or names the rows: a whole number or text for each.
 
-    Numbers may also be counted from the start again, as in tables that were joined.
+    Numbers may also restart, as in joined tables.
     """
     if format_of(file) in TEXTS:
         layout = once(layout_of, file, how)
@@ -109,7 +109,7 @@ def has_index(file: Path, how: Reading) -> bool:
 
 
 def is_read_anew(file: Path, how: Reading) -> bool:
-    """Return whether a file was read wrongly by provsel 0.1.0, without an error: its trials of then do not count."""
+    """Return whether provsel 0.1.0 misread a file without an error, so that its trials do not count."""
     if format_of(file) == ".arff":
         encoding = how.encoding or encoding_of(file)
         with io.TextIOWrapper(open_unpacked(file), encoding, errors="replace", newline="") as text:

@@ -1,4 +1,4 @@
-"""Which column of a user's own file is what, and what people should know of the names."""
+"""The roles of the columns in a user's own file, and remarks on their names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime",
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of each role, None if it has none or stands apart, those that are not features, and categories."""
+    """The columns of each role, None if it has none or is separate, those that are not features, and categories."""
 
     roles: dict[str, int | None]
     left_out: set[int]
@@ -35,7 +35,7 @@ class Columns:
 
 
 def columns_of(file: Path, names: list[str], settings: Mapping[str, Any]) -> Columns:
-    """Return which columns are what."""
+    """Return the role of each column."""
     left_out = {_place("left_out", names, column) for column in settings["left_out"]}
     for parameter in ("index", "index_col"):
         if settings[parameter] is not None:
@@ -102,7 +102,7 @@ def _place(parameter: str, names: list[str], column: str | int) -> int:
 
 
 def notes_on_names(table: Table, columns: Columns, features: list[int], class_names: np.ndarray | None) -> list[str]:
-    """Return what people should know of names."""
+    """Return remarks for the user on names."""
     notes = []
     nameless = [k for k in features if UNNAMED.fullmatch(table.names[k])]
     if nameless:

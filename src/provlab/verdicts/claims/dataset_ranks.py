@@ -1,4 +1,4 @@
-"""Ranks of methods over data sets, Friedman's test that all are the same, and Nemenyi's against the best."""
+"""Ranks of methods over data sets, Friedman's test that all are equal, and Nemenyi's test against the best."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `TESTED`: average rank of each method, the best (lowest) first; n data sets that all methods have; Friedman's
-        p-value that all are the same; the critical difference, at the level `ALPHA`: two methods whose ranks differ by
-        less have no significant difference; Nemenyi's p-value against the first. Empty with fewer than three methods or
-        two data sets, where there is no test.
+        `TESTED`: average rank of each method, the best (lowest) first; n, the data sets that all methods have;
+        Friedman's p-value that all are equal; the critical difference, at the level `ALPHA`: two methods whose ranks
+        differ by less have no significant difference; Nemenyi's p-value against the first. Empty with fewer than three
+        methods or two data sets, where there is no test.
 
     References
     ----------
@@ -61,9 +61,9 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.DataFrame:
-    """Return `COLUMNS` of each column of each request; one line, with no method and the reason, where there is no test.
+    """Return `COLUMNS` of each column of each request; one line, with no method and the reason, if there is no test.
 
-    `ranked` takes these lines away.
+    `ranked` removes these lines.
     """
     lines = []
     for request in requests:

@@ -1,4 +1,4 @@
-"""Rules about how a quantity changes along the columns, and what a selection costs."""
+"""Rules about how a quantity changes along the columns, and about the cost of a selection."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FASTER, SLOWER, UNDECIDED, FASTER_SOMEWHERE = "faster", "slower", "open", "depen
 class Falls(AbstractRule):
     """`quantity` of `row` falls along the columns, in the order in which they are listed; over folds and draws.
 
-    On each data set on its own, along those of the columns that it has: a statement about several is one claim.
+    On each data set separately, along those of the columns that it has: a statement about several is one claim.
 
     Parameters
     ----------
@@ -138,12 +138,12 @@ class GrowsLike(AbstractRule):
     ----------
     row : str
     quantity : {"seconds", "peak_memory", "n_selected"}
-        CPU seconds of a selection, bytes of a training, features.
+        CPU seconds of a selection, bytes of a training, or features.
     sizes : tuple of float
-        Of each column; with `datasets`, of each of these in the only column.
+        Sizes of each column; with `datasets`, of each of these in the only column.
     exponent, tolerance : float
-        A bound in O() is about the limit and has no tolerance; with the sizes that can be had, the exponent may be
-        above by the tolerance.
+        A bound in O() concerns the limit and has no tolerance; at feasible sizes, the exponent may exceed it by the
+        tolerance.
     datasets : tuple of str
     alpha : float
         Of each side.
@@ -319,7 +319,7 @@ class Faster(AbstractRule):
 
 
 def trials_of(places: Sequence[Place], columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
-    """Return the trials behind some numbers, with the row and column of each."""
+    """Return the trials behind the given numbers, with the row and column of each."""
     parts = [evidence.trials(place, columns).assign(row=place[1], column=place[2]) for place in places]
     return pd.concat(parts, ignore_index=True)
 

@@ -1,7 +1,7 @@
-"""A table of results that provsel did not compute: what its columns are, and the evidence that it gives.
+"""A table of results that provsel did not compute: the meaning of its columns, and its evidence.
 
-Claims are checked on any CSV, TSV or Parquet file once somebody says which column is what: in the section `results` of
-the file of claims, or by `--column ROLE=NAME`, which goes before.
+Claims are checked on any CSV, TSV or Parquet file once its columns have roles: in the section `results` of the file of
+claims, or by `--column ROLE=NAME`, which takes precedence.
 
 ```yaml
 results:
@@ -81,12 +81,12 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
         CSV, TSV or Parquet.
     claims : Path
     roles : mapping
-        What the columns are, beside and before what the file of claims says: see the head of this module.
+        Roles of columns, in addition to the file of claims and with precedence: see the head of this module.
 
     Raises
     ------
     ValueError
-        When either file is not as it should be, or they do not fit each other.
+        If either file is invalid, or they do not fit each other.
     """
     content = read_content(claims)
     table = TableEvidence(results, {**content.results, **roles}, content=content)
@@ -105,30 +105,30 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
 class TableEvidence(AbstractEvidence):
     """Results of a table: what `provsel verify --results FILE` judges.
 
-    What should be there is what any row of an artefact's column has: each data set and fold.
+    The expected results are those that any row of an artefact's column has: each data set and fold.
 
     Parameters
     ----------
     path : Path
         .csv or .tsv, UTF-8, with names in the first line; or .parquet.
     roles : mapping
-        What its columns are, see the head of this module.
+        Roles of its columns, see the head of this module.
     content : Content, optional
         Of the file of claims, which says by which columns claims tell lines apart, which rows are the means of others,
         and which names are planned.
     table : DataFrame, optional
-        The table itself, where it is not a file; `path` then says what it is.
+        The table itself, if it is not a file; `path` is then its description.
 
     Attributes
     ----------
     lines : DataFrame
-        A result a line: `PLACES`, `LEVELS`, `error`, of which less is better, and the columns of the file under their
-        roles or names. The index is the line of the file below the names, from 1.
+        One result per line: `PLACES`, `LEVELS`, `error`, for which lower is better, and the columns of the file under
+        their roles or names. The index is the line of the file below the names, from 1.
 
     Raises
     ------
     ValueError
-        A damaged file, a role or column that is not there, values of the wrong kind, or the same result twice.
+        For a damaged file, a missing role or column, values of the wrong kind, or a repeated result.
     """
 
     def __init__(
@@ -213,12 +213,12 @@ class TableEvidence(AbstractEvidence):
 
     @remembered
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the records, of shape (n_lines,); a role goes before a column's own name.
+        """Return a column of the records, of shape (n_lines,); a role takes precedence over a column's own name.
 
         Raises
         ------
         ValueError
-            When the table has no such column, or its values are not of the column's kind and range.
+            If the table has no such column, or its values are not of the column's kind and range.
         """
         if name == "error":
             return self.lines[name].to_numpy()
