@@ -54,7 +54,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _FormerModules:
-    """Finds a module, or one of a package, by its former name: it is the same module, whose classes are the same."""
+    """Finds a module, or one of a package, by its former name: it is the same module, with the same classes."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:

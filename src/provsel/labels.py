@@ -25,7 +25,7 @@ def hardly_classes(y: NDArray[Any]) -> bool:
 
 
 def _are_whole_by_type(y: Any) -> bool:
-    """Return whether y is an array of integers or booleans, which scikit-learn would need a millisecond to check."""
+    """Return whether y is an array of integers or booleans, which scikit-learn would take a millisecond to check."""
     return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"
 
 

@@ -156,7 +156,7 @@ def _rank_selector(
 
 
 def _name_of(overrides: list[str]) -> str:
-    """Return the name of the selector's config, or of the class where the settings name one themselves."""
+    """Return the name of the selector's config, or of the class if the settings name one directly."""
     from provlab.core.composition import compose_config
     from provlab.core.overrides import setting
 
@@ -216,7 +216,7 @@ def _rank_on_data(
     options: argparse.Namespace, groups: Mapping[str, list[str]], store: TrialStore, executor: Mapping[str, Any],
     results: Path,
 ) -> Ranking:  # fmt: skip
-    """Rank methods on a data set, write the page and what `provsel report` shows."""
+    """Rank methods on a data set, write the page and the part for `provsel report`."""
     from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.panel import PanelDataset, base_cell
     from provlab.bench.rank import YOURS, check_name, chosen_methods, method_of, on_data
@@ -380,7 +380,7 @@ def call_panel(options: argparse.Namespace) -> int:
 
 
 def _call_larger(options: argparse.Namespace, executor: Mapping[str, Any]) -> int:
-    """Compute data sets of the larger benchmark, a line for each, and return 1 where one could not be computed."""
+    """Compute data sets of the larger benchmark, one line each, and return 1 if one could not be computed."""
     from provlab.bench.larger import larger_cells
     from provlab.bench.larger_answers import write_answers
     from provlab.bench.panel import larger_datasets, some

@@ -109,7 +109,7 @@ def call_verify(options: argparse.Namespace) -> int:
 
 
 def _with_trials(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts on claims that something is stored for."""
+    """Return the verdicts on claims with stored results."""
     from provlab.verdicts.claims.rules import NOT_RUN
 
     return [verdict for verdict in verdicts if verdict.verdict != NOT_RUN]
@@ -274,7 +274,7 @@ def _totals(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -
 
 
 def _untested(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -> str:
-    """Return how many of the papers' own claims have a verdict and were not asked under readings."""
+    """Return how many of the papers' own claims have a verdict and were not tested under readings."""
     from provlab.verdicts.claims.rules import DECIDED
 
     own = [verdict for verdict in verdicts if verdict.claim.kind == "paper" and verdict.verdict in DECIDED]
@@ -402,7 +402,7 @@ def _readings_on_panel(options: argparse.Namespace) -> int:
 
 
 def _packed_in(results: Path, paper: str) -> Path:
-    """Return the folder of a paper's readings in another one of results, which has packed trials."""
+    """Return the folder of a paper's readings in another results folder, with packed trials."""
     from provlab.verdicts.readings.packed import PACKED
 
     folder = results / "readings" / paper

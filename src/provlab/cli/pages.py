@@ -104,7 +104,7 @@ def choose(artefact: Artefact, **names: str | None) -> Artefact:
 
 
 def _entry_name(artefact: Artefact, kind: str, name: str) -> str:
-    """Return the row, column or data set of the entries that a name is of: a column may be a summary of an entry's."""
+    """Return the row, column or data set of the entries with a given name: a column may be a summary of an entry's."""
     choices = _names(artefact, kind)
     if name in choices:
         return name
@@ -230,7 +230,7 @@ FEATURE_COLUMNS = (
 
 
 def _number(value: Any) -> str:
-    """Return a value of a record as text; a number that is not there is empty."""
+    """Return a value of a record as text; a missing number is empty."""
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.6g}"
     return str(value)

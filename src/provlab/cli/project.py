@@ -189,7 +189,7 @@ def listing(kind: str) -> dict[str, str]:
 
 
 def _dataset(config: dict[str, Any]) -> str:
-    """Return what a data set is, its size, and its licence or where it comes from."""
+    """Return the description of a data set, its size, and its licence or origin."""
     from provlab.data import dataset_names, is_place, loader, read_source, source_names
 
     name = config["name"]

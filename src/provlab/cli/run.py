@@ -137,7 +137,7 @@ def jobs_of(overrides: Sequence[str]) -> list[Job]:
 
 
 def _choices(text: str) -> tuple[str, list[str]]:
-    """Return the setting that an override changes, and an override for each of its values."""
+    """Return the setting that an override changes, and one override per value."""
     from provlab.core.overrides import parse_with_hydra
     from provlab.project.project import conf_files
 
@@ -185,7 +185,7 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
 
 
 def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
-    """Run all jobs, print the table of their cells, and list at the end what failed."""
+    """Run all jobs, print the table of their cells, and list the failures at the end."""
     from provlab.core.composition import compose_config
     from provlab.core.plan import cells_of
 

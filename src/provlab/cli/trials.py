@@ -158,7 +158,7 @@ def call_export(options: argparse.Namespace) -> int:
 
     if options.panel:
         write_panel_table(Path(options.panel))
-        print(f"{options.panel}: a line a method, data set, number of features and judge")
+        print(f"{options.panel}: one line per method, data set, number of features and judge")
         return 0
     results = Path(options.results)
     target = Path(options.output) if options.output else results / "export"

@@ -230,7 +230,7 @@ def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
 
 
 def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the override that chooses one member of a collection, nothing if the config has chosen it already."""
+    """Return the override that chooses one member of a collection; nothing if the config already has it."""
     name = member.get("set")
     if name is None or dataset.get("set") == name:
         return ()
@@ -273,7 +273,7 @@ def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequen
 def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
     """Raise for a setting that data set, row and column set to different values: one of them would be lost.
 
-    A row leaves a value to its columns by `UNSET`; a column that does not give this value is an error as well.
+    A row leaves a value to its columns by `UNSET`; a column that does not give this value is also an error.
     """
     first_by_key: dict[str, tuple[str, str]] = {}
     for place, overrides in places.items():

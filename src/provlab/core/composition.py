@@ -204,7 +204,7 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
 
 
 def _unknown(override: Override, node: Parts, depth: int) -> str:
-    """Return why a part of a config lacks a setting of this name, and what to write; + only where it is allowed."""
+    """Return why a part of a config lacks a setting of this name, and what to write; + only if it is allowed."""
     name = override.key[depth]
     above = ".".join(override.key[:depth]) or "the config"
     settings = _possible_settings(override.key[:depth], node)
@@ -218,7 +218,7 @@ def _unknown(override: Override, node: Parts, depth: int) -> str:
 
 
 def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
-    """Return the names of all settings that a part of a config can have, None if these may be any."""
+    """Return the names of all settings that a part of a config can have; None if any name is allowed."""
     # these take longer to import than all the rest, and are rarely asked
     from provlab.core.cell import OPTIONAL
     from provlab.data import dataset_parameters

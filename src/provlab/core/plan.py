@@ -198,8 +198,8 @@ def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: 
     if n_rows <= MANY_ROWS or not is_plain:
         return classifier
     warnings.warn(
-        f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), as LIBSVM takes minutes or hours a fit on "
-        f"so many; model=libsvm chooses LIBSVM all the same.",
+        f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), as LIBSVM takes minutes or hours per fit "
+        f"on so many; model=libsvm still chooses LIBSVM.",
         stacklevel=3,
     )
     return models["many_rows"]

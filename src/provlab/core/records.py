@@ -94,7 +94,7 @@ def check_range(name: str, values: NDArray[Any], subject: str) -> None:
 
 
 def _check_features(records: pa.Table, subject: str) -> None:
-    """Raise for a list with a feature that the data set lacks."""
+    """Raise for a list with a feature that is not in the data set."""
     listed = records.select(["features", "n_features"]).drop_null()
     if not len(listed):
         return
@@ -166,7 +166,7 @@ def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _stated_data(config: str, subject: str) -> str:
-    """Return the identity of the data set that a config names; raise for what is not a trial's config."""
+    """Return the identity of the data set that a config names; raise for anything that is not a trial's config."""
     try:
         stated = parse_json(config, MAX_CONFIG_DEPTH)
         parts = [stated[name] for name in ("dataset", "selector", "protocol")]

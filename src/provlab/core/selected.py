@@ -220,7 +220,7 @@ def _selections(trials: pd.DataFrame) -> tuple[list[Any], pd.DataFrame]:
 
 
 def _check_indices(labels: NDArray[np.int64], n_features: int) -> None:
-    """Raise for features that the data set lacks."""
+    """Raise for features that are not in the data set."""
     if n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
         raise ValueError(
             f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "

@@ -194,7 +194,7 @@ class StoreSnapshot:
 
 
 def _is_named(table: pa.Table) -> pa.ChunkedArray:
-    """Return which records say which trial they are."""
+    """Return which records state their trial."""
     is_named = pc.is_valid(table["cell"])
     if "key" in table.column_names:
         is_named = pc.and_(is_named, pc.is_valid(table["key"]))

@@ -97,7 +97,7 @@ def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dic
 
 
 def _written(trials: pa.Table) -> set[str]:
-    """Return the columns in which some trial has a value."""
+    """Return the columns in which at least one trial has a value."""
     return {name for name in trials.column_names if trials[name].null_count < len(trials)}
 
 

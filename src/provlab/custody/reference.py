@@ -195,7 +195,7 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
 
 
 def _write_sample(reference: Reference, records: Mapping[str, dict[str, Any]]) -> None:
-    """Replace the sample by those records, given by key, that the artefacts name."""
+    """Replace the sample by the records, given by key, that the artefacts name."""
     folder = reference.folder / SAMPLE
     shutil.rmtree(folder, ignore_errors=True)
     keys = sorted({key for part in reference.artefacts.values() for key in part["sample"]})

@@ -87,7 +87,7 @@ def git_revision() -> str:
 
 @cache
 def _revision(root: Path) -> str:
-    """Return the commit of a working tree, with "+" if files differ; "" where git cannot tell.
+    """Return the commit of a working tree, with "+" if files differ; "" if git cannot tell.
 
     The settings of a repository name programs that git runs, such as filters, so settings of a data folder are not
     read: an empty repository uses the index and the objects of this one.

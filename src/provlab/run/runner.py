@@ -274,8 +274,9 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
             n = dataset.X.shape[0]
             if n > MANY_ROWS and any(str(cell.model.get("_target_")).endswith(BY_LIBSVM) for cell in task.cells):
                 warnings.warn(
-                    f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours a fit "
-                    f"on so many; model=liblinear_primal takes seconds, or take a sample: +dataset.sample_rows=10000.",
+                    f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours per "
+                    f"fit on so many; model=liblinear_primal takes seconds, or take a sample: "
+                    f"+dataset.sample_rows=10000.",
                     stacklevel=1,
                 )
     messages = {f"{warning.category.__name__}: {warning.message}": warning.message for warning in caught}

@@ -72,7 +72,7 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
         last = (done.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
         how = f"exit status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
         raise ValueError(
-            f"training in a process of its own: expected {config.get('_target_')} to be fitted, got {how} and "
+            f"training in a separate process:  expected {config.get('_target_')} to be fitted, got {how} and "
             f"{last!r}; correct the cause, or free memory if it ran out."
         )
     sys.stderr.write(done.stderr)  # warnings, as of a solver that stopped early

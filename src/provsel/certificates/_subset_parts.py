@@ -35,12 +35,12 @@ class BestApproximation(NamedTuple):
     basis : SpectralBasis
     tail : Tail
     zero : float
-        Square below which an error is rounding.
+        Square below which an error is considered rounding.
     error : float
         Error of the square root of the tail, from rounding or from values that an undecided rank leaves out.
     is_decided : bool
     angle : float
-        Sine of the angle by which rounding may turn the space of the k vectors; 1 where the next value is as large.
+        Sine of the angle by which rounding may turn the space of the k vectors; 1 if the next value is as large.
     """
 
     basis: SpectralBasis

@@ -207,7 +207,7 @@ class _RidgeFit:
 
 
 def _target(trial: MeasuredTrial) -> _Target | None:
-    """Return y in the coordinates of U; None without y, and for other than two classes that are not numbers."""
+    """Return y in the coordinates of U; None without y, and for labels that are neither numbers nor two classes."""
     y = trial.rows.y
     if y is None:
         return None

@@ -171,8 +171,8 @@ class GaussianBlocks:
 def _column_parts(X: Any, width: int) -> Callable[[int, int], Any]:
     """Return a function of (k, w): the w columns of the CSR matrix X from k `width` on, as CSR.
 
-    One counting sort puts the columns of each part below those before, where their rows are a slice. Slicing CSC and
-    converting each part to CSR takes twice as long, and a product with CSC would visit rows repeatedly.
+    One counting sort puts the columns of each part below the earlier ones, where their rows form a slice. Slicing CSC
+    and converting each part to CSR takes twice as long, and a product with CSC would visit rows repeatedly.
     """
     n, m = X.shape
     k = -(-m // width)

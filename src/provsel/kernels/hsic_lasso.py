@@ -250,7 +250,7 @@ def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> t
 
 
 def _solved(gram: Array) -> Array | None:
-    """Return G^-1 1, shape (p,), or None where the features depend on each other, so that no path goes on."""
+    """Return G^-1 1, shape (p,), or None if the features depend on each other, so that no path continues."""
     ones = np.ones(len(gram))
     try:
         solution: Array = np.linalg.solve(gram, ones).astype(np.float64)

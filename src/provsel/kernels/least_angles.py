@@ -45,7 +45,7 @@ def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Arra
 
 
 class _Problems:
-    """Least angle regression on some samples of the rows.
+    """Least angle regression on several samples of the rows.
 
     The product of the direction v with each active column is the sign of its correlation, so all active correlations
     fall at rate 1. When a column enters, v changes by a multiple of its part orthogonal to the earlier ones, and
@@ -61,7 +61,7 @@ class _Problems:
     remaining : ndarray of shape (n_samples, d)
         Squared length of the part of each column, of length 1, that is orthogonal to the active ones.
     closed : ndarray of shape (n_samples, d)
-        Infinite if the column cannot enter any more, else 0.
+        Infinite if the column cannot enter any more, otherwise 0.
     largest : ndarray of shape (n_samples,)
         Absolute correlation of the active columns.
     """
@@ -115,7 +115,7 @@ class _Problems:
         return order
 
     def _enter(self, basis: Array) -> tuple[NDArray[np.int64], Array, Array]:
-        """Move to where the next columns enter; return them, their orthonormal parts and the parts' lengths."""
+        """Move to the point where the next columns enter; return them, their orthonormal parts and these lengths."""
         entering = np.full(self.every.size, NOTHING)
         fresh = np.zeros_like(self.mask)
         lengths = np.zeros(self.every.size)

@@ -131,7 +131,7 @@ class PivotedQR:
         return order[len(self._pivots) :]
 
     def _next(self) -> int | None:
-        """Return the column of the largest residual, or None when that is zero."""
+        """Return the column of the largest residual, or None if that is zero."""
         tied = (1 - TIED_NORMS) ** 2
         while True:
             top = self._left.max(initial=-np.inf)

@@ -84,7 +84,7 @@ def _warn_of_other(subject: str) -> None:
 def _by_scikit_learn(
     X: Any, labels: NDArray[Any], settings: dict[str, Any], bias: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """As `train_liblinear`; like it, silent about an early end, which callers measure if they need it."""
+    """Like `train_liblinear`, it says nothing about an early end, which callers measure if they need it."""
     model = LinearSVC(**settings, fit_intercept=bias > 0, intercept_scaling=abs(bias))
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

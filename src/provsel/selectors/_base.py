@@ -26,7 +26,7 @@ from provsel.validation import CheckedSelectorMixin, DocumentedMixin, as_generat
 
 @dataclass(frozen=True)
 class Selection:
-    """The choice of a method.
+    """The result of a method.
 
     Use it in `_select` of a selector of your own.
 
@@ -63,7 +63,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
     Use it for a selector of your own: it brings scikit-learn's API, checks, weights and certificates.
 
     A subclass is final. It declares `algorithm_version`, stores its arguments unchanged in `__init__`, and implements
-    `_select(view, rng)`. Its bounds, if it has any, are functions of its own. `needs_labels = True` means that it
+    `_select(view, rng)`. Its bounds, if it has any, are separate functions. `needs_labels = True` means that it
     selects by y, and `classes_only = True` that y cannot be numeric.
 
     Examples
@@ -163,8 +163,8 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
     def set_output(self, *, transform: str | None = None) -> Self:
         """Set what `transform` returns, as in scikit-learn.
 
-        The columns of a frame keep their names. The values are those of X where `rescale=False`, or where the selector
-        has no such parameter; with `rescale=True` they are multiplied by `weights_`.
+        The columns of a frame keep their names. The values are those of X if `rescale=False`, or if the selector has no
+        such parameter; with `rescale=True` they are multiplied by `weights_`.
 
         Parameters
         ----------

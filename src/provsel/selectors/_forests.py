@@ -33,7 +33,7 @@ def new_forest(classes: NDArray[Any] | None, n_estimators: int, seed: int, max_d
 def best_first(ranks: NDArray[np.float32], *keys: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the order of features by decreasing keys, shape (d,) each, the first key before the second.
 
-    Columns that are constant come last, even where the keys of others are negative; ties are in order of index.
+    Constant columns come last, even if the keys of others are negative; ties are ordered by index.
     """
     is_constant = ~ranks.any(axis=0)
     rounded = [-np.round(key, 12) for key in reversed(keys)]

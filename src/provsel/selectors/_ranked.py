@@ -49,7 +49,7 @@ class RankedRows:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Features in order, the best first.
+    """Features in order, best first.
 
     Attributes
     ----------

@@ -93,7 +93,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
 
 
 def _in_range(sums: Array, sizes: Array, X: Matrix) -> Array:
-    """Return the sums of each class, shape (n_classes, d), that columns of X brought to [0, 1] have.
+    """Return the sums of each class, shape (n_classes, d), over the columns of X scaled to [0, 1].
 
     Sparse X stays sparse. Constant columns become zeros.
     """

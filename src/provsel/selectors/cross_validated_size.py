@@ -167,8 +167,8 @@ class CrossValidatedSize(SelectorAround):
     ) -> NDArray[np.float64]:
         """Return the score of each size on each fold, shape (n_sizes, n_folds).
 
-        Other fits on the same view share the rows of the folds, what selectors derive from these, and scores of the
-        same features.
+        Other fits on the same view share the rows of the folds, the values that selectors derive from them, and scores
+        of the same features.
         """
         X, classes = view.X, task == "classification"
         splits = list(check_cv(self.cv, y, classifier=classes).split(X, y))
@@ -226,7 +226,7 @@ class CrossValidatedSize(SelectorAround):
 
 
 def _at(selector: BaseSelector, size: int, seed: int | None, n_features: int) -> BaseSelector:
-    """Return an unfitted copy of the selector that asks for `size` features; all need no order, and no selector."""
+    """Return an unfitted copy of the selector that asks for `size` features; all of them need no selector."""
     if size == n_features:
         return FullDataSelector()
     copy: BaseSelector = clone(selector).set_params(n_features_to_select=size)

@@ -159,7 +159,7 @@ class MRMRSelector(RankedSelector):
 
 
 def _quotient_of_correlations(relevance: NDArray[np.float64], redundancy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return relevance over redundancy, 0 for copies of all features picked before, as mrmr-selection."""
+    """Return relevance divided by redundancy, 0 for copies of all features picked before, as in mrmr-selection."""
     return np.where(redundancy < 1 - TIED, quotient(relevance, redundancy), 0.0)
 
 

@@ -190,7 +190,7 @@ class OnlineLeverageSelector(BaseSelector):
         return 8.0 * n * (1.0 + 2.0 * math.log(spectral_norm))
 
     def _promise(self) -> dict[str, Any]:
-        """Return the bound of Theorem 1 for these parameters: none unless c is that of the theorem."""
+        """Return the bound of Theorem 1 for these parameters; none unless c is that of the theorem."""
         if self.n_features_to_select is not None or self.sampling_rate is not None:
             return {}
         epsilon = float(self.epsilon)

@@ -155,7 +155,7 @@ class PermutationImportanceSelector(RankedSelector):
 
 
 def _r2(predicted: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return R^2 of predictions, shape (m, n); for a constant target minus the squared error."""
+    """Return R^2 of predictions, shape (m, n); for a constant target the negative squared error."""
     variation = float(((y - y.mean()) ** 2).sum())
     return 1 - ((predicted - y) ** 2).sum(axis=1) / (variation or 1.0)
 

@@ -136,7 +136,7 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
             f"{NAME}: expected rows of n_features = {n_features} values, got {rows.n_features}; check the source."
         )
     if y is not None and isinstance(rows, SvmlightRows):
-        raise ValueError(f"{NAME}: an svmlight file contains its labels, so that y must be None; leave y out.")
+        raise ValueError(f"{NAME}: an svmlight file contains its labels, so y must be None; leave y out.")
     if label is not None and not str(source).lower().endswith(PARQUET):
         raise ValueError(
             f"{NAME}: expected y to be an array, or a column of a .parquet file, got {label!r}; pass the labels."

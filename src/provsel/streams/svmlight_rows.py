@@ -126,7 +126,7 @@ class SvmlightRows(RowSource):
 
 
 def _disorder(line: bytes) -> str:
-    """Return which two indices of a row are out of order, or equal; "" where none are."""
+    """Return which two indices of a row are out of order, or equal; "" if none are."""
     indices = [int(index) for index in _INDEX.findall(line.split(b"#", 1)[0])]
     for before, after in pairwise(indices):
         if after == before:

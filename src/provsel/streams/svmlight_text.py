@@ -75,7 +75,7 @@ def joined(parts: Sequence[Rows], n_features: int | None = None) -> tuple[sparse
 
 
 def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> Rows | None:
-    """Return the rows, or None unless the text has the form that `dump_svmlight_file` writes.
+    """Return the rows, or None unless the text has the form written by `dump_svmlight_file`.
 
     A + before labels and spaces at the end of lines, which many files have, are also accepted.
     """

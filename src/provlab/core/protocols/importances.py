@@ -52,7 +52,7 @@ def check_importances(selector: str) -> None:
 
 
 def _fitted(estimator: Any) -> Any:
-    """Return a copy that is fitted to a few rows, None if it does not take them."""
+    """Return a copy that is fitted to a few rows; None if it does not accept them."""
     from sklearn.base import clone, is_regressor
 
     rng = np.random.default_rng(0)

@@ -257,11 +257,11 @@ def _splits(path: Path, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], ...
     content = read_json(path)
     form = "a list of pairs of lists of row numbers from 0, as [[[0, 1, 2], [3, 4]], ...]"
     if not isinstance(content, list) or not content:
-        raise TableError(f"dataset.splits: expected {form}, got {content!r:.80} in {path.name}; write it so.")
+        raise TableError(f"dataset.splits: expected {form}, got {content!r:.80} in {path.name}; write it like this.")
     folds = []
     for place, fold in enumerate(content):
         if not isinstance(fold, list) or len(fold) != 2:
-            raise TableError(f"dataset.splits: expected {form}, got {fold!r:.80} as fold {place}; write it so.")
+            raise TableError(f"dataset.splits: expected {form}, got {fold!r:.80} as fold {place}; write it like this.")
         try:
             folds.append((rows_from(fold[0], n_rows), rows_from(fold[1], n_rows)))
         except (ValueError, TypeError) as error:
@@ -295,7 +295,7 @@ def or_example(file: Path) -> Path:
 def _labels(
     table: Table, columns: Columns, settings: Mapping[str, Any], second_file: list[Path], how: Reading
 ) -> tuple[Table, int | None]:
-    """Return the table that has the target, and the number of its column."""
+    """Return the table with the target, and the number of its column."""
     if settings["target_path"] is None:
         return table, columns.roles["target"]
     [file] = second_file

@@ -128,6 +128,6 @@ def checked(**parameters: Any) -> dict[str, Any]:
 
 
 def _one_of_each_range(n: int, k: int, start: int, stop: int, rng: np.random.Generator) -> np.ndarray:
-    """Return n rows of one number of each of k consecutive ranges of start, ..., stop - 1: distinct and increasing."""
+    """Return n rows with one number from each of k consecutive ranges of start, ..., stop - 1: distinct, increasing."""
     edges = start + np.arange(k + 1) * (stop - start) // max(k, 1)
     return rng.integers(edges[:-1], edges[1:], size=(n, k))

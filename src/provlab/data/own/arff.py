@@ -143,8 +143,7 @@ def _attribute(name: str, declared: str, number: int) -> Attribute:
     if kind == "relational":
         raise TableError(
             f"expected a single value in each row and attribute, got the relational attribute {name!r:.80} in line "
-            f"{number}, which has a table in each row; write its values as attributes of their own, such as their "
-            f"means."
+            f"{number}, which has a table in each row; write its values as separate attributes, such as their means."
         )
     return Attribute(name, kind)
 

@@ -140,7 +140,7 @@ def _notes_of_other_targets(target: str, names: list[str]) -> list[str]:
 
 
 def _notes_of_survival(target: str, names: list[str]) -> list[str]:
-    """Return a note on a time as a feature of an event, or the other way round."""
+    """Return a note on a time as a feature of an event, or vice versa."""
     partners: set[str] = set()
     for targets, beside in ((EVENTS, TIMES), (TIMES, EVENTS)):
         if target.lower() in targets:

@@ -464,7 +464,7 @@ def _splits_alike(lines: list[str], sep: str, how: Reading) -> bool:
 
 
 def _header_of(rows: list[list[str]], how: Reading) -> int | None:
-    """Return the row that has the names of the columns, None if the user says that there is none."""
+    """Return the row with the names of the columns; None if the user says that there is none."""
     if how.header == "none":
         return None
     if how.header != "infer":

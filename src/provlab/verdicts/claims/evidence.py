@@ -45,7 +45,7 @@ SIZE_TOLERANCE = 0.02
 
 
 class UnavailableError(Exception):
-    """Evidence that cannot be had now; the message says why. It makes a claim "not run", and never fails a command."""
+    """Evidence is not available now; the message says why. It makes a claim "not run", and never fails a command."""
 
 
 class Layout(NamedTuple):
@@ -263,7 +263,7 @@ class AbstractEvidence(ABC):
 
     @remembered
     def sample(self, places: Sequence[Place], over: str, quantity: str = "error") -> Sample:
-        """Return the units of `test`'s sample; errors in `unit`."""
+        """Return the sample of `test`; errors in `unit`."""
         if over == "draws":
             return self._by_draw(*places)
         folds, values = self._common(places, quantity)
@@ -359,7 +359,7 @@ class AbstractEvidence(ABC):
         return dict(zip(labels, differences.tolist(), strict=True))
 
     def _common(self, places: Sequence[Place], quantity: str = "error", n_compared: int = 2) -> tuple[Folds, Floats]:
-        """Return the folds that all compared numbers share, and the values, shape (n_compared, n_folds).
+        """Return the folds common to all compared numbers, and the values, shape (n_compared, n_folds).
 
         Further places are knots: the second number is then interpolated by `_at_kept`.
         """
@@ -375,13 +375,13 @@ class AbstractEvidence(ABC):
 
     @remembered
     def _at_kept(self, place: Place, knots: Sequence[Place], quantity: str) -> FoldLine:
-        """Return on each fold the value of another method at the number of features that this one keeps.
+        """Return, on each fold, the value of another method at the number of features that this one keeps.
 
         The knots are of that other method, in columns that are named by their number of features. Between them it is
         interpolated by monotone cubics (PCHIP) in the logarithm of the number. Nothing is extrapolated: beyond the
         knots it is NaN, except within `SIZE_TOLERANCE`. The other method is interpolated because it can keep any
-        number, and the first may keep none near the requested one (`OnlineLeverageSelector`: 83 or 703 features of AR,
-        and none between). Chords of a convex falling curve lie above it, which would favour the first method.
+        number, while the first may keep none near the requested one (`OnlineLeverageSelector`: 83 or 703 features of
+        AR, and nothing between). Chords of a convex falling curve lie above it, which would favour the first method.
 
         References
         ----------
@@ -433,7 +433,7 @@ def _dataset_means(folds: Folds, values: Floats) -> Sample:
 
 
 def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
-    """Return the two categories that each data set is a pair of, from its name, ..._<one>_<other>."""
+    """Return the two categories that make up each data set, from its name, ..._<one>_<other>."""
     pairs = []
     for name in sample:
         parts = name.split("_")

@@ -129,7 +129,7 @@ class Provenance:
 
     @classmethod
     def of(cls, versions: Versions, trials: pd.DataFrame, settings: Sequence[str] = ()) -> Self:
-        """Return it for trials with `COLUMNS`, as of today, and settings, without those of where trials are run."""
+        """Return the provenance of trials with `COLUMNS`, as of today, and of settings that affect results."""
         settings = [text for text in settings if setting(text).partition(".")[0] not in ELSEWHERE]
         environments = [{**text_versions(text), "trials": n} for text, n in value_counts(trials["environment"])]
         revisions = [{"revision": text, "trials": n} for text, n in value_counts(trials["git_revision"])]

@@ -96,7 +96,7 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
         about |= {artefact for artefact, _, _ in claim.rule.places(claim.rule.columns)}
     if len(about) > 1 and "artefact" not in table.roles:
         raise ValueError(
-            f"{claims}: {results} has no column artefact, so that the claims must be about a single one, got "
+            f"{claims}: {results} has no column artefact, so the claims must be about a single one, got "
             f"{', '.join(sorted(about))}; name one: --column artefact=NAME."
         )
     return judge_files([file], table)
@@ -189,7 +189,7 @@ class TableEvidence(AbstractEvidence):
         return pd.DataFrame(trials).sort_values("dataset", kind="stable", ignore_index=True)
 
     def _group_trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
-        """Return the means over the rows of a group, where all of these have a result."""
+        """Return the means over the rows of a group, if all of these have a result."""
         artefact, group, column = place
         keys = [*FOLD_KEYS, "draw"]
         parts = [self.trials((artefact, row, column), columns) for row in self.groups[group]]
@@ -287,7 +287,7 @@ class TableEvidence(AbstractEvidence):
         return values.isin(matching).to_numpy()
 
     def _is_wide(self, measure: str) -> bool:
-        """Return whether results stand beside each other, one column per method or fold."""
+        """Return whether results are side by side, one column per method or fold."""
         stated = self.roles[measure]
         return isinstance(stated, list) or STAR in str(stated)
 

@@ -163,7 +163,7 @@ def _columns_of(path: Path) -> list[str]:
 
 
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:
-    """Return columns of a file, with the types that a store has."""
+    """Return columns of a file, with the types of a store."""
     try:
         table = pq.read_table(path, columns=list(columns))
         table = table.cast(pa.schema([(field.name, KINDS.get(field.name, field.type)) for field in table.schema]))

@@ -293,7 +293,7 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
 
 
 def _stored_prints(folder: Path, artefacts: Iterable[str], readings: Readings) -> dict[str, pd.DataFrame]:
-    """Return the universes of artefacts by their distance to the printed numbers, as far as files have them."""
+    """Return the universes of artefacts by their distance from the printed numbers, as far as they are in files."""
     prints = {}
     for name in artefacts:
         path = _print_file(folder, name)
@@ -343,7 +343,7 @@ def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims
 
 
 def _rounded(number: str) -> str:
-    """Return the text of a number with `DIGITS`; "" where there is none."""
+    """Return the text of a number with `DIGITS`; "" if there is none."""
     return f"{float(number):.{DIGITS}g}" if number else ""
 
 
@@ -380,7 +380,7 @@ def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -
 
 
 def _print_file(folder: Path, artefact: str) -> Path:
-    """Return the ranks of an artefact's universes by their distance to the printed numbers."""
+    """Return the ranks of an artefact's universes by their distance from the printed numbers."""
     return folder / f"print-{artefact.partition('/')[2]}.csv"
 
 
