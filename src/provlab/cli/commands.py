@@ -131,7 +131,7 @@ def parser_of_all() -> tuple[Parser, Any]:
 
 
 def call_without_command(options: argparse.Namespace) -> int:
-    """Print what was asked for in the place of a command."""
+    """Print what was requested in place of a command."""
     if options.completion is not None:
         from provlab.cli.completion import completion_script
 

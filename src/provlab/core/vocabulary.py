@@ -159,7 +159,7 @@ def advice_on(group: str, spelling: str, names: Collection[str]) -> str:
     group : str
     spelling : str
     names : collection of str
-        Of all files of the group.
+        Names of all files of the group.
     """
     candidates = list(names)
     for name, usual in SPELLINGS.get(group, {}).items():

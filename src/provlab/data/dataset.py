@@ -62,7 +62,7 @@ class Dataset:
     X : ndarray or csr_array of shape (n, d), float64
         Samples in rows. Sparse data are in canonical form: sorted indices, no duplicates, no stored zeros.
     y : ndarray of shape (n,), int64 or float64
-        Classes as whole numbers, -1 and +1 for two of them; real numbers where the task is a regression.
+        Classes as whole numbers, -1 and +1 for two of them; real numbers if the task is a regression.
     feature_names : ndarray of shape (d,), object
         Distinct names, each a `str`. Not of fixed width, because one long word would blow up the array.
     name : str

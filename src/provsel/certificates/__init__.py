@@ -1,4 +1,4 @@
-"""Certificates: what a selection or a compression preserved, measured beside what its theorem promises.
+"""Certificates: the properties that a selection or a compression preserved, measured beside the promise of its theorem.
 
 A theorem is declared by naming its columns. Kernels, models and scikit-learn are imported only when one is measured,
 since the laboratory reads the declarations for every command.

@@ -89,9 +89,9 @@ class SubsetParts(NamedTuple):
     ----------
     spectrum : Spectrum
     rank : int
-        Of X, as far as it is known.
+        Spectrum of X, as far as it is known.
     error : ProjectionError
-        Of the projection on the selected columns.
+        Errors of the projection on the selected columns.
     best : callable
         Returns the best approximation of rank k.
     is_truncated : bool

@@ -34,7 +34,7 @@ def certify(
     model: Any = None,
     also: Iterable[type[Theorem]] = (),
 ) -> Certificate:
-    """Measure what a fitted selector preserved of the rows it was fitted on.
+    """Measure what a fitted selector preserved of the rows on which it was fitted.
 
     Parameters
     ----------

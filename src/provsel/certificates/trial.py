@@ -26,7 +26,7 @@ class MeasuredTrial:
     rows : TrainingView
         The rows on which it was fitted, and values derived from them: records of one trial share these.
     X_test : ndarray or CSR of shape (n_test, n_features)
-        Of a trial of the laboratory, as are all below; without rows if all of them are used for training.
+        Set for a trial of the laboratory, like all fields below; without rows if all of them are used for training.
     y_test : ndarray of shape (n_test,)
     model : estimator or None
         Fitted on the selected features; None if the protocol fits none.

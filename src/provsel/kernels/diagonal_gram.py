@@ -19,7 +19,7 @@ SPARSE_COST = 60.0
 
 
 def gram_columns(A: Any, columns: NDArray[np.int64]) -> Any:
-    """Return A[:, columns] of an ndarray or CSC A, shape (n, m); dense where that makes A D A^T cheaper."""
+    """Return A[:, columns] of an ndarray or CSC A, shape (n, m); dense if that makes A D A^T cheaper."""
     part = A[:, columns]
     if not sparse.issparse(part):
         return part

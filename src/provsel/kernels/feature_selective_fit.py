@@ -33,7 +33,7 @@ class FeatureSelectiveFit(NamedTuple):
     indices : ndarray of shape (k,), int64
         Features with mu > 0, in order of decreasing mu, ties by index; if there are none, the first to enter.
     mu, w, coef : ndarray of shape (m,)
-        coef = sqrt(mu) * w, or mu * w as printed; w = Lambda^T w_bar where compressed.
+        coef = sqrt(mu) * w, or mu * w as printed; w = Lambda^T w_bar if compressed.
     compressed_coef : ndarray of shape (l,) or None
         w_bar.
     objective, dual_objective, gap : float

@@ -34,7 +34,7 @@ class Alternating(NamedTuple):
     mu : ndarray of shape (m,)
         In [0, 1], with exact zeros.
     w : ndarray of shape (m,) or (l,)
-        w, or w_bar; zero where mu is, if not compressed.
+        w, or w_bar; zero wherever mu is, unless compressed.
     v : ndarray of shape (m,)
         Weights on the original features: mu * w, or as `feature_selective_compressed` says.
     objective : float

@@ -24,7 +24,7 @@ def forward_ridge(columns: Array, targets: Array, alpha: float) -> Iterator[int]
     Parameters
     ----------
     columns : ndarray of shape (d, n)
-        Centred columns of X, as rows; zero where they are constant.
+        Centred columns of X, as rows; zero for constant ones.
     targets : ndarray of shape (n_targets, n)
         Centred.
     alpha : float

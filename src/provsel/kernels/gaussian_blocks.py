@@ -83,7 +83,7 @@ class GaussianBlocks:
         Parameters
         ----------
         X : ndarray, CSR or CSC of shape (n, m), float32 or float64
-            Of a sparse X only the blocks with a non-zero are generated. float32 gives float32, with Lambda rounded.
+            Only the blocks of a sparse X with a non-zero are generated. float32 gives float32, with Lambda rounded.
         """
         needed, parts = None, None
         width = WIDTH * self._blocks_a_panel(X.shape[0] * self.n_components)
@@ -114,7 +114,7 @@ class GaussianBlocks:
         return self.expand(np.eye(self.n_components)).T
 
     def gram(self) -> Array:
-        """Return Lambda Lambda^T, shape (l, l), of which half is computed."""
+        """Return Lambda Lambda^T, shape (l, l), computing only one half."""
         gram = np.zeros((self.n_components, self.n_components), order="F")
         for _, _, panel in self._panels(1):
             gram = dsyrk(1.0, panel.T, beta=1.0, c=gram, overwrite_c=1)

@@ -57,7 +57,7 @@ def scale_exponent(X: Any) -> int:
 
 
 def scaled(X: Any, exponent: int) -> Any:
-    """Return 2^exponent X in float64, exact but where values become denormal."""
+    """Return 2^exponent X in float64, exact unless values become denormal."""
     if not sparse.issparse(X):
         return np.ldexp(np.asarray(X, dtype=np.float64), exponent)
     X = X.astype(np.float64)

@@ -36,7 +36,7 @@ class Parts:
     Attributes
     ----------
     signs, linear, quadratic, upper : ndarray of shape (k, 1)
-        s, l, q and h of the module's primal. h may be infinite where q > 0.
+        s, l, q and h of the module's primal. h may be infinite if q > 0.
     """
 
     signs: Array

@@ -46,7 +46,7 @@ def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None)
     nu : float
         Price of a unit of slack, positive.
     max_iter : int, optional
-        None is the authors' 50, or 1,000 where n >= d.
+        None is the authors' 50, or 1,000 if n >= d.
 
     Raises
     ------

@@ -89,7 +89,7 @@ def correlations(X: Matrix, y: Array, weight: Array | None = None) -> Array:
 
 
 def f_of_correlations(r: Array, size: float) -> Array:
-    """Return the F statistic of each correlation r of `size` rows, infinite where r is 1 or -1 to rounding."""
+    """Return the F statistic of each correlation r of `size` rows, infinite if r is 1 or -1 to rounding."""
     unexplained = 1.0 - r**2
     unexplained[unexplained < 8 * np.finfo(np.float64).eps] = 0.0
     with np.errstate(divide="ignore"):

@@ -192,8 +192,8 @@ def _is_saturated(tried: Pass) -> bool:
 def compressed_rows(X: Matrix) -> Matrix:
     """Return a triangular matrix, shape (d, d), with the inner products of the columns of X, if that is smaller.
 
-    Online leverage scores depend on inner products only. X, shape (n, d), dense or sparse, is returned as it is unless
-    n > 2 d, and where it is float32. The factor of the Gram matrix is used if columns are far from dependent. Otherwise
+    Online leverage scores depend on inner products only. X, shape (n, d), dense or sparse, is returned unchanged unless
+    n > 2 d, or if it is float32. The factor of the Gram matrix is used if columns are far from dependent. Otherwise
     sparse rows are made dense chunk by chunk. Householder QR of a triangle stacked on the next chunk keeps each column
     to a relative error of about 1e-15, which the Gram matrix would not.
     """

@@ -28,7 +28,7 @@ class Forest:
     Attributes
     ----------
     feature : ndarray of shape (n_nodes,), int64
-        -1 of leaves. Row x goes to `left` where x[feature] <= threshold.
+        -1 of leaves. Row x goes to `left` if x[feature] <= threshold.
     threshold : ndarray of shape (n_nodes,)
     left, right : ndarray of shape (n_nodes,), int64
     value : ndarray of shape (n_nodes, n_outputs)

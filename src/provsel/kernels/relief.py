@@ -239,7 +239,7 @@ class Nearest:
         Parameters
         ----------
         distances : ndarray of shape (m, n)
-            Of rows first_row, first_row + 1, ... to rows first_column, first_column + 1, ...
+            From rows first_row, first_row + 1, ... to rows first_column, first_column + 1, ...
         """
         if count == 0:
             return np.zeros(distances.shape)

@@ -55,7 +55,7 @@ def ridge_leverage_scores(basis: SpectralBasis, ridge: float) -> Array:
     Parameters
     ----------
     basis : SpectralBasis
-        Of A, shape (n, d); rank at least 1.
+        Singular values and vectors of A, shape (n, d); rank at least 1.
     ridge : float
         Positive, in the units of A squared.
     """

@@ -7,7 +7,7 @@ References
 .. [2] J. J. Judice, F. M. Pires. A block principal pivoting algorithm for large-scale strictly monotone
    linear complementarity problems. Computers & Operations Research 21 (1994), 587-596.
 .. [3] J. Kim, H. Park. Fast nonnegative matrix factorization: an active-set-like method and comparisons.
-   SIAM J. Sci. Comput. 33 (2011), 3261-3281. Many exchanges at once, single ones where they fail.
+   SIAM J. Sci. Comput. 33 (2011), 3261-3281. Many exchanges at once, and single ones if they fail.
 """
 
 from __future__ import annotations

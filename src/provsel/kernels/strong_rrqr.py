@@ -33,7 +33,7 @@ class Exchanged:
         A column that came in takes the position of the one that it replaced.
     n_exchanges : int
     largest_factor : float
-        By which any remaining single exchange multiplies the volume; at most f.
+        Factor by which any remaining single exchange multiplies the volume; at most f.
     """
 
     columns: Columns

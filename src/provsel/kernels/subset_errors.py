@@ -32,7 +32,7 @@ class ProjectionError:
     frobenius : float
         Squared.
     spectral : float
-        Squared; from below where a Lanczos process computed it.
+        Squared; a lower bound if computed by a Lanczos process.
     """
 
     frobenius: float

@@ -119,7 +119,7 @@ class CompressedLinearSVM(BaseBinarySVM):
     Warns
     -----
     ConvergenceWarning
-        When `gap_`, or the gap of a refinement, stays above `tol`.
+        If `gap_`, or the gap of a refinement, stays above `tol`.
 
     Notes
     -----

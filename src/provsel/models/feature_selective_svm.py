@@ -96,9 +96,9 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     Warns
     -----
     ConvergenceWarning
-        When `tol` was not reached.
+        If `tol` was not reached.
     UserWarning
-        When every weight is zero.
+        If every weight is zero.
 
     Notes
     -----

@@ -57,7 +57,7 @@ class HingeSVM(BaseBinarySVM):
     Warns
     -----
     ConvergenceWarning
-        When `gap_` stays above `tol`.
+        If `gap_` stays above `tol`.
 
     Notes
     -----

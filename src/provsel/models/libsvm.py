@@ -1,4 +1,4 @@
-"""Linear C-SVM solved by LIBSVM, on the Gram matrix where there are fewer rows than columns."""
+"""Linear C-SVM solved by LIBSVM, on the Gram matrix if there are fewer rows than columns."""
 
 from __future__ import annotations
 

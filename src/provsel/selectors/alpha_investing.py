@@ -19,7 +19,7 @@ TARGETS = ("codes", "one_vs_rest")
 class AlphaInvestingSelector(BaseSelector):
     r"""Accept features one by one in column order, with control of false acceptances; it chooses how many.
 
-    Use it where features arrive one by one and each is kept or refused at once, for classes or a numeric target. If all
+    Use it if features arrive one by one and each is kept or refused at once, for classes or a numeric target. If all
     columns are available and their order is arbitrary, other selectors are better.
 
     A wealth w pays for the tests. Column i, from 1, is tested at level a = w / (2 i): with z the part of it that

@@ -17,7 +17,7 @@ from provsel.training_view import TrainingView
 class ApproximateBSSSelector(BaseSelector):
     r"""Select features by BSS on the right singular vectors of G X, where G is a t x n Gaussian matrix.
 
-    Use it instead of `BSSSelector` for many rows, where the basis of X is expensive or its rank exceeds r. `transform`
+    Use it instead of `BSSSelector` for many rows, if the basis of X is expensive or its rank exceeds r. `transform`
     multiplies the kept columns by `weights_` and keeps their names; `rescale=False` leaves their values unchanged.
 
     The sketch G X has rank l = min(t, rank X). So BSS needs only r > l, where `BSSSelector` needs r > rank X, and works

@@ -17,7 +17,7 @@ IF_FEWER = ("raise", "keep")
 
 
 class AtSize(SelectorAround):
-    """Find where a selector keeps the fewest features but at least r, and keep the first r of these.
+    """Find the value at which a selector keeps the fewest features but at least r, and keep the first r of these.
 
     Use it to compare methods that choose their number through a parameter with others at equal numbers. The parameter
     is searched between `low` and `high` by bisection on a log scale, assuming that the number of features rises or

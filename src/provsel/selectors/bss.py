@@ -68,7 +68,7 @@ class BSSSelector(BaseSelector):
     rank_ : int
         Rank that was sparsified.
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     eigenvalue_range_ : tuple of float
         The range that Lemma 1 promises for the eigenvalues of V^T R R^T V; not set with non-default `gain`, `shifts` or
         `no_candidate`, like the next.

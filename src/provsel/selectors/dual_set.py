@@ -43,7 +43,7 @@ class DualSetSelector(BaseSelector):
     rank_ : int
         k, capped at the rank of X.
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     n_repeats_ : int
         Steps in which a selected column gained weight.
     n_completed_ : int

@@ -36,8 +36,8 @@ class JMISelector(RankedSelector):
     n_features_to_select : int or float
     criterion : {"jmi", "jmim", "cmim", "disr", "icap", "cife", "condred", "mifs", "mim"}, default="jmi"
     n_bins : int, default=3
-        Of features, and of a numeric target. Counts of two features and the class need some rows in each cell; Brown et
-        al. use 10 bins of equal width.
+        Number of bins for features, and for a numeric target. Counts of two features and the class need some rows in
+        each cell; Brown et al. use 10 bins of equal width.
     strategy : {"quantile", "width"}, default="quantile"
         Bins with equal numbers of rows, which no strictly increasing transformation of a column changes, or bins of
         equal width.

@@ -36,7 +36,7 @@ class L1SVMSelector(BaseSelector):
 
         min ||w||_1 + C sum_i max(0, 1 - y_i <x_i, w>)^2.
 
-    Of more classes each is separated from the rest, and a feature is kept that has weight in any of these problems.
+    With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
 
     With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
     There is no intercept, as in the feature-selective SVM beside which it stands; append a constant feature for a

@@ -69,7 +69,7 @@ class LaplacianScoreSelector(BaseSelector):
 
     Notes
     -----
-    Distances come from inner products, after centring where X is dense. Sparse X is not centred: its distances
+    Distances come from inner products, after centring if X is dense. Sparse X is not centred: its distances
     are exact to about 1e-6 of the largest row norm.
 
     Examples

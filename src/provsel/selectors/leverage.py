@@ -61,7 +61,7 @@ class LeverageScoreSelector(BaseSelector):
         Leverage scores; they sum to the rank. Squared lengths with `columns="sigma_V"`.
     rank_ : int
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     n_features_in_ : int
 
     Raises

@@ -50,7 +50,7 @@ class RidgeLeverageSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing score, those that agree to 1e-10 by index ("sample": of their first draw).
+        In order of decreasing score, ties within 1e-10 by index ("sample": of their first draw).
     weights_ : ndarray of shape (n_selected,)
     scores_ : ndarray of shape (n_features,)
         Between 0 and 1.

@@ -41,7 +41,7 @@ class SingleSVDSelector(BaseSelector):
     rank_ : int
         Number of columns chosen, min(r, numerical rank of X).
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     n_completed_ : int
         Number of features taken after the rank was exhausted, r - rank_.
     n_features_in_ : int

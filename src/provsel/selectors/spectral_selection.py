@@ -38,7 +38,7 @@ class SpectralSelectionSelector(BaseSelector):
     rank_ : int
         k, capped at the rank of X.
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     sigma_min_bound_ : float
         The promise for sigma_min(V_S).
     n_completed_ : int

@@ -61,7 +61,7 @@ def npz_headers(path: Path) -> Headers:
 
 
 def npz_bytes(headers: Headers, names: Collection[str]) -> int:
-    """Return the bytes of those of `names` that exist."""
+    """Return the bytes of the given `names` that exist."""
     return sum(math.prod(headers[name][0]) * int(headers[name][1].itemsize) for name in names if name in headers)
 
 

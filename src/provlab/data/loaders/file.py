@@ -95,9 +95,9 @@ def load(
         Texts, truth values, up to 20 different whole numbers and any two numbers are classes; more than 20 different
         real numbers, or more than half as many as rows, are a regression; all else is asked about.
     sep, decimal, thousands, encoding, header, comment, na_values, keep_default_na
-        As of `pandas.read_csv`, for tables of text. None is found in the first lines, of separators , ; | tab and
-        space, and of a comma for decimals, where it is certain; "tab" and "space" may be written. `header` is
-        "infer", "none", or the number of the row with the names.
+        As of `pandas.read_csv`, for tables of text. By default they are detected in the first lines if unambiguous,
+        with separators , ; | tab and space, and a comma for decimals; "tab" and "space" are allowed as values. `header`
+        is "infer", "none", or the number of the row with the names.
     sheet_name : str or int, optional
         Sheet of .xlsx, by name or number from 0, if there are several. Needs openpyxl (`provsel[excel]`).
     X : str, optional

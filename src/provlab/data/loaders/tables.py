@@ -51,7 +51,7 @@ class TableEntry:
     target : str
         The column that is predicted.
     domain, source, citation : str
-        Of the rows: their field, whose they are, and where they were published.
+        Properties of the rows: their field, their owner, and where they were published.
     task : {"classification", "regression"}
     objects : tuple of str
         For an R file: the parts that are joined side by side; "a + b" means b below a.

@@ -42,7 +42,7 @@ class Versions:
     rules : int
         `RULES_VERSION` of the verdicts.
     algorithm_versions : mapping
-        Of each selector and model, by class name.
+        Version of each selector and model, by class name.
     plan : str
         SHA-256 of all numbers and their cells, and so of all settings and data.
     claims : str

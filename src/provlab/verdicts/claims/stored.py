@@ -110,7 +110,7 @@ class Evidence(AbstractEvidence):
         return trials[[*FOLD_KEYS, "draw", *columns]]
 
     def datasets(self, place: Place) -> list[str]:
-        """Return the data sets of which trials are planned."""
+        """Return the data sets with planned trials."""
         return [entry.dataset for entry in self.entries(place)]
 
     @remembered

@@ -114,8 +114,8 @@ class TableEvidence(AbstractEvidence):
     roles : mapping
         Roles of its columns, see the head of this module.
     content : Content, optional
-        Of the file of claims, which says by which columns claims tell lines apart, which rows are the means of others,
-        and which names are planned.
+        Grouping and planned names from the file of claims: the columns that tell lines apart, the rows that are means
+        of others, and the names still to come.
     table : DataFrame, optional
         The table itself, if it is not a file; `path` is then its description.
 
