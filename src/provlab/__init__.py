@@ -8,7 +8,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # the command line imports this package, and answers at once
+if TYPE_CHECKING:  # the command line imports this package, and must start fast
     from provlab.bench.compare import compare
     from provlab.bench.rank import rank
     from provlab.bench.selection.select import select

@@ -51,7 +51,7 @@ def replacing(target: Path) -> Iterator[Path]:
     try:
         yield temporary
         with temporary.open("rb") as file:
-            os.fsync(file.fileno())  # or a power cut could leave an empty file under the final name
+            os.fsync(file.fileno())  # otherwise a power cut could leave an empty file under the final name
         os.replace(temporary, target)
         _sync_folder(target.parent)
     except OSError as error:
@@ -62,7 +62,7 @@ def replacing(target: Path) -> Iterator[Path]:
         _name(error, temporary, target)
         raise
     finally:
-        with suppress(OSError):  # the error that brought us here is to be seen
+        with suppress(OSError):  # the original error must stay visible
             temporary.unlink(missing_ok=True)
 
 

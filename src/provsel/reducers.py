@@ -110,7 +110,7 @@ def check_selection(reducer: Any, X: Matrix) -> None:
         return
     name = type(reducer).__name__
     sample = X[np.linspace(0, X.shape[0] - 1, min(SAMPLE_ROWS, X.shape[0]), dtype=np.int64)]
-    with warnings.catch_warnings():  # of no features: the rows of the trial are transformed as well
+    with warnings.catch_warnings():  # not of the features: the rows of the trial are transformed as well
         warnings.simplefilter("ignore")
         transformed = np.asarray(_dense(reducer.transform(sample)))
     expected = (sample.shape[0], kept.size)
@@ -179,7 +179,7 @@ def n_columns(reducer: Any, X: Matrix) -> int:
         return kept.size
     if is_ours(reducer):
         return len(reducer.get_feature_names_out())
-    return int(reducer.transform(X[:1]).shape[1])  # a pipeline cannot always name what it gives
+    return int(reducer.transform(X[:1]).shape[1])  # a pipeline cannot always name its outputs
 
 
 def leaves_nothing_out(reducer: Any, view: TrainingView) -> bool:

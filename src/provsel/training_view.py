@@ -79,7 +79,7 @@ class TrainingView:
         self._costs: dict[str, Cost] = {}
         self._used: set[str] = set()
         self._needs: dict[str, set[str]] = {}  # parts that a part was computed from, directly or not
-        self._spent = Cost()  # sum of the costs: folds of text have hundreds of parts, and ask twice at each
+        self._spent = Cost()  # sum of the costs: folds of text have hundreds of parts, and each needs it twice
         self._members: list[TrainingView] = []  # parts that are views
 
     @property

@@ -304,7 +304,7 @@ def _check_rows(data: list[str]) -> Dataset:
             f"minutes or hours a fit on more, got {dataset.n_rows:,} in {dataset.name}; take a sample of each class by "
             f"+dataset.sample_rows=5000, or compare selectors with provsel run -m ... selector=rfe_half,rrqr."
         )
-    if n_splits is None:  # of a splitter, whose folds need no row of each class
+    if n_splits is None:  # a splitter's folds need no row of each class
         return dataset
     n_groups = n_splits if dataset.groups is None else len({*dataset.groups.tolist()})
     if n_groups < n_splits:

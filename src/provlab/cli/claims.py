@@ -140,7 +140,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     files = claim_files(options.paper)
     claims = [claim for file in files for claim in file.claims]
     store = TrialStore(results / "store")
-    with ThreadPoolExecutor(1) as reader:  # which waits for the disk, and decodes without Python's lock
+    with ThreadPoolExecutor(1) as reader:  # reading waits for the disk, and decodes without Python's lock
         snapshot = reader.submit(StoreSnapshot, store, columns_read(claims))
         artefacts = composed(sorted({name for claim in claims for name in claim.artefacts}), options.overrides)
     evidence = Evidence(snapshot.result(), options.overrides, artefacts)

@@ -89,7 +89,9 @@ class Help(argparse.HelpFormatter):
 
 def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
-    gc.set_threshold(50_000)  # plans are many small objects that stay: the default looks at all of them again and again
+    gc.set_threshold(
+        50_000
+    )  # plans are many small objects that stay: by default, all of them would be scanned repeatedly
     every, names = parser_of_all()
     for name, (_, about, _) in COMMANDS.items():
         listed: dict[str, Any] = {} if name in FOR_MAINTAINERS else {"help": about}
@@ -106,10 +108,10 @@ def call(argv: Sequence[str]) -> int:
     options = parser.parse_intermixed_args(argv[1:])
 
     def body() -> int:
-        for package in ("provlab", "provsel"):  # others tell of every glyph and every closed connection
+        for package in ("provlab", "provsel"):  # other loggers report every glyph and every closed connection
             logger = logging.getLogger(package)
             logger.setLevel(logging.INFO)
-            logger.handlers[:] = [logging.StreamHandler(sys.stderr)]  # not that of a call before, in the same process
+            logger.handlers[:] = [logging.StreamHandler(sys.stderr)]  # not that of an earlier call in the same process
         if hasattr(options, "overrides") and hasattr(options, "results"):
             _choose_results(options)
         status: int = run(options)
@@ -203,7 +205,7 @@ def guarded(body: Callable[[], int]) -> int:
         except Exception as error:
             if isinstance(error, ModuleNotFoundError) and explained(error) is not error:
                 raise
-            # a fault of ours: Python would print it after the block, with all that foreign text commands
+            # our own fault: Python would print it after the block, including control characters of untrusted text
             traceback.print_exc()
             return 1
     return 2
@@ -222,7 +224,9 @@ def _warnings_as_notes() -> Iterator[None]:
             print(f"note: {text}", file=sys.stderr)
 
     with warnings.catch_warnings():
-        if any(action == "error" for action, *_ in warnings.filters):  # as by python -W error: a note ends no command
+        if any(
+            action == "error" for action, *_ in warnings.filters
+        ):  # as with python -W error: a note must not end a command
             warnings.filterwarnings("default", category=UserWarning)
         warnings.showwarning = show
         yield

@@ -54,7 +54,7 @@ def call_run(options: argparse.Namespace) -> int:
 
     overrides = options.overrides
     for text in overrides:
-        # a setting of Hydra itself, by which it would make any object, or write any file
+        # a setting of Hydra itself could make it create any object, or write any file
         if "hydra" in re.split(r"[\s.+~/@:]", text.partition("=")[0]):
             raise ValueError(
                 f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got a setting of Hydra itself."
@@ -111,7 +111,7 @@ def _show(
     run_table = RunTable(own_run(command, cells, reasons=reasons), store)
     lines = run_table.lines
     for line in lines:
-        line.pop("failed", None)  # a reason takes many lines of a narrow column, and is said beside the table
+        line.pop("failed", None)  # a reason would take many lines of a narrow column, so it is printed beside the table
     if run_table.answer:
         print_text(f"{wrapped(run_table.answer)}\n")
     PlainConsole().print(table(lines))
@@ -173,7 +173,7 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
         groups = tuple(text for text in job if text.partition("=")[0] in GROUPS)
         try:
             return {text for text in job if applies(text, composed(groups))}
-        except ValueError:  # such as a name that does not exist, which is said where the job is composed
+        except ValueError:  # for instance an unknown name; the composition of the job reports it
             return {*job}
 
     of_jobs = [fitting(job) for job in jobs]

@@ -143,7 +143,7 @@ def compose_artefact(
         Names and overrides of rows in place of the artefact's, such as one row under several readings; they apply to
         all data sets and columns.
     """
-    paper_of(name)  # which it must be of
+    paper_of(name)  # the setting must belong to one of these
     base = [f"+experiment={name}", *overrides]
     compose = Composer()
     config = compose(base)
@@ -178,7 +178,7 @@ def compose_artefact(
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
         shown_rows = {entry.row for entry in entries}
         for row, of_row in artefact_part(name)["rows"].items():
-            if row not in shown_rows:  # which a column may be for
+            if row not in shown_rows:  # a column may apply to these
                 row_configs.append(compose([*base, *of_row]))
     _check_columns(name, {column: part["choose"] for column, part in columns.items()}, row_configs)
     for text in overrides:
@@ -238,7 +238,7 @@ def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> t
     return (f"dataset.set={name if is_plain else json.dumps(name)}",)
 
 
-# ---- settings of columns that a row takes, and those that nothing takes: an artefact would be computed without them
+# ---- settings of columns that apply to a row, and those that apply to none: they would silently be ignored
 
 
 def column_settings(column: Sequence[str], row: Parts) -> list[str]:
@@ -249,7 +249,7 @@ def column_settings(column: Sequence[str], row: Parts) -> list[str]:
 
 def applies(override: str, row: Parts) -> bool:
     """Return whether the selector or model of a row has the setting that a column changes, nested or not, or adds."""
-    key = override.partition("=")[0]  # with the + of one that is added, which applies to each row
+    key = override.partition("=")[0]  # an added setting (with +) applies to each row
     group = key.partition(".")[0]
     return group not in ("selector", "model") or key in {group, *_settings(row[group], group)}
 
@@ -257,7 +257,7 @@ def applies(override: str, row: Parts) -> bool:
 def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequence[Parts]) -> None:
     """Raise for a setting of a column that no row has; `rows` are composed without a column."""
     for column, overrides in columns.items():
-        chosen = _chosen_groups(overrides)  # what the column brings itself is checked where it is composed
+        chosen = _chosen_groups(overrides)  # the column's own groups are checked when they are composed
         for text in overrides:
             key = setting(text)
             group = key.split(".")[0]

@@ -102,7 +102,7 @@ def _merge_files(
         files.append(read_config("", file_of(experiment)))
     first, *others = map(_stated_members, files)
     stated = {group: name for members_of_file in others for group, name in members_of_file.items()} | chosen
-    # a data set may have other defaults than those of papers; what is asked for stands above them
+    # a data set may have other defaults than the papers'; explicit overrides take precedence
     beside = _beside("dataset", stated.get("dataset", first["dataset"]))
     members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
     parts: Parts = {group: member(group, name) for group, name in members.items()}
@@ -154,7 +154,7 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
         above = _content(file) if base == "_self_" else _member(group, base, (*based, name))
         content = _merge(content, above)
     if group == "executor" and (package_conf() / group / f"{name}.yaml").is_file() and content.get("name") != name:
-        # a project's file of the name of the default executor must not send trials elsewhere
+        # a project's file with the name of the default executor must not send trials elsewhere
         raise ValueError(
             f"{files[name]}: name: expected {name}, got {content.get('name')!r:.80}; give the file another name, and "
             f"choose it by executor=NAME."
@@ -219,7 +219,7 @@ def _unknown(override: Override, node: Parts, depth: int) -> str:
 
 def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
     """Return the names of all settings that a part of a config can have; None if any name is allowed."""
-    # these take longer to import than all the rest, and are rarely asked
+    # these take longer to import than all the rest, and are rarely needed
     from provlab.core.cell import OPTIONAL
     from provlab.data import dataset_parameters
     from provlab.project.components import component_class, component_parameters, inner_kind, is_component
@@ -242,7 +242,7 @@ def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
         if is_component(node):
             kind = group or inner_kind(node)
             return ["_target_", *component_parameters(kind, component_class(kind, node))]
-    except (ValueError, KeyError):  # a class or a data set that is refused where it is used
+    except (ValueError, KeyError):  # refused when the class or data set is used
         return None
     return stated if group in GROUPS and node.get("_target_") is None else None
 
@@ -306,7 +306,7 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
                 node = node[name]
             else:
                 return _resolve(node, parts, where, depth + 1, left)
-        # OmegaConf joins texts, and says what is wrong
+        # OmegaConf joins texts, and explains errors
         referable = {name: part for name, part in parts.items() if name not in ELSEWHERE}
         check_references(referable, "config")
         return _by_omegaconf(referable, value)

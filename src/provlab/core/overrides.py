@@ -173,6 +173,6 @@ def check_names(where: str, names: Iterable[Any], allowed: Iterable[str]) -> Non
 
 def nearest_setting(name: str, settings: Iterable[str]) -> str:
     """Return the advice for an unknown setting: the most similar one, or to leave it out."""
-    by_end = {path.split(".", 1)[-1]: path for path in settings}  # a group in common makes nothing near
+    by_end = {path.split(".", 1)[-1]: path for path in settings}  # a common group alone does not make names similar
     nearest_end = nearest(name.split(".", 1)[-1], by_end)
     return f"the nearest is {by_end[nearest_end]}" if nearest_end else "leave it out"

@@ -179,7 +179,7 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
         cell = Cell(dataset=first_dataset, data=first_data, **parts)
         return [cell, *(cell.on(config, data) for config, data in members[1:])]
     cells = []
-    for config, data in members:  # each data set has as many folds as it says
+    for config, data in members:  # each data set states its number of folds
         n_folds = _asked(canonical_json(config), data, measured.count_folds)
         protocol = {**parts["protocol"], "n_splits": n_folds}
         cells.append(Cell(dataset=config, data=data, **{**parts, "protocol": protocol}))
@@ -189,7 +189,7 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
 def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: str) -> Any:
     """Return the model for the task and size of a data set; a default LIBSVM is replaced on many rows."""
     classifier = models["classification"]
-    if not is_place(dataset["name"], "path"):  # data sets that are registered have classes
+    if not is_place(dataset["name"], "path"):  # registered data sets have classes
         return classifier
     if _asked(canonical_json(dataset), data, IS_REGRESSION):
         return models["regression"]
@@ -225,7 +225,7 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     else:
         raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
     members: list[Mapping[str, Any]] = [{**dataset, "set": member} for member in names]
-    return members or [dataset]  # of an empty list the loader says what it takes
+    return members or [dataset]  # for an empty list, the loader's error says what it accepts
 
 
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:

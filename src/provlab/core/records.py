@@ -131,7 +131,7 @@ def check_identities(records: pa.Table, subject: str) -> None:
     if not len(trials):
         return
     configs, codes = _encoded(trials["config"])
-    order = np.argsort(codes, kind="stable")  # all trials of a config stand together, so that its text is hashed once
+    order = np.argsort(codes, kind="stable")  # all trials of a config are adjacent, so its text is hashed once
     trials = trials.take(pa.array(order))
     keys = np.array(trials["key"].to_pylist(), object)
     places = list(zip(*(trials[name].to_pylist() for name in NUMBERS), strict=True))

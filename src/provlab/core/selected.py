@@ -241,7 +241,7 @@ def _stability(
     places = list(zip(trials["repeat"], trials["fold"], strict=True))
     folds: list[tuple[int, int]] | None = None
     overlap = 0.0
-    if len({*places}) > 1:  # else draws on one fold
+    if len({*places}) > 1:  # otherwise draws on one fold
         folds = places
         n_train, n_test = (trials[name].astype(float).mean() for name in FOLD_SIZES)
         if n_test > 0 and n_train > 0:  # seeds have no test rows

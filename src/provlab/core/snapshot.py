@@ -93,7 +93,7 @@ class StoreSnapshot:
         names = in_cells.dictionary.take(pa.array(codes[starts])).to_pylist()
         slices = map(slice, starts.tolist(), ends.tolist())
         self._slices = dict(zip(names, slices, strict=True))
-        # most cells have no number above the planned ones, and need no check of each trial
+        # most cells have only planned numbers, and need no check of each trial
         highest = np.maximum.reduceat(self._numbers, starts, axis=1).T.tolist()
         self._highest = dict(zip(names, highest, strict=True))
 

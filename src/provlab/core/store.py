@@ -257,7 +257,7 @@ class TrialStore:
         n_merged = 0
         tables: dict[Path, pa.Table] = {}
         size = 0
-        loose.sort(key=_time_of)  # those of one cell come together
+        loose.sort(key=_time_of)  # trials of one cell are adjacent
         for path in loose:
             table = self._read_file(path)
             if table is not None and len(table):  # another process may have merged it
@@ -316,16 +316,16 @@ class TrialStore:
                 table = pq.read_table(file, **options)
         except (DamagedFileError, pa.ArrowException, ValueError, MemoryError, OSError) as error:
             number = getattr(error, "errno", None)
-            if number in (errno.ENOENT, errno.ESTALE):  # the second is a server's word for it
+            if number in (errno.ENOENT, errno.ESTALE):  # the second is what a server reports
                 return None
-            if number:  # Arrow's errors about content have none
+            if number:  # Arrow's errors about content have no number
                 raise OSError(
                     number,
                     f"store file {path}: it could not be read: {os.strerror(number)!r}; the file was left in "
                     f"place: make it readable or move it out of the store, then run the same command again.",
                 ) from error
             if isinstance(error, RefusedFileError) or (named and not isinstance(error, DamagedFileError)):
-                raise  # whatever it is, the bytes are those that were written
+                raise  # whatever the content, the bytes are as written
             return pa.table({}) if self._set_aside(path, error) else None
         typed = _with_types(path, table, encoded=encoded)
         if self.check:
@@ -412,7 +412,7 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
             if column.null_count == len(column):
                 columns.append(pa.nulls(len(column)))
                 continue
-            # or a cast would make numbers of texts that read as such
+            # otherwise a cast would turn texts that look like numbers into numbers
             pa.unify_schemas(
                 [pa.schema([(field.name, type_of_values)]) for type_of_values in (stored_kind, kind)],
                 promote_options="permissive",

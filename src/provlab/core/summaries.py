@@ -151,7 +151,7 @@ def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
     """
     error, margin, radius = (trials[name].to_numpy(float) for name in (SPECTRAL_ERROR, MARGIN_RATIO, RADIUS_RATIO))
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = radius / margin  # infinite where a selection merges the classes
+        ratio = radius / margin  # infinite if a selection merges the classes
     within = ratio <= radius_margin_bound(error) * (1 + SLACK)
     state = pd.Series(np.where(within, HELD, VIOLATED), trials.index, dtype=object)
     for name in (MARGIN, RADIUS):

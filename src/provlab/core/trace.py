@@ -128,7 +128,7 @@ def trace_numbers(
     entries: dict[tuple[str, str], list[int]] = {}
     for k, entry in enumerate(artefact.entries):
         entries.setdefault((entry.row, entry.column), []).append(k)
-    headlines = headline_columns(artefact.cells)  # scorers among them are no columns of the schema
+    headlines = headline_columns(artefact.cells)  # scorers among them are not in the schema
     measures = list(dict.fromkeys([*measures_of(columns), *headlines]))
     trials = entry_trials(artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"])))
     measures = [name for name in measures if trials[name].notna().any()]
@@ -174,7 +174,7 @@ def reference_numbers(path: Path) -> pd.DataFrame:
     if not path.is_file():
         return pd.DataFrame(columns=[*NUMBER, "reference"], dtype=str)
     table = pd.read_csv(path, dtype=dict.fromkeys([*NUMBER, "value"], str), keep_default_na=False)
-    is_count = table["value"].str.fullmatch(r"-?\d+")  # shown as it is, as ours
+    is_count = table["value"].str.fullmatch(r"-?\d+")  # shown unchanged, like ours
     numbers = pd.to_numeric(table["value"], errors="coerce").mask(is_count)
     texts = numbers.astype(object).where(numbers.notna(), table["value"]).map(value_text)
     return table[NUMBER].assign(reference=texts).drop_duplicates(NUMBER)
@@ -209,7 +209,7 @@ def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) ->
     if trials.empty:
         return {}
     n_folds = trials[["entry", "repeat", "fold"]].drop_duplicates().groupby("entry").size()
-    # draws of a fold are averaged first, as in the artefacts; on one fold they are what varies
+    # draws of a fold are averaged first, as in the artefacts; with a single fold only the draws vary
     draw = trials["draw"].where(trials["entry"].map(n_folds).eq(1), 0)
     values = trials[measures].groupby([trials["entry"], trials["repeat"], trials["fold"], draw]).mean()
     grouped = values.groupby(level="entry")

@@ -146,7 +146,7 @@ def _results(site: Site, sources: Sources, artefact: Artefact, page: ArtefactPag
         try:
             with only_formats("svg"):
                 recipe.write(artefact, store, frame, stem, stem)
-        except Exception as error:  # a renderer may need what a partial store does not have
+        except Exception as error:  # a renderer may need trials that a partial store lacks
             log.warning("report: %s cannot be rendered: %s", artefact.name, error)
             page.problem = f"The table or figure cannot be made from what is stored: {_reason(error)}"
     files = sorted(stem.parent.glob("*"), key=lambda path: (list(FILES).index(path.suffix), path.name))
@@ -178,7 +178,7 @@ def _features(site: Site, store: StoreSnapshot, artefact: Artefact, page: Artefa
     features = cells_features(store, [cell for cell in cells if selects.get(cell.id)])
     try:
         return write_features(site, lines, selects, features, f"files/{page.short}")
-    except ValueError as error:  # damaged lists take no number from a page
+    except ValueError as error:  # damaged lists must not remove numbers from a page
         return FeaturesPart(notes=[_reason(error).rstrip(".")])
 
 

@@ -168,7 +168,7 @@ def _audit(
                 for key, _, reason in result.failures:
                     noted[key] = ("fails now", "a record", _line(reason))
                 advance(len(result.records) + len(result.failures))
-    except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
+    except (KeyboardInterrupt, Exception) as error:  # for instance a lost cluster
         stopped = error
     frames = _compare(store, stored, records, noted)
     if names is not None:
@@ -324,7 +324,7 @@ def _compare(
     lacking = {keys[row]: [*columns] for row, columns in unknown.groupby("row")["column"]}
     trials = stored.filter(pc.is_in(stored["key"], pa.array([*keys, *noted], pa.string())))
     frame = trials.select([name for name in TRIALS if name in trials.column_names]).to_pandas()
-    for name in ("dataset", "selector"):  # packed trials do not have them
+    for name in ("dataset", "selector"):  # packed trials lack them
         frame[name] = frame[name].fillna(frame["key"].map(dict(zip(keys, now[name].to_pylist(), strict=True))))
     for name, kind in TRIALS.items():
         if name in frame:
@@ -342,7 +342,7 @@ def _compare(
 def _is_unknown(store: TrialStore | None, stored: pa.Table, lines: pd.DataFrame) -> NDArray[np.bool_]:
     """Return whether the revision that wrote a record did not have the column that differs."""
     is_unknown = np.array([value is None for value in lines["stored"]], bool)
-    if store is None:  # packed trials: whatever is null was not packed
+    if store is None:  # packed trials: null means not packed
         return is_unknown
     names = lines["column"][is_unknown].unique().tolist()
     written = store.query(columns=[*names, "git_revision"])

@@ -81,7 +81,7 @@ def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dic
     conflicts : DataFrame
         One line per differing column of a trial, see `CONFLICT_COLUMNS`.
     """
-    # a column that one side never wrote is that of another version, and no disagreement
+    # a column that one side never wrote comes from another version, and is not a disagreement
     written = _written(earlier) & _written(trials)
     names = [name for name in agreement.compared_columns(trials.column_names) if name in written]
     differences = agreement.differences(earlier, trials, names)

@@ -122,7 +122,7 @@ def letters(reference: Reference) -> dict[Path, str]:
             if outcome is None or name not in own_claims:
                 continue
             paragraph = fill(template, reference.folder) if template.is_file() else ""
-        except ValueError as error:  # lines of other readings than now, which the README says as well
+        except ValueError as error:  # lines of readings that have changed since, which the README reports as well
             log.warning("reference: no letter was written about %s: %s", name, error)
             path.unlink(missing_ok=True)
             continue
@@ -328,11 +328,11 @@ def _complete(
             continue
         if len(trials) == n_planned:
             complete[name] = artefact, trials
-        else:  # a part of a table is no reference
+        else:  # part of a table is not a reference
             reasons[name] = counted_state(len(trials), n_planned)
     shared = [claim.artefacts for file in files for claim in file.claims]
     while partly := [artefacts for artefacts in shared if artefacts & complete.keys() and artefacts - complete.keys()]:
-        for artefacts in partly:  # verdicts on all of them must be on the same trials
+        for artefacts in partly:  # verdicts on all of them must use the same trials
             missing = ", ".join(sorted(artefacts - complete.keys()))
             for name in artefacts & complete.keys():
                 reasons[name] = f"claims rest on it and {missing}"

@@ -125,7 +125,7 @@ def _read_store(results: Path) -> StoreSnapshot:
     """Return a snapshot of the store, with the lists of selected features if they fit into memory."""
     store = StoreSnapshot(TrialStore(results / "store"))
     n_selected = store.column("n_selected")
-    selects = pc.less(n_selected, store.column("n_features"))  # what keeps all features has no list
+    selects = pc.less(n_selected, store.column("n_features"))  # methods that keep all features have no list
     n_listed = pc.sum(pc.if_else(selects, n_selected, 0), min_count=0).as_py()
     if n_listed <= AT_ONCE:
         store = store.with_large(store.table["cell"].unique().to_pylist())
@@ -191,7 +191,7 @@ def _write_overview(
 ) -> None:
     """Write the overview, the list of claims, the page of each paper, and the list of own runs."""
     shared: dict[str, Any] = {"readings": sources.readings, "reference": sources.reference}
-    pages = sorted(pages, key=lambda page: not page.n_stored)  # what is stored comes first
+    pages = sorted(pages, key=lambda page: not page.n_stored)  # stored artefacts come first
     titles: dict[str, str] = {}
     tallies: dict[str, list[tuple[str, int]]] = {}
     for name in dict.fromkeys(page.paper for page in pages):

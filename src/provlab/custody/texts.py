@@ -142,7 +142,7 @@ def render(template: Path, **names: Any) -> str:
     ValueError
         Names the file and the line, for anything that cannot be read or does not exist.
     """
-    from jinja2 import StrictUndefined, TemplateError  # of the extra "report"
+    from jinja2 import StrictUndefined, TemplateError  # from the extra "report"
     from jinja2.sandbox import SandboxedEnvironment
 
     environment = SandboxedEnvironment(

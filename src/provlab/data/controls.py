@@ -132,7 +132,7 @@ def _products(dataset: Dataset, rng: np.random.Generator) -> tuple[Any, list[str
         return dataset.X[:, firsts] * dataset.X[:, seconds], names
     columns = sparse.csc_array(dataset.X)
     products = columns[:, firsts] * columns[:, seconds]
-    products.eliminate_zeros()  # of factors that are too small
+    products.eliminate_zeros()  # for factors that are too small
     return products, names
 
 

@@ -255,7 +255,7 @@ def make_dataset(
     stated = np.asarray(y)
     if stated.shape != (n,):
         raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {stated.shape}")
-    with np.errstate(invalid="ignore"):  # NaN becomes some number, which it is not equal to
+    with np.errstate(invalid="ignore"):  # NaN becomes some number, to which it is not equal
         labels = stated.astype(np.float64 if regression else np.int64)
     if (labels != stated).any() or not np.isfinite(labels).all():
         kind = "finite numbers as the target" if regression else "labels that are whole numbers"
@@ -410,7 +410,7 @@ def sampled(
             raise ValueError(f"data set {dataset.name}: {parameter} must be at most {most}, got {value}. Lower it")
     if sample_rows is not None:
         drawn = np.random.default_rng(sample_seed).permutation(rows)
-        place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m: the first places are of all alike
+        place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m: the first places are shared evenly
         for code in largest:
             place[codes[drawn] == code] = (np.arange(counts[code]) + 0.5) / counts[code]
         rows = np.sort(drawn[np.argsort(place, kind="stable")[:sample_rows]])

@@ -114,7 +114,7 @@ class _Fetch:
     def __init__(
         self, source: Source, keep_raw: bool, progress: bool, retries: int, unreachable: dict[str, str]
     ) -> None:
-        from provlab.project.terminal import PlainConsole  # and with it rich, which loaders do without
+        from provlab.project.terminal import PlainConsole  # imports rich, which loaders do not need
 
         self._source = source
         self._keep_raw = keep_raw
@@ -137,7 +137,7 @@ class _Fetch:
         try:
             return locate(file)
         except (MissingDataError, DataIntegrityError):
-            # A mirror is the user's own folder: say what is wrong with it. Our file can be had again.
+            # A mirror is the user's own folder: report what is wrong with it. Our own file can be fetched again.
             if path not in (None, data_dir() / file.path):
                 raise
         if path is not None:
@@ -208,7 +208,7 @@ class _Fetch:
             answer = requests.get(url, **options)
         except requests.ConnectionError as error:
             cause = _no_connection(error)
-            if cause:  # another attempt would wait for the same
+            if cause:  # another attempt would wait just as long
                 self._unreachable[_host(url)] = f"{_host(url)}: {cause}"
                 raise FetchError(f"no connection ({cause})") from None
             raise

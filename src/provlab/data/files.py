@@ -74,7 +74,7 @@ class ArchivedFile:
 
         try:
             with zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as content:
-                return content.read(self.size)  # no more than it claims, whatever is packed
+                return content.read(self.size)  # no more than it claims, whatever is compressed
         except DAMAGED as error:
             raise _damaged(self, error) from error
 
@@ -152,7 +152,7 @@ def difference(file: SourceFile, path: Path) -> str:
     if file.content_sha256 is not None:
         try:
             content = file_sha256(path, file.format)
-        except Exception as error:  # damaged, or another file: each library has errors of its own
+        except Exception as error:  # damaged, or another file: each library raises its own errors
             content = f"that cannot be read ({error!s:.300})"
         if content == file.content_sha256:
             return ""

@@ -111,7 +111,7 @@ def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping
         if not is_place(name, key):
             stated[key] = value.item() if isinstance(value, np.generic) else value
     stated["unit_rows"] = preparation["unit_rows"]
-    # what came later is named where it is no default
+    # later parameters are named if they are not at their default
     stated |= {key: value for key, value in preparation.items() if value != NOTHING[key]}
     files = digests_of(files_of(name, parameters))
     parts = {"loader": name, "version": version, "parameters": stated, "files": files}
@@ -207,7 +207,7 @@ def _loader(name: str) -> Any:
         source = read_source(name)
         if source.mat is not None:
             return mat_loader(name, **source.mat)
-    return importlib.import_module(f"{loaders.__name__}.{name}")  # asked for thousands of times while planning
+    return importlib.import_module(f"{loaders.__name__}.{name}")  # needed thousands of times while planning
 
 
 @cache

@@ -99,7 +99,7 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         dataset = _parsed(name, parameters, sample)
     else:
         dataset = sampled(loader(name).load(**parameters), **sample)
-    # neither lets a row see another one: what does, such as scales of columns, is fitted in each fold
+    # neither lets rows affect each other: steps that do, such as scaling columns, are fitted in each fold
     if preparation["unit_rows"]:
         dataset = with_unit_rows(dataset)
     dataset = controlled(dataset, **{key: preparation[key] for key in CONTROLS})
@@ -120,7 +120,7 @@ def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any])
         return _read(cached)
     except FileNotFoundError:
         pass
-    except Exception as error:  # whatever a damaged file raises
+    except Exception as error:  # any error of a damaged file
         _log.warning("cache file %s is damaged (%s): it is built again", cached, error)
     if sample != SAMPLE:
         dataset = sampled(_parsed(name, parameters, SAMPLE), **sample)

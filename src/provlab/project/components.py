@@ -74,7 +74,7 @@ def base_of(kind: str) -> type:
     return Measure if kind == "measure" else BaseEstimator
 
 
-@cache  # plans ask tens of thousands of times
+@cache  # plans call this tens of thousands of times
 def registered(kind: str, package: str = "") -> dict[str, type]:
     """Return the public classes of a kind in one of our own packages by name; without a package, of its registry."""
     from sklearn.base import TransformerMixin
@@ -394,7 +394,7 @@ def inner_kind(config: Mapping[str, Any]) -> str:
     component = listed(target) if kind_of(target) == "estimator" else object_in_hand(target)
     if component is None and package.split(".")[0] in current_project().trust:
         component = _trusted_class("component", package, name, current_project())
-    # another one is a model, which is refused with all that could stand there
+    # any other is a model, which is refused with a list of the alternatives
     if component is None or hasattr(component, "predict"):
         return "model"
     return "selector" if hasattr(component, "transform") or not kind_of(target) else "component"
@@ -440,7 +440,7 @@ def _module(package: str, root: Path) -> ModuleType:
         for name in [name for name in sys.modules if _is_of(name.partition(".")[0], _root)]:
             del sys.modules[name]
     if str(root) not in sys.path:
-        sys.path.append(str(root))  # at the end: a module of the project hides no other
+        sys.path.append(str(root))  # at the end: a module of the project must not hide another
     _root = str(root)
     if _OthersFirst not in sys.meta_path:
         sys.meta_path.insert(sys.meta_path.index(PathFinder), _OthersFirst)

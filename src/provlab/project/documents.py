@@ -20,7 +20,7 @@ Record = TypeVar("Record")
 SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Plain values only; libyaml's is ten times faster."""
 
-# ---- limits of what anybody may have written: a few lines must not fill the memory, or take hours
+# ---- limits for untrusted text: a few lines must not fill the memory, or take hours
 
 MAX_BYTES = 1 << 20
 """Bytes of a YAML or TOML file."""
@@ -254,7 +254,9 @@ def _check_events(text: str, max_values: int) -> None:
     for event in yaml.parse(text, Loader=SAFE_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
             opened.append((event.anchor, n_values))
-            if len(opened) > MAX_DEPTH:  # libyaml's loader takes a piece of the C stack a level, and crashes at its end
+            if (
+                len(opened) > MAX_DEPTH
+            ):  # libyaml's loader uses some C stack per level, and crashes when it is exhausted
                 raise ValueError(f"it is nested more than {MAX_DEPTH} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = opened.pop()
@@ -273,7 +275,7 @@ def _check_events(text: str, max_values: int) -> None:
             raise ValueError(f"it has more than {max_values} values, counting those of its aliases")
 
 
-# ---- canonical JSON, of which keys are made
+# ---- canonical JSON, from which keys are made
 
 
 def canonical_json(value: Any) -> str:

@@ -83,7 +83,7 @@ def _arguments_of(value: Any) -> dict[str, Any]:
     if hasattr(value, "get_params"):
         arguments: dict[str, Any] = value.get_params(deep=False)
         return arguments
-    kept = {**getattr(value, "cvargs", {}), **vars(value)}  # repeated folds keep some for the splitter inside
+    kept = {**getattr(value, "cvargs", {}), **vars(value)}  # repeated folds keep some of these for the inner splitter
     return {name: kept[name] for name in inspect.signature(type(value)).parameters}
 
 

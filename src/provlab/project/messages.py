@@ -176,7 +176,7 @@ def csv_text(frame: pd.DataFrame, numbers: Collection[str] = ()) -> str:
 
     `numbers` are columns that contain only numbers, even if they are texts, such as "-inf".
     """
-    import pandas as pd  # which takes long, and the command needs the rest
+    import pandas as pd  # importing it takes long, and the command needs only the rest
 
     safe = frame.rename(columns=_cell)
     for place, kind in enumerate(frame.dtypes):
@@ -187,5 +187,5 @@ def csv_text(frame: pd.DataFrame, numbers: Collection[str] = ()) -> str:
 
 
 def _cell(value: Any) -> Any:
-    # pandas quotes no carriage return, so that the rest of a text would be a cell of its own
+    # pandas does not quote carriage returns, so the rest of a text would become a separate cell
     return as_cell(visible(value)) if isinstance(value, str) else value

@@ -162,7 +162,7 @@ def _stated(root: Path) -> dict[str, Any] | None:
             content: Any = parse_toml(read_text(path))
         except ValueError as error:
             if inside:
-                continue  # of another tool: it says so itself
+                continue  # of another tool, which reports it itself
             raise ValueError(f"{path}: expected TOML, got {error}; see README, 'A project'.") from error
         for part in inside:
             content = content.get(part) if isinstance(content, dict) else None

@@ -33,7 +33,7 @@ class PlainConsole(Console):
 
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
         stream = sys.stderr if stderr else sys.stdout
-        file = getattr(stream, "obeyed", stream)  # which takes the colours of this console
+        file = getattr(stream, "obeyed", stream)  # uses the colours of this console
         super().__init__(**{"file": file, "markup": False, "highlight": False, "emoji": False, **options})
         if not self.is_terminal and "width" not in options:
             self.width = WIDTH
@@ -70,7 +70,7 @@ def print_text(text: str) -> None:
     try:
         print(text, flush=True)
     except BrokenPipeError:
-        # what is left must not be written once more at the exit of Python
+        # the rest must not be written again when Python exits
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

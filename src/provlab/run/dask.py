@@ -60,7 +60,7 @@ def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
         raise ValueError(f"executor.patience: expected a number of seconds above 0, got {stated!s:.80}.")
     if not tasks:
         return
-    # one task a worker: the one that runs when a worker dies is the only one to be suspected of it
+    # one task per worker: when a worker dies, only its running task can be the cause
     saturation = dask.config.set({"distributed.scheduler.worker-saturation": 1.0})
     with silence_logging_cmgr(logging.CRITICAL + 1), saturation, ExitStack() as stack:
         cluster: Any = config.get("address")
@@ -141,7 +141,7 @@ def _job_directives(config: Mapping[str, Any]) -> list[str]:
         os.makedirs(folder, exist_ok=True)
         for option, suffix in (("-e", "err"), ("-o", "out")):
             directives.append(f"{option} {shlex.quote(f'{folder}/provsel-%J.{suffix}')}")
-    # options, which may have quotes of their own
+    # options may contain quotes
     further = [_line("job_extra_directives", text) for text in _texts_of(config, "job_extra_directives")]
     return directives + further
 
@@ -187,7 +187,7 @@ def _local_cluster(n_jobs: int) -> LocalCluster:
     return LocalCluster(
         n_workers=n_jobs,
         threads_per_worker=1,
-        memory_limit=0,  # no limit of their own, near which workers would be killed: as with the other executors
+        memory_limit=0,  # no memory limit, near which workers would be killed: as with the other executors
         dashboard_address="127.0.0.1:0",  # any port: two runs at a time would warn about the same one
         preload=["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],  # the client ends its workers
         silence_logs=logging.CRITICAL,
@@ -226,7 +226,7 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
                 raise TimeoutError
             while waiting and len(running) < TASKS_A_THREAD * n_threads:
                 number, task = waiting.popleft()
-                # the order of submission as priorities: those of one moment would run in any order
+                # the order of submission sets priorities: tasks submitted together would run in any order
                 running.add(client.submit(run_on_worker, task, __version__, priority=-number, pure=False))
             if not running:
                 time.sleep(min(0.1, patience))
@@ -236,7 +236,7 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
                 done, running = wait(running, timeout=LOOK_EVERY, return_when="FIRST_COMPLETED")
             for future in done:
                 result: TaskResult = future.result(timeout=patience)
-                future.release()  # or it would run again where its worker dies
+                future.release()  # otherwise it would run again when its worker dies
                 yield result
     except TimeoutError:
         raise ClusterError(
@@ -249,8 +249,8 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
         ) from None
     except ClusterError:
         raise
-    except (OSError, CancelledError):  # of its connection; futures are cancelled with that
-        running.clear()  # to cancel them would take half a minute
+    except (OSError, CancelledError):  # errors of its connection; this cancels futures
+        running.clear()  # cancelling them would take half a minute
         raise ClusterError(
             f"executor: lost the scheduler at {where}; start it and its workers again; {AGAIN}."
         ) from None
@@ -262,7 +262,7 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
 def run_on_worker(task: Task, version: str) -> TaskResult:
     """Run a task on a worker, which loads the data itself; anything that it lacks for every task is a ClusterError."""
     try:
-        fresh = [replace(cell) for cell in task.cells]  # which ask the classes that are here, not the client's
+        fresh = [replace(cell) for cell in task.cells]  # these use the classes on this machine, not the client's
         keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]
         if version != __version__ or keys != [trial.key for trial in task.trials]:
             raise ValueError(f"it has provsel {__version__}, the client has {version}, or its keys of trials differ")

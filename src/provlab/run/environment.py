@@ -35,7 +35,7 @@ def environment() -> str:
     processors, whose last digits differ. The same holds for NumPy's loops, whose vector instructions are `cpu`, and the
     functions of `libm`.
     """
-    import_module("scipy.linalg")  # which brings a BLAS of its own: told whether or not it was used by now
+    import_module("scipy.linalg")  # SciPy brings its own BLAS: reported whether or not it has been used yet
     blas = sorted({_blas_text(pool) for pool in threadpool_info() if pool["user_api"] == "blas"})
     return canonical_json(
         {
@@ -51,7 +51,7 @@ def environment() -> str:
 
 
 def _blas_text(pool: dict[str, Any]) -> str:
-    parts = (pool["internal_api"], pool["version"], pool.get("architecture"))  # only some libraries tell the last
+    parts = (pool["internal_api"], pool["version"], pool.get("architecture"))  # only some libraries report the last
     return " ".join(str(part) for part in parts if part)
 
 
@@ -71,7 +71,7 @@ def mathematics() -> str:
     grid = np.arange(1, 16385) / 1024  # exact: the same bits everywhere
     functions = (math.exp, math.log, lambda x: math.pow(x, 1.7))
     scalars = [list(map(function, grid.tolist())) for function in functions]
-    values = np.array([*scalars, np.exp(grid), np.log(grid)], dtype="<f8")  # NumPy has loops of its own for these two
+    values = np.array([*scalars, np.exp(grid), np.log(grid)], dtype="<f8")  # NumPy has its own loops for these two
     library = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}) else None
     return f"{library or 'unnamed'} {hashlib.sha256(values.tobytes()).hexdigest()[:12]}"
 

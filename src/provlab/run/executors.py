@@ -68,7 +68,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     ClusterError
         A cluster that cannot do the work, see `dask.run_on`.
     """
-    cut_off_on.cache_clear()  # in this process; others begin with nothing
+    cut_off_on.cache_clear()  # in this process; other processes start empty
     tasks = [replace(task, private_copies=_private_copies(config)) for task in tasks]
     name, wanted = config.get("name"), str(config.get("n_jobs", -1))
     if not re.fullmatch(r"-?[1-9]\d*", wanted, re.ASCII):
@@ -123,7 +123,9 @@ def run_and_record(task: Task) -> TaskResult:
     Not for threads, which share the handling of warnings.
     """
     with warnings.catch_warnings(record=True) as messages:
-        if any(action == "error" for action, *_ in warnings.filters):  # as by python -W error: no result depends on it
+        if any(
+            action == "error" for action, *_ in warnings.filters
+        ):  # as with python -W error: no result depends on it
             warnings.simplefilter("default")
         result = run_task(task)
     result.warnings += [visible(f"{message.category.__name__}: {message.message}") for message in messages]
@@ -159,7 +161,7 @@ def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
 
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
     """Run tasks in processes of this machine; two per worker are submitted at a time."""
-    warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky's
+    warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky
     others, threads = set(multiprocessing.active_children()), set(threading.enumerate())
     pool = ProcessPoolExecutor(
         n_jobs, env=dict.fromkeys(ONE_THREAD, "1"), initializer=_end_with, initargs=(os.getpid(),)
@@ -200,7 +202,7 @@ def _uninterrupted() -> Iterator[None]:
         yield
         return
     for tracker in (multiprocessing.resource_tracker, resource_tracker):
-        tracker.ensure_running()  # Python's lets the signal through when it starts
+        tracker.ensure_running()  # Python's own tracker lets the signal through when it starts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -118,7 +118,7 @@ def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
         _tell_of_numbers(selector)
     if isinstance(selector, BaseSelector) and isinstance(getattr(selector, "n_features_to_select", None), int):
         checked_count(selector, view.n_features)  # before minutes go into an SVM on all rows
-    # a class of others that is given the view could call its parts by the names of ours
+    # a foreign class that is given the view could name its parts like ours
     is_shipped = type(selector).__module__.split(".")[0] in ("provsel", "provlab")
     outsider = selector if isinstance(selector, BaseSelector) and not is_shipped else None
     draws = reducers.is_random(selector)
@@ -280,7 +280,7 @@ def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
     record = fitted.as_record(fold) | tested.scores
     record |= {"train_cpu": tested.cost.cpu, "train_wall": tested.cost.wall}
     record["coefficients"] = _coefficients(tested.weights, inner, fold.view.n_features)
-    if tested.columns is not None:  # a model that drops features itself, of those that the selector left it
+    if tested.columns is not None:  # a model that itself drops some of the features left by the selector
         left = reducers.kept_features(inner)
         features = tested.columns if left is None else np.sort(left)[tested.columns]
         record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
@@ -311,7 +311,7 @@ def own_measures(method: Method, trial: MeasuredTrial) -> Record:
         measure, measured = component_class("measure", config), build("measure", config)
         try:
             values = measured(trial)
-        except Exception as error:  # which is not provsel's
+        except Exception as error:  # not provsel's
             raise ValueError(
                 f"{measure.__module__}.{measure.__name__}.measure: expected a record of a trial of "
                 f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is computed for "

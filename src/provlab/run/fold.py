@@ -111,7 +111,7 @@ def fold_of_rows(
     whole = np.array_equal(train, np.arange(len(dataset.y)))
     if preparation is not None:
         X_train, X_test, names = prepared_rows(preparation, dataset, train, test, seed)
-        # a panel has hundreds of thousands of trials: names that are those of the data are not stored again
+        # a panel has hundreds of thousands of trials: names from the data are not stored again
         if protocol.measures_memory and np.array_equal(names, dataset.feature_names):
             names = None
     else:

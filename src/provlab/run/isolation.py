@@ -22,7 +22,7 @@ def isolated_children() -> Iterator[None]:
     variable = os.environ.get(SAFE_PATH)
     moved = [(place, entry) for place, entry in enumerate(sys.path) if _is_working_folder(entry)]
     os.environ[SAFE_PATH] = "1"
-    # a new list: a thread that imports meanwhile reads the old one
+    # a new list: a thread that imports meanwhile still reads the old one
     sys.path = [entry for entry in sys.path if not _is_working_folder(entry)] + [entry for _, entry in moved]
     try:
         yield

@@ -135,7 +135,7 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
         record = classify(method, fitted, fold, seed) | {"subset_ratio": subset_ratio(fitted)}
     except (ImportError, MemoryError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # of a method that may raise anything
+    except BaseException as error:  # a method may raise anything
         if needs_writable_arrays(error):  # it is run again on a copy
             raise
         if isinstance(error, OutOfTimeError):

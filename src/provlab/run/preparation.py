@@ -206,10 +206,10 @@ def prepared_rows(
     try:
         X_train = transformer.fit_transform(rows[train], dataset.y[train])
         if not is_own(config):
-            X_train = X_train.copy()  # a class of others may use its memory again for the test rows
+            X_train = X_train.copy()  # a foreign class may reuse its memory for the test rows
         parts = [X_train]
         parts.append(transformer.transform(rows[test]) if test.size else parts[0][:0])
-    except Exception as error:  # of a class that may raise anything
+    except Exception as error:  # a class may raise anything
         text = str(error).removeprefix("preparation: ")
         raise ValueError(f"{subject}: expected rows that {type(transformer).__name__} takes: {text}") from error
     X, X_test = map(_as_numbers, parts)
@@ -223,7 +223,7 @@ def prepared_rows(
         # a frame has the names of its columns, and sparse rows have none
         column_names = dataset.feature_names if sparse.issparse(table) else None
         names = np.asarray(transformer.get_feature_names_out(column_names), dtype=object)
-    except (AttributeError, ValueError):  # such as a function, which cannot name what it gives
+    except (AttributeError, ValueError):  # for instance a function, which cannot name its outputs
         n_columns = X.shape[1]
         if n_columns == dataset.X.shape[1]:
             return X, X_test, dataset.feature_names

@@ -168,7 +168,7 @@ def run_cells(
     start = time.perf_counter()
     try:
         n_trials = sum(len(task.trials) for task in tasks)
-        # closing them ends the tasks that still run
+        # closing them ends running tasks
         with (
             closing(_store_results(tasks, executor, store, report, own_warnings)) as results,
             ticker(console, label or "trials", n_trials) as advance,
@@ -344,7 +344,7 @@ def _reason_against_size(cell: Cell) -> str:
     dataset = load_from(cell.dataset)
     n_columns = dataset.X.shape[1]
     is_ours = issubclass(component_class("selector", cell.selector), BaseSelector)
-    if count <= n_columns or dataset.categories or not is_ours:  # categories become as many columns as they have texts
+    if count <= n_columns or dataset.categories or not is_ours:  # a category becomes as many columns as it has texts
         return ""
     return (
         f"selector.n_features_to_select: expected at most {n_columns}, the columns of {dataset.name}, got {count}; "

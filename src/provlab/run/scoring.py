@@ -142,6 +142,6 @@ class LabelledModel:
         return self.model.__sklearn_tags__()
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("model", "classes"):  # of a copy that has none yet
+        if name in ("model", "classes"):  # on a copy that has none yet
             raise AttributeError(name)
         return getattr(self.model, name)

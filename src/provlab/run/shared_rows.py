@@ -74,7 +74,7 @@ class SharedView(TrainingView):
     def _kept(self, name: str, part: Any) -> Any:
         if self.read_only:
             freeze(part)
-        # rows of a view are given to classes of others, whoever made them
+        # rows of a view are passed to foreign classes, whoever created them
         if self.read_only and (self.seen_by_others or isinstance(part, SharedView)):
             self._checksums[name] = checksum(part)
         return part

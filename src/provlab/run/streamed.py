@@ -59,7 +59,7 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
         dump_svmlight_file(fold.view.X, fold.view.y, str(path), zero_based=False)
         size = path.stat().st_size
         done = subprocess.run(
-            # -P: a file json.py where the user happens to be is not what we import
+            # -P: a file json.py in the user's folder must not be imported
             [sys.executable, "-P", "-m", "provlab.run.training_process"],
             input=json.dumps({"model": dict(config), "data": str(path), "n_features": n_features}),
             env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
@@ -75,7 +75,7 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
             f"training in a separate process:  expected {config.get('_target_')} to be fitted, got {how} and "
             f"{last!r}; correct the cause, or free memory if it ran out."
         )
-    sys.stderr.write(done.stderr)  # warnings, as of a solver that stopped early
+    sys.stderr.write(done.stderr)  # warnings, for instance of a solver that stopped early
     trained, model = json.loads(done.stdout.splitlines()[-1]), build("model", config)
     for name in ("coef_", "intercept_", "classes_"):
         setattr(model, name, np.array(trained.pop(name)))

@@ -71,7 +71,7 @@ def run_task(task: Task) -> TaskResult:
             with contained():
                 fold = _fold(task, dataset)
                 fold.view.shared(CUT_OFF, partial(cut_off_on, task.data))
-        except BaseException as error:  # such as fewer rows of a class than folds; other data sets continue
+        except BaseException as error:  # for instance fewer rows of a class than folds; other data sets continue
             _raise_if_ours(error, preparation is None or is_own(preparation))
             where = f"{dataset.name}, repeat {task.repeat}, fold {task.fold}"
             result.failures = [(trial.key, where, reason_of(error)) for trial in task.trials]
@@ -84,7 +84,7 @@ def run_task(task: Task) -> TaskResult:
                 result.records.append(record)
             except BaseException as error:
                 _raise_if_ours(error, cell.is_own)
-                if isinstance(error, ChangedInputError):  # the trials that follow get the rows as they were
+                if isinstance(error, ChangedInputError):  # later trials get the original rows
                     dataset = load_again(task.dataset)
                     _shared_fold.cache_clear()
                     fold = _fold(task, dataset)
@@ -121,7 +121,7 @@ def contained() -> Iterator[None]:
 
 def _raise_if_ours(error: BaseException, is_own: bool) -> None:
     """Raise interrupts, and errors of provsel's own classes unless they are `EXPECTED`."""
-    # Ctrl-C reaches the main thread alone: that of a worker of Dask is another one
+    # Ctrl-C reaches only the main thread; a Dask worker runs in another one
     is_interrupt = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
     if is_interrupt or (is_own and not isinstance(error, EXPECTED)):
         raise error
@@ -148,7 +148,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
         return measure_trial(cell.measured, method, rows, seed=seed, split_seed=task.split_seed)
 
     if cell.foreign:
-        from provlab.run.foreign import run_foreign_trial  # scikit-learn, which those who only plan need not wait for
+        from provlab.run.foreign import run_foreign_trial  # scikit-learn, which is not needed for planning
 
         measured = run_foreign_trial(measure, cell, fold, seed=seed, private_copies=task.private_copies)
     else:

@@ -123,7 +123,7 @@ class Reference:
         artefacts = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
         for path in sorted((self.folder / READINGS).glob("*")):
             lines = texts(universes_file(path))
-            # a claim on data that the part of the data has not has no verdict, and nothing to wait for
+            # a claim on data outside the computed part has no verdict, and none is expected
             lines = lines[(lines["verdict"] != NOT_RUN) | (lines["state"] == NOT_RUN)]
             for name, verdicts in lines["verdict"].groupby(lines["claim"].map(artefacts)):
                 n_judged = int((verdicts != NOT_RUN).sum())

@@ -130,7 +130,7 @@ def relative_parts(view: TrainingView, columns: NDArray[np.int64]) -> SubsetPart
     if solution is None:
         return None
     error, amplification = error_of_graded_rows(solution.singular_values, solution.V, columns)
-    # of the ratio's square root: of the tail, of what is left of rounded X, and of the factorisation that finds it
+    # errors of the ratio's square root: of the tail, of the residual of rounded X, and of its factorisation
     share = 4 * solution.error * (1 + amplification)
     if not share <= RELIABLE:
         return None

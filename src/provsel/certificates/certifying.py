@@ -117,7 +117,7 @@ def certify_trial(
         RadiusPreservation.measure(trial) if radius else RadiusPreservation(),
     )
     if any(record.state == VIOLATED for record in of_error[1:]):
-        # Margins and radii are bounded by the measured ||E||_2, for any selection: what contradicts that is rounding.
+        # Margins and radii are bounded by the measured ||E||_2, for any selection: a contradiction is rounding.
         of_error = tuple(
             theorem_record if theorem_record.state == NOT_MEASURED else replace(theorem_record, state=UNDECIDED)
             for theorem_record in of_error

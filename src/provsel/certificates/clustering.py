@@ -152,7 +152,7 @@ class ClusteringRatio(Theorem):
     name = "ratio"
     source = "Wang, Shen, Li (2018), Table 1"
     prefix = "kmeans_"
-    algorithm_version = 1  # of keys, where a protocol measures it
+    algorithm_version = 1  # part of keys, if a protocol measures it
 
     achieved: float = np.nan
     one_cluster: float = np.nan

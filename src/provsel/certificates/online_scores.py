@@ -86,7 +86,7 @@ class OnlineFeatureCount(Theorem):
     name = "features"
     source = "Wang, Shen, Li (2018), Lemma 2 and Memory Cost"
     prefix = "online_"
-    algorithm_version = 1  # of keys, where a protocol measures it
+    algorithm_version = 1  # part of keys, if a protocol measures it
 
     kept: float = np.nan
     bound: float = np.nan
@@ -131,7 +131,7 @@ class StreamMemory(Measure):
     """
 
     prefix = "stream_"
-    algorithm_version = 1  # of keys, where a protocol measures it
+    algorithm_version = 1  # part of keys, if a protocol measures it
 
     factor_bytes: float = np.nan
     kept_bytes: float = np.nan

@@ -49,7 +49,7 @@ class RidgeSparsification(Theorem):
         kept = basis.V[selector.indices_] * selector.weights_[:, None] * np.sqrt(squares / (squares + ridge))
         eigenvalues = np.linalg.eigvalsh(kept.T @ kept + np.diag(ridge / (squares + ridge)))
         low, high = float(eigenvalues[0]), float(eigenvalues[-1])
-        # singular values that count as zero are no matter where the ridge exceeds their squares
+        # singular values that count as zero do not matter if the ridge exceeds their squares
         without = (basis.tolerance * basis.singular_values[0]) ** 2 / ridge
         doubtful = not basis.is_decided and without > SLACK
         if not hasattr(selector, "ridge_range_"):

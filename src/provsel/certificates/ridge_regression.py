@@ -219,6 +219,6 @@ def _target(trial: MeasuredTrial) -> _Target | None:
     y, basis = y.astype(np.float64), trial.rows.basis()
     X = trial.rows.X
     along = basis.V.T @ np.asarray(X.T @ y).ravel() / basis.singular_values
-    # a difference of squared lengths would lose what is small beside y
+    # a difference of squared lengths would lose parts that are small beside y
     rest = y - np.asarray(X @ (basis.V @ (along / basis.singular_values))).ravel()
     return _Target(along, float(rest @ rest), y.size)

@@ -57,7 +57,7 @@ class FalseSelections(Theorem):
     name = "false_selections"
     source = "Shah, Samworth (2013), Theorem 1, Theorem 2 and equation 8; Meinshausen, Bühlmann (2010), Theorem 1"
     prefix = "stability_"
-    algorithm_version = 1  # of keys, where a protocol measures it
+    algorithm_version = 1  # part of keys, if a protocol measures it
 
     kept: float = np.nan
     per_half: float = np.nan

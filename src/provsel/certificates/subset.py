@@ -69,7 +69,7 @@ class SubsetApproximation(Theorem):
     question = "rank-k approximation"
     source = "Column subset selection: the method's own bound"
     prefix = "subset_"
-    algorithm_version = 2  # of keys, where a protocol measures it
+    algorithm_version = 2  # part of keys, if a protocol measures it
 
     k: float = np.nan
     frobenius_ratio: float = np.nan
@@ -133,7 +133,7 @@ class SubsetApproximation(Theorem):
             return cls(k=float(target), sigma_min=least, basis_bound=basis_bound), np.inf
         weights = getattr(selector, "weights_", np.ones(columns.size))
         scales = np.asarray(getattr(selector, "dual_weights_", weights), dtype=np.float64)
-        used = scales > 0  # those that only fill a dual set up
+        used = scales > 0  # columns that only complete a dual set
         record = cls(
             k=float(target),
             frobenius_ratio=error_ratio(parts.error.frobenius, tail, facts.zero),
@@ -146,7 +146,7 @@ class SubsetApproximation(Theorem):
             promised_by=promise.source,
         )
         unsure = facts.relative_error(tail)
-        # dependent columns leave something, however small, of a rank that they are too few for
+        # dependent columns leave a residual, however small, if they are too few for the rank
         lost = tail > 0 or (basis_bound == np.inf and record.frobenius_ratio == 1)
         if lost and tail <= facts.zero and not parts.is_truncated:
             unsure = np.inf
@@ -162,7 +162,9 @@ class SubsetApproximation(Theorem):
             (self.spectral_ratio, self.basis_bound),
         ]
         promised = [(self.frobenius_ratio, promise.frobenius), (self.spectral_ratio, promise.spectral)]
-        if angle <= SLACK * self.sigma_min:  # else the selection may have seen other vectors of nearly equal values
+        if (
+            angle <= SLACK * self.sigma_min
+        ):  # otherwise the selection may have used other vectors of nearly equal values
             promised += [(self.oblique_bound, promise.oblique), (self.basis_bound, promise.basis)]
         if unsure == np.inf or any(ratio > bound * (1 + slack) * (1 + unsure) for ratio, bound in forced):
             return UNDECIDED

@@ -74,7 +74,7 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     directions, k = np.full((n, 8), 1 / math.sqrt(n), order="F"), 1  # the first k columns count
     residual = _outside(directions[:, :1], target.astype(np.float64))
     rss = float(residual @ residual)
-    # a residual of rounding errors would be explained by anything
+    # anything would explain a residual of rounding errors
     exhausted = rss * DEPENDENT**2
     accepted: list[int] = []
     p_values = np.ones(d)
@@ -93,7 +93,8 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
         products = residual @ block
         first = 0  # the columns before are done
         while first < b and rss > exhausted:
-            # all that are left are tested as if none of them were accepted, which is right up to the first that is
+            # all remaining columns are tested as if none of them were accepted, which is right up to the first accepted
+            # one
             left, levels = squares[first:], shared[-1] * price[first:]
             doubtful = left <= too_small[first:]
             any_doubtful = bool(doubtful.any())
@@ -131,7 +132,7 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
             later = block[:, first:]
             along = inside[k, first:] = q @ later
             squares[first:] -= along**2
-            products[first:] -= product * along  # which errs by rounding of the target, as the residual does
+            products[first:] -= product * along  # its error is rounding of the target, like that of the residual
             k += 1
     path = np.repeat(shared, np.diff([0, *accepted, d])) * share
     return Investment(np.asarray(accepted, dtype=np.int64), p_values, path, residual)

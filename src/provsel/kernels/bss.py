@@ -160,7 +160,7 @@ def _as_read(columns: OrderedColumns, r: int, gain: str, shifts: str, no_candida
         eigenvalues, Q = eigh(A, driver="evd", check_finite=False)
         squares = (ordered @ Q) ** 2
         below, above = 1 / (eigenvalues - low - 1), 1 / (high + delta_upper - eigenvalues)
-        # a barrier that stands on an eigenvalue has an infinite potential: the first term is 0 there
+        # a barrier at an eigenvalue has an infinite potential: the first term is 0 there
         lower = squares @ below**2 / (below.sum() - (1 / (eigenvalues - low)).sum()) - squares @ below
         upper = squares @ above**2 / ((1 / (high - eigenvalues)).sum() - above.sum()) + squares @ above
         feasible = (upper <= lower) & np.isfinite(lower)

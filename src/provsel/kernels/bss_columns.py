@@ -113,7 +113,7 @@ def _keep_parallel(V: Array, norms: Array, columns: Columns, same: NDArray[np.bo
         pairs = agreeing[start : start + COMPARED]
         later, before = columns[pairs + 1], columns[pairs]
         rows, multiples = V[later], V[before]
-        # not the projections' signs: of two that are zero they are rounding, and another one on each processor
+        # not the projections' signs: for zeros they are rounding, which differs between processors
         multiples *= np.copysign(norms[later] / norms[before], np.vecdot(rows, multiples))[:, None]
         multiples -= rows
         same[pairs] = np.vecdot(multiples, multiples) <= (PARALLEL * norms[later]) ** 2

@@ -76,7 +76,7 @@ class ColumnSearch:
         """
         for places, rows in self._candidates(barriers, may_be_none):
             scores = barriers.scores(rows)
-            # where the barrier stands on an eigenvalue L is inf or NaN, and no column is feasible
+            # if the barrier is at an eigenvalue, L is inf or NaN, and no column is feasible
             feasible = (scores.U <= scores.L) & np.isfinite(scores.L)
             k = int(feasible.argmax())
             if feasible[k]:

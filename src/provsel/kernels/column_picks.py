@@ -46,7 +46,7 @@ def cur_picks(X: Matrix, rank: int) -> Iterator[int]:
         yield pick
         left[pick] = False
         column = _dense_column(X, pick)
-        for _ in range(2):  # the second time takes off what rounding leaves
+        for _ in range(2):  # the second time removes what rounding leaves
             column = column - basis @ (basis.T @ column)
         column /= np.linalg.norm(column)
         basis = np.column_stack([basis, column])

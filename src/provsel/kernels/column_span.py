@@ -31,7 +31,7 @@ class ExplicitSpan:
         self._X = X
         self._k = 0
         self._Q = np.empty((X.shape[0], FIRST_CAPACITY), order="F")
-        self._complement: Array | None = None  # I - Q Q^T of the current Q, once it was asked for
+        self._complement: Array | None = None  # I - Q Q^T of the current Q, after its first use
 
     def append(self, column: int) -> Array:
         """Add a column of X and return its new unit direction, shape (n,) (in place)."""

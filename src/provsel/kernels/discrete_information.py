@@ -137,7 +137,7 @@ def information_with_sparse(X: Any, y: NDArray[np.int64]) -> Array:
     columns, values, rows = columns[order], X.data[order], X.indices[order]
     is_new = np.ones(values.size, dtype=bool)
     is_new[1:] = (columns[1:] != columns[:-1]) | (values[1:] != values[:-1])
-    cells = np.cumsum(is_new) - 1 + columns + 1  # the cell of the zeros stands before those of its column
+    cells = np.cumsum(is_new) - 1 + columns + 1  # the cell of the zeros precedes the others of its column
     n_values = np.bincount(columns[is_new], minlength=n_features) + 1
     starts = np.cumsum(n_values) - n_values
     counts = np.bincount(cells * n_classes + y[rows], minlength=int(n_values.sum()) * n_classes)

@@ -83,7 +83,7 @@ def feature_selective_svm(
     best = problem.certified(problem.A, v, alpha)
     inside = np.zeros(m, dtype=bool)
     accuracy = 0.1
-    # a gap that is met by luck, before the last accuracy, may have left small v where zeros are due
+    # if the gap is met by luck, before full accuracy, small v may remain in place of zeros
     while best.gap > (tol if accuracy <= 0.1 * tol else min(tol, SHARP)) and n_iter < max_iter:
         pull = np.where(inside, 0.0, np.abs(problem.A.T @ alpha))
         missing = bool((pull > 1.0).any())

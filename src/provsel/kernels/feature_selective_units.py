@@ -109,7 +109,7 @@ class FeatureSelectiveUnits:
                 break
             goal *= 0.1
         if inside is not None and (best is None or best.gap > max(tol, inside.gap)):
-            best = inside  # zeros were guessed where a weight is as small as what tells it from one
+            best = inside  # zeros were guessed where a weight is as small as the threshold
         if best is None:
             return np.zeros(columns.size), np.full(B.shape[0], self.C), steps
         return best.v, best.alpha, steps

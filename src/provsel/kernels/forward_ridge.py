@@ -30,8 +30,9 @@ def forward_ridge(columns: Array, targets: Array, alpha: float) -> Iterator[int]
     alpha : float
         Penalty, `alpha` of scikit-learn's `Ridge`.
     """
-    # With G = (X_S X_S^T + I)^-1, where S is what is picked and X has been divided by sqrt(alpha), the leave-one-out
-    # residuals are (G t)_i / (G_ii - 1 / n). To add column x takes u u^T from G, where u = G x / sqrt(1 + x^T G x).
+    # With G = (X_S X_S^T + I)^-1, where S are the picked columns and X has been divided by sqrt(alpha), the
+    # leave-one-out residuals are (G t)_i / (G_ii - 1 / n). Adding column x subtracts u u^T from G, where u = G x /
+    # sqrt(1 + x^T G x).
     d, n = columns.shape
     scaled = columns / np.sqrt(alpha)
     products = scaled.copy()  # G x of each candidate

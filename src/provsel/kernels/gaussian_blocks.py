@@ -138,7 +138,9 @@ class GaussianBlocks:
             if wanted.size:
                 start, stop = int(self._edges[first]), int(self._edges[last])
                 panel = held[start:stop] if self.store else held[: stop - start]
-                with self._lock if self.store else nullcontext():  # or another thread would read unscaled normals
+                with (
+                    self._lock if self.store else nullcontext()
+                ):  # otherwise another thread would read unscaled normals
                     for block in wanted:
                         if block not in self._made:
                             self._make(int(block), panel[self._edges[block] - start : self._edges[block + 1] - start])
@@ -155,7 +157,7 @@ class GaussianBlocks:
 
     def _make(self, block: int, out: Array) -> None:
         """Write the columns of a block, as rows, to `out`, C-contiguous of shape (up to 256, l)."""
-        # of NumPy's bit generators the fastest; `spawn_key` is what makes independent streams
+        # the fastest of NumPy's bit generators; `spawn_key` makes independent streams
         stream = np.random.SFC64(np.random.SeedSequence(self.key, spawn_key=(block,)))
         np.random.Generator(stream).standard_normal(out=out)
         out *= np.sqrt(self.variance)

@@ -140,7 +140,7 @@ class _Newton:
         self.A, self.C, self.parts, self.point = A, C, parts, point
         self.finite = np.isfinite(parts.upper) & np.ones_like(point.x, dtype=bool)
         self.room, self.free = np.where(self.finite, parts.upper - point.x, 1.0), C - point.alpha
-        # what rounding leaves of the linear equations is taken off again
+        # the residual of the linear equations from rounding is removed again
         self.x_left = parts.linear + parts.quadratic * point.x - parts.signs * (A.T @ point.alpha)
         self.x_left += point.higher - point.lower
         self.row_left = A @ (parts.signs * point.x).sum(axis=0) + point.excess - point.slack - 1.0

@@ -106,7 +106,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
         n_iter += steps
         image = Z.T @ (y * alpha)
         dual = float(alpha.sum() - 0.5 * image @ image)
-        # The two differ by what the Newton steps left, which a large C punishes in Z^T (y alpha).
+        # The two differ by the remaining error of the Newton steps, which a large C amplifies in Z^T (y alpha).
         primal, w, scores = min((_scored(Z, y, C, v) for v in (image, w)), key=lambda candidate: candidate[0])
         gap = max(primal - dual, 0.0) / primal
         if gap <= tol or n_iter >= max_iter:

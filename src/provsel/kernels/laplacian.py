@@ -119,7 +119,7 @@ def laplacian_scores(X: Matrix, edges: NDArray[np.int64], weights: Array) -> Arr
     for start, stop in _blocks(len(edges), d):
         differences = _differences(X, edges[start:stop])
         numerator += _weighted_squares(differences, weights[start:stop])
-    # a column that is constant wherever there is an edge has variance 0 but for rounding, which must not decide
+    # a column that is constant wherever there is an edge has variance 0 up to rounding, which must not decide
     rows = X[degrees > 0]
     low, high = rows.min(axis=0), rows.max(axis=0)
     if sparse.issparse(X):
@@ -171,7 +171,7 @@ def _merge(nearest: NDArray[np.int64], squares: Array, tile: Array, start: int, 
     values = np.concatenate([squares[met].ravel(), tile[rows, columns]])
     numbers = np.concatenate([nearest[met].ravel(), start + columns])
     rows = np.concatenate([np.repeat(met, k), rows])
-    # the k smallest, of equal ones those of lower number
+    # the k smallest; of equal ones those of lower number
     by_value = np.lexsort((values, rows))
     first = np.searchsorted(rows[by_value], met)
     last[met] = values[by_value][first + k - 1]

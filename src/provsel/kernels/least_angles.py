@@ -108,7 +108,8 @@ class _Problems:
             products = fresh @ self.columns.T
             products *= self.inverse_norms
             self.remaining -= products**2
-            # of texts, most columns are copies in a half of the rows: to try them one by one takes most of the time
+            # for texts, most columns are copies within a half of the rows: trying them one by one would take most of
+            # the time
             self.closed[self.remaining <= EQUAL] = np.inf
             products *= growth[:, None]
             self.rates += products
@@ -131,7 +132,7 @@ class _Problems:
                 self.correlations -= step[:, None] * self.rates
             self.largest = self.largest - step
             part = self._centred(self.columns[chosen]) * self.inverse_norms[self.every, chosen][:, None]
-            for _ in range(2):  # once more for what rounding has left
+            for _ in range(2):  # once more, to remove what rounding has left
                 part -= np.einsum("sk,skn->sn", np.einsum("skn,sn->sk", basis, part), basis)
             length = np.linalg.norm(part, axis=1)
             self.closed[self.every[waiting], chosen[waiting]] = np.inf

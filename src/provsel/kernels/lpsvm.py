@@ -114,7 +114,7 @@ def lpsvm_highs(A: Any, y: Array, nu: float, *, max_iter: int = 1_000_000, max_s
     bounds = np.tile([0.0, np.inf], (2 * d + 1 + n, 1))
     bounds[2 * d, 0] = -np.inf
     solutions, steps = list[LPSolution](), 0
-    # Costs below its tolerances are none to HiGHS: where a price of slack was lost, both are multiplied.
+    # HiGHS treats costs below its tolerances as zero: if a price of slack was lost, both are multiplied.
     for factor in (1.0, float(2.0 ** -np.round(np.log2(nu * unit)))):
         cost = factor * np.concatenate([np.ones(2 * d), [0.0], np.full(n, nu * unit)])
         for presolve in (True, False):  # presolve is faster, and rarely leaves an answer that it cannot map back

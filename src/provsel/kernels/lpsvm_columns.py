@@ -33,7 +33,7 @@ def distinct_columns(X: Any) -> NDArray[np.int64]:
     first = X.indptr[:-1][kept]
     lead = X.data[first]
     ratio = X.data / np.repeat(lead, counts[kept])
-    # one 64-bit number a column: entries are mixed with a constant of their row, and added modulo 2^64
+    # one 64-bit number per column: entries are mixed with a constant of their row, and added modulo 2^64
     code = ratio.view(np.uint64) + np.random.default_rng(0).integers(0, 2**64 - 1, X.shape[0], np.uint64)[X.indices]
     for shift, factor in _MIX:
         code ^= code >> shift

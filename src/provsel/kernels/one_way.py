@@ -143,7 +143,7 @@ def _sparse_squares_around(X: Any, centers: Array, y: NDArray[np.int64], weight:
     weight_of_values = np.bincount(cells, weights, minlength=centers.size).reshape(centers.shape)
     sizes = np.bincount(y, weights=weight)
     weight_of_zeros = np.maximum(sizes[:, None] - weight_of_values, 0.0)
-    weight_of_zeros[n_values == np.bincount(y)[:, None]] = 0.0  # not what sums of the same weights differ by
+    weight_of_zeros[n_values == np.bincount(y)[:, None]] = 0.0  # not the difference between sums of the same weights
     around += (weight_of_zeros * centers**2).sum(axis=0)
     squares = np.bincount(X.indices, weights * X.data**2, minlength=n_features).astype(np.float64, copy=False)
     return around, squares

@@ -92,7 +92,8 @@ class KeptSpan:
             Number of leading columns of Q to which it is orthogonal up to rounding of e itself.
         """
         if e is not None:
-            # e may be 1e-10 of its column: project once more, or the new direction is orthogonal to six digits only
+            # e may be 1e-10 of its column: project once more, otherwise the new direction is orthogonal to six digits
+            # only
             directions = self.basis[:, done:]
             again = directions.T @ e
             e = e - directions @ again

@@ -64,7 +64,7 @@ class PivotedQR:
 
     def __init__(self, X: Any) -> None:
         self._X = prepared_columns(X)
-        self._transposed = self._X.T  # a SciPy object anew costs more than a product with little text
+        self._transposed = self._X.T  # a new SciPy object costs more than a product with little text
         self._span: ExplicitSpan | SparseSpan
         large = self._X.shape[0] * min(self._X.shape) >= LARGE_Q
         self._span = SparseSpan(self._X) if sparse.issparse(self._X) and large else ExplicitSpan(self._X)

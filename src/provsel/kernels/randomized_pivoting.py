@@ -88,7 +88,7 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
     Epperly, Tropp, Webber (2024), arXiv 2410.03969, accelerated by rejection.
     """
     squares = column_squares(X)
-    zeros = (8 * max(X.shape) * np.finfo(np.float64).eps) ** 2 * squares  # what is left of a column by rounding
+    zeros = (8 * max(X.shape) * np.finfo(np.float64).eps) ** 2 * squares  # the part of a column left by rounding
     left, exact = squares.copy(), float(squares.sum())
     Q = np.zeros((X.shape[0], 0), order="F")
     chosen: list[int] = []
@@ -101,7 +101,7 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
             block -= Q @ (Q.T @ block)
         block[:, np.einsum("ij,ij->j", block, block) <= zeros[proposed]] = 0.0
         accepted = _accepted(block, left[proposed], chances, r - len(chosen))
-        if accepted.size == 0:  # a downdated norm promised what is not there
+        if accepted.size == 0:  # a downdated norm was too large
             left = _exact_residuals(X, Q, zeros, chosen)
             continue
         new = qr(block[:, accepted], mode="economic", check_finite=False)[0]
@@ -161,7 +161,7 @@ def _accepted(block: Array, at_start: Array, chances: Array, most: int) -> NDArr
     chances : ndarray of shape (b,)
         Uniform numbers.
     """
-    exponent = -int(np.frexp(at_start.max())[1]) // 2  # products of squares underflow else, of small values
+    exponent = -int(np.frexp(at_start.max())[1]) // 2  # otherwise products of squares of small values underflow
     block, at_start = np.ldexp(block, exponent), np.ldexp(at_start, 2 * exponent)
     gram = block.T @ block
     accepted: list[int] = []

@@ -249,7 +249,7 @@ class Nearest:
         tied = distances <= last * (1 + TIED) + doubt
         tied &= ~nearer
         left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
-        if self.rough:  # exact distances tell the tied rows apart, where there are more than places left
+        if self.rough:  # exact distances separate tied rows if there are more of them than places left
             doubtful = np.flatnonzero(np.count_nonzero(tied, axis=1) > left[:, 0])
             places, columns = np.nonzero(tied[doubtful])
             exact = np.full((doubtful.size, distances.shape[1]), np.inf)
@@ -345,7 +345,7 @@ def surf_scores(rows: UnitRows, y: NDArray[Any], *, is_regression: bool, form: s
     form : {"multisurf", "surf", "surf_star"}
     """
     radius = 0.0 if form == "multisurf" else rows.mean_distance()
-    reach = np.std(y, ddof=1) if is_regression else 0.5  # of two class numbers, those that are equal
+    reach = np.std(y, ddof=1) if is_regression else 0.5  # of two class numbers, the equal ones
     class_numbers = None if is_regression else y
 
     def weigh(block: slice, distances: Array) -> Array:

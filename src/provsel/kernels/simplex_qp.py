@@ -89,7 +89,7 @@ def _best_on_face(Q: Array, q: Array, groups: Array, face: Indices) -> Array:
         face = face[kept]
         entries = _solve(factor, groups[:, face], q[face], 1.0)
         positive = entries > 0.0
-        for member in groups[:, face] > 0:  # no group dies out, even where rounding breaks its sum
+        for member in groups[:, face] > 0:  # no group dies out, even if rounding breaks its sum
             positive[np.argmax(np.where(member, entries, -np.inf))] = True
         if positive.all():
             return _spread(groups, face, entries)
@@ -106,7 +106,7 @@ def _walk(Q: Array, shifted: Array, q: Array, groups: Array, p: Array, face: Ind
             (factor, kept), ridge = _factor(shifted, face, ridge), 100.0 * ridge
         members, inner = groups[:, face], Q[np.ix_(face, face)]
         slope = q[face] - inner @ entries
-        slope -= ((members * entries) @ slope) @ members  # the level carries no information, but digits
+        slope -= ((members * entries) @ slope) @ members  # the level carries no information, but costs digits
         direction = _solve(factor, members, slope, 0.0)
         rise, curvature = float(direction @ slope), float(direction @ inner @ direction)
         if not rise > 0.0:

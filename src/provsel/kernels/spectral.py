@@ -215,7 +215,7 @@ def _is_null(X: Matrix, lam: Array, Q: Array, low: float) -> bool:
 
 def is_graded(X: Matrix) -> bool:
     """Return whether rows or columns differ so much in length that a small singular value may belong to a short one."""
-    # what hides below the rounding of single precision needs less of a spread, and is looked for at once
+    # values hidden below single-precision rounding need less spread, and are checked at once
     limit = CERTAIN_SPREAD * rounding_levels(X.shape)[0] / rounding_levels(X.shape, X.dtype)[0]
     sizes = np.abs(X.data if sparse.issparse(X) else X)
     if (sizes.max() / sizes.min(where=sizes > 0, initial=np.inf)) ** 2 <= limit:  # as of counts

@@ -75,7 +75,7 @@ def spectral_columns(V: Array, r: int) -> Columns:
         lam, U = eigh(Y, check_finite=False)
         low, high = lam[0] - k / eps * (1 + WIDER), lam[0] - 1 / eps * (1 - WIDER)
         barrier = float(brentq(lambda level, lam=lam: float((1 / (lam - level)).sum()) - eps, low, high, xtol=1e-300))
-        # another eps can be reached by rounding only; the barrier must stay below the spectrum after the step
+        # only rounding can give another eps; the barrier must stay below the spectrum after the step
         delta = min(_step(barrier, eps, k, d - s), (lam[0] - barrier) * (1 - 1e-12))
         inverse = 1 / (lam - (barrier + delta))
         squares = (V @ U) ** 2

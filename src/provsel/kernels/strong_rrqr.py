@@ -100,7 +100,7 @@ def _largest_factor(X: Any, chosen: Columns, Q: Array, R: Array, squares: Array)
     gamma[chosen] = 0.0
     slack = REACH * squares
     slack[chosen] = 0.0
-    # By difference, gamma has an error that omega may enlarge: what could be the largest factor is computed exactly.
+    # By difference, gamma has an error that omega may enlarge: possible largest factors are computed exactly.
     upper = (M + np.outer(omega, gamma + slack)).max(axis=0)
     lower = (M + np.outer(omega, np.maximum(gamma - slack, 0.0))).max(axis=0).max()
     doubtful = np.flatnonzero((upper >= lower * (1 - TIED)) & (slack * omega.max() > TIED * upper))

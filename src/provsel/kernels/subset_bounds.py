@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from provsel.values import ValuesWithNaN
 
-if TYPE_CHECKING:  # a promise is read where nothing is computed
+if TYPE_CHECKING:  # a promise may be read without any computation
     from provsel.kernels.spectral import Array
     from provsel.kernels.tails import Tail
 

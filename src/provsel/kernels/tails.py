@@ -78,7 +78,7 @@ class DeflatedTail:
         self._XV = self._X @ V
         norms = column_squares(self._X)
         projected = np.einsum("ij,ij->i", V @ (self._XV.T @ self._XV), V)
-        # ||x - X V v||^2 in full: V of a Lanczos process need not be exact, and ||x||^2 - ||X V v||^2 supposes it
+        # ||x - X V v||^2 in full: V of a Lanczos process need not be exact, as ||x||^2 - ||X V v||^2 would assume
         inner = np.einsum("ij,ij->i", self._transposed @ self._XV, V)
         self.squares = np.maximum(norms - 2 * inner + projected, 0.0)
         self.rounding = float(1e-15 * norms.max(initial=0.0))

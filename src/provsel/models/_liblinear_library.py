@@ -52,7 +52,7 @@ def train_liblinear(
         library = _liblinearutil()
     rows = sparse.csr_matrix(X, dtype=np.float64)
     if not rows.has_sorted_indices:
-        rows = rows.sorted_indices()  # or the package sorts them in place, and they may be the caller's
+        rows = rows.sorted_indices()  # otherwise the package sorts them in place, and they may be the caller's
     problem = library.problem(labels.astype(np.float64), rows, bias)
     libc = ctypes.CDLL(None)
     with _ONE_AT_A_TIME:
@@ -66,7 +66,7 @@ def train_liblinear(
     places = [0] if classes.size == 2 else [met.index(label) for label in classes]
     sign = -1.0 if classes.size == 2 and met[0] != classes[1] else 1.0
     d = X.shape[1]
-    w = np.ctypeslib.as_array(model.w, (d + (bias > 0), len(places)))  # C's memory, which goes with the model
+    w = np.ctypeslib.as_array(model.w, (d + (bias > 0), len(places)))  # memory owned by C, freed with the model
     offsets = bias * w[d, places] if bias > 0 else np.zeros(len(places))
     return sign * np.ascontiguousarray(w[:d, places].T), sign * offsets
 

@@ -226,7 +226,7 @@ class CompressedLinearSVM(BaseBinarySVM):
             # realloc moves pages, not values: no second copy of Z, as from concatenating parts
             Z.resize((start + X.shape[0], size), refcheck=False)
             Z[start:] = projection.project(X)
-        assert projection is not None  # the stream refuses to be empty
+        assert projection is not None  # an empty stream is refused
         return Z, projection
 
     def _recover(
@@ -270,7 +270,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         self.objective_ = float(loss.of_scores(recovered.scores).mean() + self.c * square)
         self.best_scale_, self.scaled_objective_ = loss.best_scale(recovered.scores, square, self.c)
         self.lower_bound_ = recovered.lower
-        # rounding, where both are the optimum
+        # rounding, if both are the optimum
         self.original_gap_ = float(np.maximum(self.scaled_objective_ - recovered.lower, 0.0) / self.scaled_objective_)
 
     def _checked_components(self) -> int:

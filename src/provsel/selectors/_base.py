@@ -335,6 +335,6 @@ def _scale_columns(X: Any, factors: NDArray[np.float64]) -> Any:
         return X * factors
     if X.format not in ("csr", "csc"):
         return X @ sparse.diags_array(factors)
-    # what the product would make of a diagonal matrix itself, in half of its time
+    # the same as the product with a diagonal matrix, in half the time
     places = np.arange(factors.size + 1, dtype=X.indices.dtype)
     return X @ type(X)((factors, places[:-1], places), shape=(factors.size, factors.size))

@@ -48,7 +48,7 @@ def write_compressed(
         return blocks.project(chunk[0]), chunk[1]
 
     with (
-        threadpool_limits(1),  # more would share what the threads work on, and change the order of sums
+        threadpool_limits(1),  # more would share the threads' work, and change the order of sums
         compressed_file(name, path, n, about) as file,
         closing(in_order(compressed, together(chunks, blocks.n_components), n_jobs)) as done,
     ):

@@ -133,7 +133,7 @@ class RankedSelector(BaseSelector, ABC):
         params["n_features_to_select"] = count if self.order_depends_on_number else None
         try:
             settings = joblib.hash(params)
-        except PicklingError:  # of a class that a function defines, which no name tells from another one
+        except PicklingError:  # a class defined in a function cannot be told apart by name
             return None
         return f"order of {type(self).__module__}.{type(self).__qualname__} {settings}"
 

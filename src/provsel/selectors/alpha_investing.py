@@ -131,7 +131,7 @@ class AlphaInvestingSelector(BaseSelector):
         )
         p_values = np.array([single_pass.p_values for single_pass in passes])
         accepted = np.unique(np.concatenate([single_pass.accepted for single_pass in passes]))
-        kept = accepted[:most]  # the passes know nothing of each other, and what is accepted later changes nothing
+        kept = accepted[:most]  # the passes are independent, and later acceptances change nothing
         if accepted.size == 0:
             kept = np.array([np.argmin(p_values.min(axis=0))])
             warnings.warn(

@@ -193,7 +193,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
             if not hasattr(self, "blocks_"):
                 self.fit(first[0])
             rows = chain([first], rows)
-            del first  # or it would stay in memory to the end
+            del first  # otherwise it would stay in memory to the end
             n_samples = getattr(chunks, "n_samples", None)
             return write_compressed(name, path, rows, self.blocks_, n_samples, effective_n_jobs(n_jobs))
         except BaseException:

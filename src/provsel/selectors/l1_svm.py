@@ -156,7 +156,7 @@ def _certified(X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float
     objective = float(np.abs(w).sum() + C * slack @ slack)
     alpha = 2.0 * C * slack
     total, square = float(alpha.sum()), float(alpha @ alpha)
-    if square == 0.0:  # no row has slack, and alpha = 0 bounds by 0
+    if square == 0.0:  # no row has slack, and alpha = 0 gives the bound 0
         return _Certified(w, objective, 0.0)
     pull = float(np.abs(X.T @ (y * alpha)).max(initial=0.0))
     scale = min(2.0 * C * total / square, 1.0 / pull if pull > 0 else np.inf)

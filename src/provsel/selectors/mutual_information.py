@@ -133,7 +133,7 @@ class MutualInformationSelector(RankedSelector):
         if not is_discrete.all():
             estimate = information_with_numbers if is_number else information_with_classes
             scores[~is_discrete] = estimate(numbers, y, int(self.n_neighbors))
-            scores[~is_discrete & (np.ptp(X, axis=0) == 0)] = 0.0  # not that of the noise
+            scores[~is_discrete & (np.ptp(X, axis=0) == 0)] = 0.0  # not the score of the noise
         if is_discrete.any():
             scores[is_discrete] = self._of_discrete(X[:, is_discrete], y, is_number=is_number)
         return Ranking.by_scores(scores)

@@ -113,7 +113,7 @@ class OnSupportVectors(BaseSelector):
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of the metadata of `fit` to `selector` and `svm`."""
-        # Pipeline calls fit_transform, which is not taken for fit in a router
+        # Pipeline calls fit_transform, which a router does not treat as fit
         mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
         return MetadataRouter(owner=self).add(selector=self.selector, svm=self._svm(), method_mapping=mapping)
 

@@ -158,7 +158,7 @@ class OnlineLeverageSelector(BaseSelector):
         if self.n_features_to_select is None or self.sampling_rate is not None:
             done: Pass = one_pass(_by_columns(view.X), rule, key)
         else:
-            # for every r and seed the same, and a third of a search's time where rows are many
+            # the same for every r and seed, and a third of a search's time with many rows
             X = view.shared("compressed rows", lambda: compressed_rows(_by_columns(view.X)))
             done = calibrated_pass(X, r, rule, key)
         if done.positions.size == 0:
@@ -255,7 +255,7 @@ class OnlineLeverageSelector(BaseSelector):
             )
         indices = checked_indices(feature_indices, block.shape[1], stream)
         check_finite(block, indices)
-        if not hasattr(self, "_stream"):  # drawn last: a block that is refused leaves a shared generator alone
+        if not hasattr(self, "_stream"):  # drawn last: a refused block does not advance a shared generator
             stream.sampler.key = _draw_key(as_generator(self.random_state))
         stream.advance(block, indices)
         return self._publish(stream)

@@ -162,7 +162,7 @@ def _r2(predicted: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.fl
 
 def _accuracy(sums: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the accuracy of decisions by the sums of class shares, shape (m, n, n_classes)."""
-    decided = np.argmax(np.round(sums, 9), axis=2)  # of equal shares the first class, however sums were rounded
+    decided = np.argmax(np.round(sums, 9), axis=2)  # for equal shares the first class, however sums were rounded
     return np.asarray((decided == labels).mean(axis=1))
 
 

@@ -72,7 +72,7 @@ class SpectralSelectionSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         basis = leading_basis(self, view, checked_target(self, r, most=r, default=r))
-        # zero rows of V gain nothing, and the rows that are not zero may be fewer than r
+        # zero rows of V gain nothing, and there may be fewer than r non-zero rows
         open_rows = np.flatnonzero(np.einsum("ij,ij->i", basis.V, basis.V) > ZERO_ROW)
         m = min(r, open_rows.size)
         chosen = open_rows[spectral_columns(basis.V[open_rows], m)]

@@ -170,7 +170,7 @@ class SVMRFESelector(BaseSelector):
         for k, left in enumerate([*sizes[1:], r]):
             compute = partial(trainer.train, last, kept)
             name = f"rfe C={C!r} step={step!r} {solver} tol={tol!r} max_iter={max_iter} round {k}"
-            # what a round trains on does not depend on r, only where it is cut
+            # the training set of a round does not depend on r, only the cut does
             trained = view.shared(name, compute) if len(sizes) <= SHARED_ROUNDS else compute()
             if last is not None:
                 last.columns = None
@@ -278,7 +278,7 @@ class _Trainer:
         if sparse.issparse(columns) and not is_sparse:
             columns = columns.toarray()
         alpha = 0.5 / self.C
-        by_rows = n_features > n_samples  # then "cholesky" is of X X^T, else of X^T X, to which scales do nothing
+        by_rows = n_features > n_samples  # then "cholesky" factorises X X^T, otherwise X^T X, which scales do not harm
         solver = "sparse_cg" if is_sparse else "cholesky"
         if by_rows and not is_sparse and np.linalg.norm(columns) ** 2 > MILD * alpha:
             solver = "svd"

@@ -18,7 +18,7 @@ from .sources import needing_pyarrow, source_of
 
 def _parquet_columns(path: Path) -> ColumnSource:
     with needing_pyarrow("column_blocks"):
-        from .parquet_sources import ParquetColumns  # takes long, and is the user's choice
+        from .parquet_sources import ParquetColumns  # slow to import, and optional
 
     return ParquetColumns(path)
 

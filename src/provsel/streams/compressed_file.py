@@ -80,7 +80,7 @@ class CompressedFile:
     def abandon(self) -> None:
         """Close what is open: the writer would complain when it is garbage-collected."""
         if self._writer is not None:
-            with suppress(Exception):  # the one that brought us here is to be seen
+            with suppress(Exception):  # the original error must stay visible
                 self._writer.close()
             self._writer.is_open = False
 
@@ -101,7 +101,7 @@ class CompressedFile:
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            # before `replacing` removes it; what the system still holds back is not counted
+            # before `replacing` removes it; data still buffered by the system are not counted
             written = self._sink.tell() if not self._sink.closed else 0
             raise OSError(error.errno, self._no_room(os.strerror(error.errno), written)) from error
 

@@ -42,7 +42,7 @@ def memory_limit() -> int:
     memory = _UNKNOWN
     with suppress(AttributeError, ValueError, OSError):  # not on Windows
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    with suppress(ValueError, OSError):  # "max" where there is no limit
+    with suppress(ValueError, OSError):  # "max" if there is no limit
         memory = min(memory, int(_CONTAINER.read_text()))
     return memory // SHARE
 

@@ -105,7 +105,7 @@ def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
 
 def _signed(array: NDArray[Any]) -> NDArray[Any]:
     is_other = array.dtype.kind in "iu" and array.dtype not in (np.int32, np.int64)
-    return array.astype(np.int64) if is_other else array  # beyond 2^63 they are negative, which is no index
+    return array.astype(np.int64) if is_other else array  # beyond 2^63 they are negative, and not valid indices
 
 
 def _name(info: zipfile.ZipInfo) -> str:

@@ -38,7 +38,7 @@ class ParquetRows(RowSource):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield chunks in Fortran order."""
         file, *_ = self._opened()
-        # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes what was asked for
+        # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes only the requested ones
         names = self._names if self._label is None else [*self._names, self._label]
         batches = file.iter_batches(batch_size=size, columns=names, use_threads=False)
         start = 0
@@ -74,7 +74,7 @@ class ParquetColumns(ColumnSource):
         # as Arrow reads them, and as an array
         check_memory(f"{COLUMNS}: {self._path}", 16 * n * len(names), f"{n:,} rows of a block of {len(names)} columns")
         try:
-            # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes what was asked for
+            # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes only the requested ones
             table = self._file.read(columns=names, use_threads=False)
         except DAMAGED_PARQUET as error:
             raise damaged(COLUMNS, self._path, f"columns {names[0]!r} to {names[-1]!r} in good order", error) from error
@@ -103,7 +103,7 @@ def opened_parquet(subject: str, path: Path, label: str | None = None, **options
         raise ValueError(
             f"{subject}: {path}: expected distinct column names, got {repeated!r} more than once; rename them."
         )
-    # one type for the file: else the scores would depend on which columns share a block
+    # one type for the file: otherwise the scores would depend on which columns share a block
     single = bool(features) and all(field.type == pa.float32() for field in features)
     return file, [field.name for field in features], np.float32 if single else np.float64
 

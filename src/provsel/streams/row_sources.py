@@ -60,7 +60,7 @@ class NpyRows(RowSource):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield copies."""
         for start in range(0, self._shape[0], size):
-            # mapped anew for each chunk: else the pages that were read stay in the memory of the process
+            # mapped anew for each chunk: otherwise the pages read would stay in the memory of the process
             yield np.array(mapped_npy(NAME, self._path)[start : start + size], dtype=self._type), None
 
 

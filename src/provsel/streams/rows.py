@@ -152,6 +152,6 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
 
 def _parquet_rows(path: Path, label: str | None) -> RowSource:
     with needing_pyarrow("row_chunks"):
-        from .parquet_sources import ParquetRows  # takes long, and is the user's choice
+        from .parquet_sources import ParquetRows  # slow to import, and optional
 
     return ParquetRows(path, label)

@@ -67,7 +67,7 @@ def source_of(
 def mapped_npy(subject: str, path: Path) -> NDArray[Any]:
     """Return the array of a .npy file, mapped."""
     try:
-        with np.errstate(over="ignore"):  # of the sizes that a header claims; the file is shorter, which is refused
+        with np.errstate(over="ignore"):  # for the sizes that a header claims; the file is shorter, which is refused
             mapped: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except DAMAGED as error:
         raise damaged(subject, path, "a whole .npy file of numbers", error) from error
@@ -107,7 +107,7 @@ def checked_shape(subject: str, name: str, array: Any) -> tuple[int, int]:
             f"pass a matrix whose columns are the features."
         )
     n, d = array.shape
-    if min(n, d) == 0:  # such a file has no bytes of content, and may claim 10^12 columns to go through
+    if min(n, d) == 0:  # such a file has no content, and may claim 10^12 columns to iterate over
         raise ValueError(
             f"{subject}: expected {name} to have rows and columns, got shape ({n}, {d}); check the source."
         )

@@ -152,6 +152,6 @@ def _rows(file: Any) -> Iterator[bytes]:
     while line := file.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of more than {MAX_LINE} bytes")
-        # most lines begin with a label: others are looked at
+        # most lines begin with a label: only the others are inspected
         if line[0] > _LAST_BEFORE_LABELS or line.split(b"#", 1)[0].strip():
             yield line

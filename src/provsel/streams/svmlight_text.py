@@ -95,7 +95,7 @@ def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> 
     except ValueError:
         return None
     if not numbers.all() and _NEGATIVE_ZERO.search(text):
-        return None  # the reader takes -0 for 0
+        return None  # the reader treats -0 as 0
     labels = 2 * starts[:-1] + np.arange(counts.size)
     pairs = np.delete(numbers, labels).reshape(-1, 2)
     file_indices = pairs[:, 0]
@@ -113,7 +113,7 @@ def _is_plain(text: bytes) -> bool:
     """Return whether lines contain only numbers in the right places, which the number reader does not check."""
     if not _ROWS.fullmatch(text.translate(None, b"0123456789")):
         return False
-    # no sign but in these pairs, and but for them a digit between any two other characters
+    # signs only in these pairs, and otherwise a digit between any two other characters
     pairs = sum(text.count(pair) for pair in _PAIRS)
     codes = np.frombuffer(text, dtype=np.uint8)
     mark = (codes < ord("0")) | (codes > ord("9"))

@@ -62,7 +62,7 @@ def _fitted(estimator: Any) -> Any:
         warnings.simplefilter("ignore")
         try:
             return clone(estimator).fit(X, y)
-        except Exception:  # of an estimator that may raise anything
+        except Exception:  # an estimator may raise anything
             return None
 
 

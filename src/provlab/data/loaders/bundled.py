@@ -33,7 +33,7 @@ def load(*, set: str = "breast_cancer") -> Dataset:
     Dataset
         Dense X; the features have scikit-learn's names.
     """
-    import sklearn.datasets  # its identity is known without
+    import sklearn.datasets  # the identity is known without it
 
     bunch: Any = getattr(sklearn.datasets, f"load_{set}")()
     y = bunch.target

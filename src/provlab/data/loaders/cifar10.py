@@ -106,7 +106,7 @@ def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
     are returned by class and number, because the original order of most of them is not known. For the part "test" only
     the test images are read: decoding takes nearly all of the time.
     """
-    from PIL import Image  # comes with the extra "report", as this is all it is needed for here
+    from PIL import Image  # comes with the extra "report", as it is only needed here
 
     images = {}
     with tarfile.open(path) as archive:
@@ -131,7 +131,7 @@ def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
 def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return GIST features of colour images, and their names."""
     blocks = []
-    for start in range(0, len(images), _BLOCK):  # grey levels of all would take more memory than the features do
+    for start in range(0, len(images), _BLOCK):  # grey levels of all images would take more memory than the features
         grey = images[start : start + _BLOCK] @ _LUMA
         blocks.append(gist(grey, n_scales=_SCALES, n_orientations=_ORIENTATIONS, n_cells=_CELLS))
     X = np.concatenate(blocks)

@@ -31,7 +31,7 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     Dataset
         Dense X of shape (n, 64); the features are named "pixel_<row>_<column>".
     """
-    from sklearn.datasets import load_digits  # its identity is known without
+    from sklearn.datasets import load_digits  # the identity is known without it
 
     bunch = load_digits()
     rows, y, name = keep_classes("digits", bunch.target, classes)

@@ -184,7 +184,7 @@ def checked(**settings: Any) -> dict[str, Any]:
     file, *second_file = files(**settings)
     with faults_of(file):
         how = without_what_is_found(file, reading_of(file, settings))
-        is_apart = format_of(file) in APART  # names are those of variables, and columns may need none
+        is_apart = format_of(file) in APART  # names refer to variables, and columns may need none
         names = [] if is_apart and not has_columns(settings) else once(names_of, file, how)
         columns = columns_of(file, names, settings)
         times = Counter(names)

@@ -131,14 +131,14 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
     for k, values in zip(places, X.T, strict=True):
         if kinds[k] in "iu" and len(np.unique(values)) == len(values) > 2:
             identifiers.append(k)
-    if identifiers and 2 * len(identifiers) <= max(2, len(places)):  # else these are counts
+    if identifiers and 2 * len(identifiers) <= max(2, len(places)):  # otherwise these are counts
         names = _named(table, identifiers)
         notes.append(
             f"whole numbers that differ in every row, in {names}; if they number the rows, set "
             f"dataset.left_out=[{names}]"
         )
     codes = _places_of_codes(table, X, places, categories)
-    if codes and 2 * len(codes) <= max(2, len(places)):  # else these are counts
+    if codes and 2 * len(codes) <= max(2, len(places)):  # otherwise these are counts
         names = ",".join(table.names[k] for k in codes)
         notes.append(
             f"few different whole numbers in {_named(table, codes)}; where they are codes of categories, say "
@@ -152,7 +152,7 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
                 f"in one fold, dataset.groups={name:.80}"
             )
     largest = np.nanmax(X, axis=0)
-    is_constant = (largest == np.nanmin(X, axis=0)) & (np.abs(largest) < LARGEST_EXACT)  # beyond it may be rounding
+    is_constant = (largest == np.nanmin(X, axis=0)) & (np.abs(largest) < LARGEST_EXACT)  # larger numbers may be rounded
     if is_constant.any():
         notes.append(f"constant columns: {_named(table, np.array(places)[is_constant])}")
     return notes

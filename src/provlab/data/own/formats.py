@@ -167,7 +167,7 @@ def _read_column(file: Path, how: Reading, layout: Layout, k: int) -> Any:
 def _read_text(file: Path, how: Reading) -> Table:
     layout = once(layout_of, file, how)
     _check_text_size(file, how, layout)
-    frame = read_frame(file, how, layout).copy()  # one block a type: slices of thousands of columns are fast
+    frame = read_frame(file, how, layout).copy()  # one block per type: slices of thousands of columns are fast
     notes = []
     if layout.row_names:
         frame = frame.iloc[:, 1:]
@@ -444,7 +444,7 @@ def _read_mat(file: Path, how: Reading) -> Table:
 
 def _read_svmlight(file: Path, how: Reading) -> Table:
     rows = SvmlightRows(file, how.n_features, how.zero_based)
-    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size)  # 16 bytes or characters a value
+    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size)  # 16 bytes or characters per value
     chunks = [*rows.chunks(4096)]
     X = sparse.vstack([X for X, _ in chunks], format="csr")
     vectors = {"target": np.concatenate([y for _, y in chunks])}

@@ -61,7 +61,7 @@ def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[st
         step = "dataset.target=NAME, or a number from 0, -1 for the last"
         if "transpose" in FORMATS[format_of(file)][1]:
             step += "; where the samples are columns, dataset.transpose=true"
-        if format_of(file) == ".arff":  # where by convention it is the last one
+        if format_of(file) == ".arff":  # by convention it is the last one
             step = f"by the format's convention 'dataset.target=\"{names[-1]:.80}\"', the last attribute"
         return _usual_target(names, step)
     if column is None or (is_apart and isinstance(column, str)):

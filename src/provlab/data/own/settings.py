@@ -120,7 +120,7 @@ def without_what_is_found(file: Path, how: Reading) -> Reading:
     layout = once(layout_of, file, how)
     for name in ("sep", "decimal", "encoding", "header"):
         without = replace(how, **{name: getattr(Reading, name)})
-        with suppress(ValueError):  # it has to be said
+        with suppress(ValueError):  # it has to be stated
             if once(layout_of, file, without) == layout:
                 how = without
     return how

@@ -138,7 +138,7 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
     """
     import pandas as pd
 
-    as_they_are = np.asarray(y, dtype=object)  # an array of texts has no numbers left
+    as_they_are = np.asarray(y, dtype=object)  # in an array of texts, numbers have become texts
     is_missing = pd.isna(as_they_are)
     if np.ma.isMaskedArray(y):
         is_missing |= np.ma.getmaskarray(y)

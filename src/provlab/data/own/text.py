@@ -50,7 +50,7 @@ HEAD_CHARACTERS = 1 << 20
 CELL_BYTES = 64
 """Memory of a cell as a text."""
 
-csv.field_size_limit(2**31 - 1)  # a line of 20,000 genes is one field to the separators that it does not have
+csv.field_size_limit(2**31 - 1)  # a line of 20,000 genes is a single field for separators that do not occur in it
 
 
 @dataclass(frozen=True)

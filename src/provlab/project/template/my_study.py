@@ -30,13 +30,13 @@ class VarianceSelector(BaseSelector):
 
 
 class BalancedError(Measure):
-    """A metric: the mean over classes of the share of misclassified rows."""
+    """A metric: the mean over classes of the share of their rows that is classified wrongly."""
 
     balanced_error: float = np.nan
 
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
-        """Return the metric for the test rows."""
+        """Return it for the test rows."""
         wrong = trial.predicted != trial.y_test
         shares = [wrong[trial.y_test == name].mean() for name in np.unique(trial.y_test)]
         return cls(balanced_error=np.mean(shares))
@@ -45,7 +45,7 @@ class BalancedError(Measure):
 class VarianceShare(Theorem):
     """No k features have a larger share of the total variance than the k of largest variance.
 
-    It holds for features selected by variance, and is "no bound" for others.
+    It promises something of those that are selected by variance, and is "no bound" for others.
     """
 
     name = "variance"
@@ -56,7 +56,7 @@ class VarianceShare(Theorem):
 
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
-        """Return the share, the theorem's promise, and whether it holds."""
+        """Return the share, what the theorem promises, and whether that holds."""
         X = trial.rows.X.toarray() if hasattr(trial.rows.X, "toarray") else trial.rows.X
         variance = np.asarray(X).var(axis=0)
         kept = trial.reducer.get_support()

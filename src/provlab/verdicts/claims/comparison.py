@@ -233,7 +233,9 @@ class BetterSomewhere(AbstractWithMargin):
         else:
             verdict = CONTRADICTED if verdicts <= refuting else INCONCLUSIVE
         decisive = [part for part in parts if part.verdict == verdict]
-        order = max if verdict in refuting else min  # of all columns the weakest counts, else the clearest
+        order = (
+            max if verdict in refuting else min
+        )  # if all columns must agree the weakest counts, otherwise the clearest
         clearest = order(decisive, key=lambda part: (part.p_value, self.sign * part.effect))
         note = f"better in {len(won)} of {len(parts)} columns"
         if won:
@@ -465,7 +467,7 @@ class Each(AbstractRule):
                 alone.append(replace(part, part=name))
         if self.share < 1:
             return [self._shared(corrected)]
-        # of all pairs the weakest decides, without a correction (intersection-union test, Berger 1982)
+        # the weakest pair decides, without a correction (intersection-union test, Berger 1982)
         is_replicated = all(part.verdict == REPLICATED for part in alone)
         return alone if is_replicated else corrected
 

@@ -48,7 +48,9 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     ranks = complete.rank(axis=1)
     mean_ranks = ranks.mean().sort_values(kind="stable")
     all_tie = bool((ranks == (k + 1) / 2).all(axis=None))
-    sd = math.sqrt(k * (k + 1) / (6 * n))  # of a difference of two average ranks, over the root of 2
+    sd = math.sqrt(
+        k * (k + 1) / (6 * n)
+    )  # standard error of a difference of two average ranks, divided by the square root of 2
     critical = float(studentized_range.ppf(1 - ALPHA, k, np.inf)) / math.sqrt(2) * sd
     from_best = (mean_ranks - mean_ranks.iloc[0]).to_numpy() / sd * math.sqrt(2)
     table = mean_ranks.rename_axis("method").reset_index(name="rank")

@@ -229,7 +229,7 @@ class AbstractEvidence(ABC):
 
     def on(self, dataset: str, only: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Self:
         """Return the evidence of one data set alone, "" for all of them, and of some lines of a table."""
-        part = copy.copy(self)  # shares what was read
+        part = copy.copy(self)  # shares data already read
         part.dataset = dataset
         part.only = only
         part.without = without
@@ -391,7 +391,7 @@ class AbstractEvidence(ABC):
         sizes = np.log([float(column) for _, _, column in ordered])
         kept = self._line(place, "n_selected")
         values = np.column_stack([self._line(knot, quantity).on(kept.folds) for knot in ordered])
-        with np.errstate(divide="ignore"):  # none kept is fewer than any column has
+        with np.errstate(divide="ignore"):  # keeping none is fewer than any column
             numbers = np.log(kept.values)
         return FoldLine(kept.folds, _interpolated(numbers, sizes, values))
 
@@ -466,7 +466,7 @@ def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
         x = np.clip(numbers[rows], knots[0], knots[-1])
         lines = values[np.ix_(rows, places)]
         curve = lines[:, 0] if places.size == 1 else PchipInterpolator(knots, lines.T)(x).diagonal()
-        nearest = np.minimum(np.searchsorted(knots, x), places.size - 1)  # of NaN as well
+        nearest = np.minimum(np.searchsorted(knots, x), places.size - 1)  # also of NaN
         at_knot = lines[np.arange(rows.size), nearest]
         curve = np.where(knots[nearest] == x, at_knot, curve)  # to the bit
         is_near = np.abs(numbers[rows] - x) <= SIZE_TOLERANCE

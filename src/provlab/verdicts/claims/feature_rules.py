@@ -129,7 +129,7 @@ class AlwaysSelected(AbstractRule):
             return nothing_stored(column, f"{self.row} on {self.dataset}")
         try:
             numbers = self._numbers(place, evidence)
-        except MissingDataError as error:  # as where results came from another machine
+        except MissingDataError as error:  # for instance if results came from another machine
             return Finding(column, NOT_RUN, note=f"names of features: data missing, provsel fetch {error.dataset}")
         notes = []
         n_always = 0

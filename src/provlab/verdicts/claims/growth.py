@@ -68,7 +68,7 @@ class Falls(AbstractRule):
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """Return one finding for each data set, over all its columns."""
-        from scipy.stats import mannwhitneyu  # half a second, and most claims do without
+        from scipy.stats import mannwhitneyu  # takes half a second, and most claims do not need it
 
         if len(columns) < 2:
             return []
@@ -112,7 +112,7 @@ class Falls(AbstractRule):
         sizes = [values.size for values in samples]
         order = np.repeat(np.arange(len(samples)), sizes)
         kendall = kendalltau(order, np.concatenate(samples), alternative="less")
-        trend = float(kendall.pvalue)  # NaN where all values tie
+        trend = float(kendall.pvalue)  # NaN if all values tie
         p_value = trend
         test = "trend (Kendall)"
         needed = math.nan
@@ -218,7 +218,7 @@ class GrowsLike(AbstractRule):
 
     def _slope(self, sizes: Floats, costs: Floats) -> tuple[float, float]:
         """Return the slope of a line through the logarithms, and half of its interval."""
-        from scipy.stats import linregress  # half a second, and most claims do without
+        from scipy.stats import linregress  # takes half a second, and most claims do not need it
 
         line = linregress(np.log(sizes), np.log(costs))
         half = float(stdtrit(sizes.size - 2, 1 - self.alpha) * line.stderr)
@@ -312,7 +312,7 @@ class Faster(AbstractRule):
         other_part = ratios["var"] / ratios["n"]
         variance = own_part + other_part
         freedom = variance**2 / (own_part**2 / (ratios["n_own"] - 1) + other_part**2 / (ratios["n"] - 1))
-        # of a single value nothing is known, and no more of its half: NaN
+        # nothing is known from a single value: NaN
         half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(variance == 0, 0.0)
         middle = ratios["mean_own"] - ratios["mean"]
         return ratios.assign(middle=middle, low=middle - half, high=middle + half)

@@ -262,9 +262,9 @@ class AbstractStudentT(AbstractPairedTest):
             return float(distance > 0 and 2.0**-n < level)
         if df > NORMAL_FROM:
             return float(ndtr(distance / error + ndtri(level)))
-        # a tenth of the time of scipy.stats.nct, and thousands are asked for
+        # a tenth of the time of scipy.stats.nct, and thousands are needed
         power = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
-        return power if math.isfinite(power) else float(distance > 0)  # SciPy's series ends far out
+        return power if math.isfinite(power) else float(distance > 0)  # SciPy's series ends in the far tail
 
 
 class ShareTest(AbstractPairedTest):

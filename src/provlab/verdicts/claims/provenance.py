@@ -91,7 +91,7 @@ class Versions:
                 changes.append(f"{name} of version {version}, now {version_now}")
         if not changes and self.plan != now.plan:
             changes = ["other rows, columns, data or settings than now"]
-        if now.claims and self.rules != now.rules:  # which judge all claims anew
+        if now.claims and self.rules != now.rules:  # these judge all claims anew
             changes.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
         elif self.claims != now.claims:
             changes.append("other claims, or tests of them, than now")

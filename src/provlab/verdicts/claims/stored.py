@@ -165,7 +165,7 @@ def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefa
 @cache
 def artefact_layout(name: str) -> Layout:
     """Return rows, columns, and the data sets that an artefact lists itself; needs no data."""
-    paper_of(name)  # which it must be of
+    paper_of(name)  # the setting must belong to one of these
     stated = artefact_part(name)
     columns = tuple(map(str, stated["columns"]))
     datasets = {}
@@ -179,7 +179,7 @@ def artefact_theorems(name: str) -> dict[str, str]:
     """Return the project's own theorems that an artefact measures, by name, with the columns of their states."""
     try:
         paper_of(name)
-    except ValueError:  # which the layout says, of the same claim
+    except ValueError:  # stated by the layout, for the same claim
         return {}
     theorems = {}
     for config in artefact_part(name, "protocol").get("measures") or ():

@@ -157,7 +157,7 @@ class TableEvidence(AbstractEvidence):
         self._check_distinct()
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
-        # plain arrays, which thousands of numbers are taken from
+        # plain arrays, from which thousands of numbers are taken
         self._keys = {"dataset": self.lines["dataset"].to_numpy(object)}
         for name in ("repeat", "fold", "draw"):
             self._keys[name] = self.lines[name].to_numpy()
@@ -427,7 +427,7 @@ def read_table(path: Path) -> pd.DataFrame:
         kind = f"UTF-8 text with cells apart by {SEPARATORS[ending]!r}"
     try:
         if ending == ".parquet":
-            # whole numbers stay such beside nulls
+            # whole numbers stay whole beside nulls
             table = pd.DataFrame(pq.read_table(content).to_pylist(), dtype=object)
             table.index += 1
         else:

@@ -177,7 +177,7 @@ def judge_files(
     if about is None:
         verdicts = []
         for file in files:
-            if file.evidence == PANEL:  # statements of many papers, each a question of its own
+            if file.evidence == PANEL:  # statements of many papers, each a separate question
                 verdicts += [judge([claim], evidence)[0] for claim in file.claims]
             else:
                 verdicts += judge(file.claims, evidence, family)
@@ -193,7 +193,7 @@ def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> Non
     for claim in claims:
         rule = claim.rule
         if "features" in rule.reads and not rule.dataset:
-            with suppress(UnavailableError):  # which the claim's own verdict says
+            with suppress(UnavailableError):  # as the claim's own verdict says
                 evidence.counts(rule.places())
                 places += rule.places()
     if places:

@@ -151,7 +151,7 @@ def robustness_frame(claims: Sequence[Robustness]) -> pd.DataFrame:
     lines = []
     for claim in claims:
         turns = claim.turns.get(claim.turned_by, np.nan)
-        if claim.turns and not claim.turned_by:  # no place is named where none turns the verdict
+        if claim.turns and not claim.turned_by:  # no place is named if none changes the verdict
             turns = 0.0
         varied_by, variance = next(iter(claim.variance.items()), ("", np.nan))
         flip, flip_verdict = next(iter(claim.flips), ("", ""))

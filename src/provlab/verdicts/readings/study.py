@@ -162,7 +162,7 @@ class Outcome:
         for name in with_lists(multiverse):
             cells_with_lists.update(entry.cell.id for entry in _entries(multiverse, [name]))
         if cells_with_lists:
-            store = store.with_large(cells_with_lists)  # read once: each is of many universes
+            store = store.with_large(cells_with_lists)  # read once: each belongs to many universes
         settings = multiverse.overrides
         if multiverse.whole:
             settings = (*settings, WHOLE)
@@ -272,7 +272,7 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
         allowed[place.id] = ["", *(option.name for option in place.options)]
     try:
         frame = texts(path)
-        for name in allowed:  # a place that came later touches nothing that was asked before
+        for name in allowed:  # a later place affects nothing that was tested before
             if name not in frame:
                 frame[name] = ""
         frame = _with_numbers(frame[[*allowed, *MEASURED]], [*EFFECTS, "n"])

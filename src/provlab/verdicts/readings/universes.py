@@ -376,7 +376,7 @@ def _line(multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Ver
         names[k] = option.name
     finding = verdict.finding
     effects = [part.effect for part in verdict.parts]
-    mean = float(np.mean(effects)) if effects else np.nan  # NaN where one is not known
+    mean = float(np.mean(effects)) if effects else np.nan  # NaN if one is unknown
     return (
         claim.id, *names, verdict.verdict, finding.effect, finding.low, finding.high, finding.part,
         finding.p_value, finding.n, finding.unit, mean, verdict.state,
