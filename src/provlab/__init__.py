@@ -37,7 +37,9 @@ FORMER_MODULES = {
     "provlab.summaries": "provlab.core.summaries",
     "provlab.tables": "provlab.core.tables",
 }
-"""Modules by the names that scripts and configs of users have, and keys of stored trials: these names keep working."""
+"""Present modules by their former names in users' scripts and configs, and in keys of stored trials: these names keep
+working.
+"""
 
 __all__ = ["Measure", "MeasuredTrial", "Project", "compare", "load_dataset", "rank", "select"]
 

@@ -13,21 +13,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ABANDONED = 3600.0
-"""Seconds since the last write to a temporary file after which its writer is taken for dead.
-
-Neither a process number nor a lock would tell: the writer may be on another host that shares the folder. A writer that
-is alive nevertheless finds its file gone, and gets FileNotFoundError.
+"""Seconds since the last write to a temporary file after which its writer is assumed dead. Neither a process number nor
+a lock would tell: the writer may be on another host that shares the folder. A writer that is still alive finds its file
+gone, and gets FileNotFoundError.
 """
 
 PROBE = 1 << 16
-"""Bytes that `probe` writes: more than what a full file system may still take into an inode or a rest of a block."""
+"""Bytes that `probe` writes: more than a full file system may still fit into an inode or the rest of a block."""
 
 WRITTEN = ".written"
-"""In a folder of `replacing_folder`: the paths of the files that it wrote, one a line."""
+"""In a folder of `replacing_folder`: the paths of the files that it wrote, one per line."""
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.part")
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF, errno.EISDIR)
-"""What systems say that cannot sync a folder."""
+"""Errors of systems that cannot sync a folder."""
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from provsel.checks import check_choice
 TASKS = ("auto", "classification", "regression")
 FOR_NUMBERS = "for numbers, take SVMRFESelector, LassoSelector or AlphaInvestingSelector"
 MANY_CLASSES, FEW_ROWS = 20, 5
-"""Numbers are rarely classes where they are more than so many, with fewer than so many rows each on average."""
+"""Numbers are rarely classes if there are more than this many, with fewer than this many rows each on average."""
 
 
 def hardly_classes(y: NDArray[Any]) -> bool:

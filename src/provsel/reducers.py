@@ -17,7 +17,7 @@ from provsel.selectors._base import BaseSelector
 from provsel.training_view import TrainingView
 
 DENSE_VALUES = 2_000_000
-"""Reduced rows with at most so many values are made dense: BLAS then beats sparse products."""
+"""Reduced rows with at most this many values are made dense: BLAS then beats sparse products."""
 
 SAMPLE_ROWS = 16
 """Rows on which `transform` is compared with the features that a class names."""

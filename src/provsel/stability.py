@@ -18,10 +18,12 @@ from provsel.values import ValuesWithNaN
 __all__ = ["StabilityReport", "StabilityTest", "stability"]
 
 TOP = 10
-"""Features that a printed report names."""
+"""Number of features that a printed report names."""
 
 FOLD_CORRELATION = 0.4
-"""Of selections of folds, in the interval of their stability: experiments/simulations/stability_intervals.py."""
+"""Correlation of selections of folds, for the interval of their stability:
+experiments/simulations/stability_intervals.py.
+"""
 
 
 class StabilityTest(NamedTuple):

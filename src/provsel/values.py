@@ -28,7 +28,7 @@ class ValuesWithNaN:
 
 
 _NAN = object()
-"""Stands for every NaN: equal to itself, and of one hash, where floats of that value have a hash each."""
+"""Replaces every NaN: equal to itself, with a single hash, while floats with that value have different hashes."""
 
 
 def _comparable(value: Any) -> Any:

@@ -501,4 +501,4 @@ COMMANDS = {
     "reference": (reference_arguments, call_reference),
     "verify": (verify_arguments, call_verify),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

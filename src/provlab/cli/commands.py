@@ -49,20 +49,20 @@ COMMANDS = {
     "panel": ("benchmark", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"),
     "reference": ("claims", "write results/reference from the store", "--artefact table1"),
 }  # fmt: skip
-"""Of each command its module, one line about it, and arguments that it may have."""
+"""For each command its module, a one-line description, and its possible arguments."""
 
 FOR_MAINTAINERS = ("panel", "reference")
-"""Commands that write what the project itself stores: help lists them apart."""
+"""Commands that write what the project itself stores: help lists them separately."""
 
 ERRORS = (OSError, ValueError)
-"""What bad input raises: shown as one message, without a traceback."""
+"""Errors raised by bad input: shown as one message, without a traceback."""
 
 DEFAULT_RESULTS = "results"
 
 DESCRIPTION = "Provable feature selection and its replications."
 
 WITHOUT_COMMAND = ("--version", "--completion")
-"""Options that are given in the place of a command."""
+"""Options that are given in place of a command."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -15,7 +15,7 @@ from provlab.project.messages import counted_noun, did_you_mean, visible_line
 ALL = "all"
 
 LISTED = 5
-"""Missing files of a data set that are named."""
+"""Number of missing files of a data set to name."""
 
 TITLES = {
     "datasets": "Data sets (dataset=NAME)",
@@ -76,7 +76,7 @@ def call_fetch(options: argparse.Namespace) -> int:
 
 
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": "cyan"}
-"""By state of a check."""
+"""Colours by state of a check."""
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
@@ -256,4 +256,4 @@ COMMANDS = {
     "list": (list_arguments, call_list),
     "new": (new_arguments, call_new),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 MAX_JOBS = 100_000
 
 LISTED = 20
-"""Jobs that are printed for each reason of failures."""
+"""Number of jobs to print for each reason of failure."""
 
 Job = tuple[str, ...]
 """Overrides."""
 
 Outcome = str | None
-"""Why a job failed, "" where it did not, None where it was not finished."""
+"""Why a job failed; "" if it did not, None if it was not finished."""
 
 
 def run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -271,4 +271,4 @@ def _print(*lines: str) -> None:
 COMMANDS = {
     "run": (run_arguments, call_run),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

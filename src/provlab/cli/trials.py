@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from provlab.custody.audit_runs import AuditRun
 
 MAX_LINES = 50
-"""Differences or conflicts that are printed; a file has all."""
+"""Number of differences or conflicts to print; a file contains all."""
 
 
 def audit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -231,4 +231,4 @@ COMMANDS = {
     "export": (export_arguments, call_export),
     "merge": (merge_arguments, call_merge),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

@@ -35,7 +35,7 @@ class Entry:
     cell: Cell
     label: str = ""
     overrides: tuple[str, ...] = ()
-    """What `provsel run` takes to compute this cell alone."""
+    """Settings with which `provsel run` computes this cell alone."""
 
     @cached_property
     def dataset(self) -> str:

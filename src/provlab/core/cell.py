@@ -33,17 +33,17 @@ ID_DIGITS = 20
 """Hexadecimal digits of a cell's id in committed files: 80 bits tell cells apart, and whole ids fill a file."""
 
 STREAMS = ("per_trial", "restarted")
-"""Each trial has random numbers of its own, or one stream begins anew in every fold."""
+"""Each trial has its own random numbers, or one stream restarts in every fold."""
 
 OPTIONAL: dict[str, Any] = {
     "measures": (), "stream": STREAMS[0], "preparation": None, "scoring": (), "limit": None, "cv": None
 }  # fmt: skip
-"""Settings that keys leave out at these values: they came later."""
+"""Settings that keys leave out at these values: they were added later."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
 
 UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
-"""Stands where the identity of a cell has no model but its class wants one."""
+"""Used if the identity of a cell has no model but its class requires one."""
 
 Parts = Mapping[str, Any]
 

@@ -39,7 +39,7 @@ from provlab.project.papers import artefact_file
 from provlab.project.project import conf_files, package_conf
 
 Parts = dict[str, Any]
-"""A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""
+"""A config as a plain mapping, references not resolved. Configs share common parts: nothing may be changed."""
 
 OWN_FILE = "file"
 """Name of the loader of users' own files."""

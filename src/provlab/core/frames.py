@@ -25,24 +25,26 @@ from provlab.project.messages import did_you_mean
 from provsel.certificates import Measure
 
 TRIAL = ("place", "cell", "repeat", "fold", "draw")
-"""Columns that say which trial a line of `planned_trials` is: the place of its cell in the plan, the cell's id, and the
-numbers of the trial."""
+"""Columns that identify the trial of a line of `planned_trials`: the place of its cell in the plan, the cell's id, and
+the numbers of the trial.
+"""
 
 FOLD = TRIAL[:-1]
-"""Those that say which fold it is of, see `fold_means`."""
+"""Columns that identify its fold, see `fold_means`."""
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
 
 ORIGIN = ["of_row", "of_column", "scale"]
-"""Columns of `artefact_frame` beside those: row and column of the entry that a line was computed from, whose names
-differ where a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`."""
+"""Columns of `artefact_frame` beside those: row and column of the entry from which a line was computed, whose names
+differ if a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`.
+"""
 
 SUMMARY = ("row", "column", "value", "sd")
 """Fields of a line that `summarise` returns; row and column are by default those of the entry."""
 
 PRINTED = ["row", "column", "dataset", "printed_value", "printed_sd"]
-"""Columns of a paper's published.csv beside the artefact; the values are text, with the decimals that are printed."""
+"""Columns of a paper's published.csv beside the artefact; the values are text, with the printed decimals."""
 
 TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
 """Columns of the records that `selection_seconds` reads."""
@@ -51,7 +53,7 @@ FOLD_SIZES = ["n_train", "n_test"]
 """Columns of the records that `standard_error_scale` reads."""
 
 NO_TRIALS = "missing"
-"""State of a number whose cell has no stored trial; a number with trials may be empty all the same."""
+"""State of a number whose cell has no stored trial; a number with trials may still be empty."""
 
 Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
 

@@ -12,16 +12,16 @@ from provlab.project.documents import MAX_DEPTH, MAX_SCALAR
 from provlab.project.messages import nearest
 
 CELL_GROUPS = ("dataset", "selector", "model", "protocol")
-"""Groups of conf/ that make a cell."""
+"""Groups of conf/ that make up a cell."""
 
 GROUPS = (*CELL_GROUPS, "preparation", "executor")
 """Groups of conf/, each with one member in a config."""
 
 ELSEWHERE = ("results", "executor")
-"""Parts of a config that describe a run and no result: they may ask the environment, and are not recorded."""
+"""Parts of a config that describe a run and not a result: they may read the environment, and are not recorded."""
 
 KNOWN = (*CELL_GROUPS, "preparation", "artefact")
-"""What a reference may refer to."""
+"""Possible targets of a reference."""
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)(?:\.\w+)*\}")
 _KEY = re.compile(r"(\+{0,2}|~)([A-Za-z_][\w$-]*(?:\.[\w$-]+)*)")

@@ -34,13 +34,14 @@ from provlab.project.messages import unknown_setting
 IS_REGRESSION = attrgetter("is_regression")
 N_ROWS = attrgetter("n_rows")
 TASKS = ("classification", "regression", "many_rows")
-"""Of data sets; a model may have a config for each, and the data say which is meant: the last for many rows of classes,
-in the place of LIBSVM."""
+"""For data sets; a model may have a config for each kind, and the data decide: the last is for many rows of classes, in
+place of LIBSVM.
+"""
 
 LIBSVM = "provsel.models.LibsvmSVM"
 
 MANY_ROWS = 20_000
-"""Rows on which LIBSVM, whose time grows with their square, takes half a minute a fit."""
+"""Number of rows at which LIBSVM, whose time grows with their square, takes half a minute per fit."""
 
 
 class Trial(NamedTuple):
@@ -63,7 +64,7 @@ class Task:
     repeat: int
     fold: int
     private_copies: tuple[str, ...] = ()
-    """Names of classes of others that get arrays of their own; a setting of the executor, and so in no key."""
+    """Names of foreign classes that get their own arrays; a setting of the executor, and so not in any key."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
@@ -134,7 +135,7 @@ def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 KeyedData = list[tuple[dict[str, Any], str]]
-"""Of each of some data sets its name and parameters as keys have them, and its identity."""
+"""For each data set its name and parameters as in keys, and its identity."""
 
 
 def data_of(dataset: Mapping[str, Any]) -> KeyedData:

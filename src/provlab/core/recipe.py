@@ -32,7 +32,7 @@ from provlab.core.tables import Traced, mean_and_sd, whole, write_frame, write_t
 from provlab.project.papers import Paper, artefact_file, paper_of
 
 MAX_DATASETS_SHOWN = 12
-"""The default table has columns of each of so many data sets; of more it has their mean."""
+"""The default table has columns for up to this many data sets; for more it has their mean."""
 
 AS_PRINTED = "as printed"
 """Heading of a line with printed numbers, below the line with ours."""

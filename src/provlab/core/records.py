@@ -20,20 +20,20 @@ from provlab.core.protocols import COLUMNS
 from provlab.project.documents import MAX_CONFIG_DEPTH, digest_of, parse_json
 
 NUMBERS = ("repeat", "fold", "draw")
-"""Which trial of its cell a record is of."""
+"""Which trial of its cell a record belongs to."""
 
 IDENTITY = ("key", "cell", "data", "config", *NUMBERS)
-"""Columns that say which trial a record is of; all others follow from these, or are measured."""
+"""Columns that identify the trial of a record; all others follow from these, or are measured."""
 
 ROUNDING = 1e-6
-"""How far a number may lie beyond its range: packed trials have single precision."""
+"""Tolerance of a number beyond its range: packed trials have single precision."""
 
 RANGES = {
     column.name: (column.low, column.high)
     for column in COLUMNS
     if math.isfinite(column.low) or math.isfinite(column.high)
 }
-"""The smallest and the largest value of each column that has any; see `outside` for NaN."""
+"""The smallest and the largest value of each column with a range; see `outside` for NaN."""
 
 
 def outside(values: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:

@@ -27,10 +27,10 @@ READ = [*LARGE, *FOLD_SIZES, "n_features", "n_selected"]
 """Columns of the records that `selected_features` reads."""
 
 AT_ONCE = 10_000_000
-"""Selected features, over all trials, that are read into memory together: 300 MB with what is made of them."""
+"""Selected features, over all trials, read into memory together: 300 MB including derived values."""
 
 MAX_FEATURES = 100_000_000
-"""More features are taken for a damaged record: the stability counts each of them."""
+"""More features are considered a damaged record: the stability counts each of them."""
 
 NO_LIST = "no list of features is stored: the method mixes features, or its trials were packed without lists"
 KEEPS_ALL, KEEPS_NONE = "all features are selected", "no feature is selected"
@@ -38,7 +38,7 @@ SINGLE = "a single selection has no stability"
 NUMBERED = "features are numbered from 1"
 
 NO_STABILITY = np.nan, (np.nan, np.nan)
-"""The stability of a cell that has none, and its interval."""
+"""The stability of a cell without one, and its interval."""
 
 
 @dataclass(frozen=True, eq=False)

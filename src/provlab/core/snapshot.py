@@ -204,4 +204,4 @@ def _is_named(table: pa.Table) -> pa.ChunkedArray:
 
 
 TrialReader: TypeAlias = TrialStore | StoreSnapshot
-"""What reads trials: the store, or a snapshot of it."""
+"""A source of trials: the store, or a snapshot of it."""

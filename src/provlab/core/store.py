@@ -45,42 +45,41 @@ TYPES = {
 }
 
 TIMING = tuple(column.name for column in COLUMNS if column.kind == "seconds")
-"""Seconds. What trials share counts in each of them, except in `task_cpu`."""
+"""Seconds. Shared work of trials counts in each of them, except in `task_cpu`."""
 
 VOLATILE = tuple(column.name for column in COLUMNS if column.kind in ("seconds", "volatile bytes"))
 """The only columns that differ between two runs of the same trial on the same machine."""
 
 LARGE = ("features", "feature_names", "coefficients")
-"""Lists, which take most of the memory: what reads millions of trials leaves them on disk until it needs them."""
+"""Lists, which take most of the memory: readers of millions of trials leave them on disk until needed."""
 
 SCHEMA = pa.schema([(column.name, TYPES[column.kind]) for column in COLUMNS], metadata={"provsel_schema": str(VERSION)})
-"""The union of what trials, protocols and theorems declare: primitives and lists only, so that no code is read.
-
-The columns of a project's own measures stand beside these. They are text or numbers, and of Arrow's type null where no
-trial has a value.
+"""The union of what trials, protocols and theorems declare: primitives and lists only, so that no code is read. The
+columns of a project's own measures are added to these. They are text or numbers, and have Arrow's type null if no trial
+has a value.
 """
 
 ENCODED = pa.dictionary(pa.int32(), pa.string())
-"""Texts of which each is stored once."""
+"""Texts that are stored once each."""
 
 LOOSE_FILES = 512
 """`compact` merges when there are more small files than this."""
 
 GROUP = 8192
-"""Rows of a row group of a merged file, which is sorted by cell: a query of some cells reads a few groups only."""
+"""Rows in a row group of a merged file, which is sorted by cell: a query of some cells reads only a few groups."""
 
 MERGED = 2**28
-"""Bytes of records in memory, of which one merged file is made: a run of a million trials is some gigabytes."""
+"""Bytes of records in memory from which one merged file is made: a run of a million trials takes some gigabytes."""
 
 LISTINGS = 100
-"""Listings of a folder whose files go away while they are read, before that is an error."""
+"""Listings of a folder whose files disappear while they are read, before that is an error."""
 
 STEPS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room"),
     **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "make it writable, or name another results folder"),
     **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "name another folder"),
 }
-"""What helps against an error of the system, by its number."""
+"""Remedies for system errors, by their number."""
 
 _DIGEST = re.compile(r"(?:.*-)?([0-9a-f]{64})")
 """Stem of a file that is named by its bytes."""

@@ -27,7 +27,7 @@ from provsel.certificates.theorem import SLACK
 _Ints: TypeAlias = NDArray[np.int64]
 
 ALL_CERTIFICATES = tuple(dict.fromkeys(theorem.name for theorem in THEOREMS))
-"""What a record says a state of."""
+"""Certificates whose states records contain."""
 
 STATES = (HELD, VIOLATED, VACUOUS, UNDECIDED, NOT_SEPARABLE)
 

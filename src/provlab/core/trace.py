@@ -21,14 +21,14 @@ from provlab.core.tables import value_text
 from provlab.project.project import tool
 
 MAX_VALUES = 200
-"""Values of a measured column that are kept for a drawing; its statistics are of all."""
+"""Number of values of a measured column kept for a drawing; its statistics cover all."""
 
 MAX_LISTED = 600
 """Traces of up to this many trials list each of them."""
 
 PERCENT = ("error", "nmi", "ari")
 ALWAYS = ["seed", "split_seed", "n_train", "environment", "git_revision"]
-"""What every record of the present schema says."""
+"""Columns that every record of the present schema has."""
 
 PLACE = ["entry", "repeat", "fold", "draw"]
 NUMBER = ["row", "column", "dataset"]

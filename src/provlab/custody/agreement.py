@@ -31,27 +31,30 @@ DIFFERENT = "different"
 OUTCOMES = (IDENTICAL, CLOSE, DIFFERENT)
 
 COMPUTED_BY = ("environment", "git_revision")
-"""Columns that say where a record was computed, not what came out."""
+"""Columns that say where a record was computed, not its results."""
 
 COMPARED = tuple(name for name in SCHEMA.names if name not in {*VOLATILE, *COMPUTED_BY})
 """Columns of every record that are compared; so are those of the project's own measures, see `compared_columns`."""
 
 LATER = ("feature_names", "coefficients")
-"""Columns that records of earlier versions lack: they are compared where they are stored."""
+"""Columns that records of earlier versions lack: they are compared if they are stored."""
 
 REPORTED = ("content", "coefficients")
-"""Columns that may differ between kinds: exp of generated data has another last digit on another processor, and a
-solver stops at its tolerance."""
+"""Columns that may differ between kinds: exp of generated data has a different last digit on another processor, and a
+solver stops at its tolerance.
+"""
 
 DIGITS = 6
 """Promised between kinds. Rounding in another order moves sums of up to 1e6 terms by about 1e-16 * 1e6 at worst and by
 1e-13 in practice; solvers with a tolerance and inverses of badly conditioned Gram matrices amplify that, so half of the
-16 digits are given away and not more. `error` is a count over `n_test` < 1e6 rows: to these digits it is the same
-count, and one row that is classified otherwise is a difference."""
+16 digits are given up, but no more. `error` is a count over `n_test` < 1e6 rows: to these digits it is the same count,
+and one row classified differently is a difference.
+"""
 
 SMALLEST = 1e-3
-"""What is smaller counts as this large: some values are zero but for rounding, such as the spectral error where nothing
-is left out, and have no digits of their own. Certificates and errors are of the order of 1."""
+"""Smaller values count as this large: some values are zero up to rounding, such as the spectral error if nothing is
+left out, and have no meaningful digits. Certificates and errors are of order 1.
+"""
 
 
 def compared_columns(columns: Iterable[str]) -> list[str]:

@@ -40,7 +40,7 @@ from provlab.run.runner import ticker
 from provsel import __version__
 
 CELLS_AT_ONCE = 200
-"""Cells whose records are read together: a sample of a large store names most of its cells."""
+"""Cells whose records are read together: a sample of a large store covers most of its cells."""
 
 
 def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any) -> tuple[AuditRun, Path]:

@@ -23,13 +23,13 @@ PROBLEM = "problem"
 MISSING = "missing"
 
 INSTALLATION = "Installation"
-"""Group of checks that names no folder: it stands in reports, which are passed on."""
+"""Group of checks that names no folder: it appears in reports, which are passed on."""
 
 DATA = "Data sets"
 STORE = "Store"
 
 Findings = Iterator[tuple[str, ...]]
-"""Name, state, value, and advice where there is any, as in `Check`."""
+"""Name, state, value, and advice if there is any, as in `Check`."""
 
 
 class Check(NamedTuple):

@@ -70,7 +70,7 @@ def export(results: Path, target: Path) -> dict[str, str]:
         raise ValueError(f"export: expected stored trials in {store.folder}, found none; run provsel reproduce first.")
     if target.is_dir() and any(target.iterdir()) and not (target / TRIALS).is_file():
         raise ValueError(f"export: expected a new folder or an earlier export, got {target}; name another folder.")
-    files = {TRIALS: "trials, one a line", "README.md": "columns, and citations of the data"}
+    files = {TRIALS: "trials, one per line", "README.md": "columns, and citations of the data"}
     with replacing_folder(target, keep=True) as folder:
         TrialStore(folder / "store").add(trials)
         for path in (folder / "store").iterdir():

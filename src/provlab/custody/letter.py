@@ -29,10 +29,10 @@ from provlab.verdicts.readings.study import Outcome
 from provlab.verdicts.readings.universes import Multiverse
 
 OWN = "letter.j2"
-"""File of a paper's room with a paragraph of its own, a template as those of `provlab.custody.texts`."""
+"""File in a paper's folder with an additional paragraph, a template like those of `provlab.custody.texts`."""
 
 QUOTED = (REPLICATED, CONTRADICTED, DEPENDS_ON_READING)
-"""Verdicts of which the letter quotes one claim: it has one page."""
+"""Verdicts for which the letter quotes one claim: it has one page."""
 
 N_QUESTIONS = 3
 

@@ -23,10 +23,10 @@ from provlab.custody.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES
 PLACE = ["key", "dataset", "selector", "repeat", "fold", "draw"]
 
 CONFLICT_COLUMNS = ["source", "other", *PLACE, "column", "first", "second"]
-"""Of what is different: where the trial came from first, where it is different, and both values."""
+"""For each difference: the first source of the trial, the differing source, and both values."""
 
 FIRST = "first source"
-"""Column beside those of the trials, a name that no measure can have."""
+"""Column in addition to those of the trials, a name that no measure can have."""
 
 
 def source_trials(folder: Path) -> pa.Table:

@@ -65,13 +65,13 @@ MAX_BYTES = 16_000_000
 """A repository is cloned with all its history."""
 
 SUFFIXES = {".csv", ".md", ".svg"}
-"""Of what an artefact writes: what can be read, compared, and shown in a browser."""
+"""Files of an artefact that can be read, compared, and shown in a browser."""
 
 MAX_TRIALS = 12
-"""Of an artefact in the sample."""
+"""Records of an artefact in the sample."""
 
 MAX_SECONDS = 3.0
-"""CPU time of these: a check of every change has to be quick."""
+"""CPU time of these: a check of every change has to be fast."""
 
 
 def write_parts(reference: Reference) -> None:

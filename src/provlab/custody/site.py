@@ -47,12 +47,12 @@ from provlab.verdicts.panel_scores import Scores
 from provsel.files import replacing_folder
 
 MAX_DIFFERENT = 500
-"""Trials listed that audits found to differ."""
+"""Number of trials to list that audits found to differ."""
 
 MAX_PROCESSES = 4
 
 PER_PROCESS = 8
-"""Artefacts that a process has at least, as it would take longer to start than to write fewer."""
+"""Minimum number of artefacts per process: it takes longer to start than to write fewer."""
 
 
 def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
@@ -161,7 +161,7 @@ def _write_stored_panel(site: Site, folder: Path) -> None:
 
 
 _parts: Sequence[Callable[[], ArtefactPage | None]] = ()
-"""What forked processes call: they share its snapshot of the store, which is too large to be sent."""
+"""Functions called by forked processes: they share the snapshot of the store, which is too large to send."""
 
 
 def _write_parts(parts: Sequence[Callable[[], ArtefactPage | None]], n_jobs: int) -> list[ArtefactPage | None]:

@@ -55,7 +55,7 @@ STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
 }
 
 SURELY_FIRST = 0.95
-"""Share of resamples in which a method has to be first to be called so."""
+"""Share of resamples in which a method has to be first to be reported as first."""
 
 
 def templates() -> list[Path]:

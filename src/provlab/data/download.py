@@ -29,7 +29,7 @@ from .identity import dataset_names, is_place, loader
 from .registry import RAW, Source, SourceFile, read_source, source_names
 
 SCRIPTS = Path(__file__).parents[3] / "data_scripts"
-"""Of a checkout: converters that hardly anybody needs, each in a file of its name."""
+"""In a checkout: rarely needed converters, each in a file of its name."""
 
 _BLOCK = 1 << 16
 _TIMEOUT = (10.0, 30.0)
@@ -37,10 +37,10 @@ _TIMEOUT = (10.0, 30.0)
 
 PATIENCE = 60.0
 SLOWEST = 50_000
-"""A download is cut off after so many seconds, and one more for each so many bytes of the file."""
+"""A download is cut off after this many seconds, plus one for each of this many bytes of the file."""
 
 MAX_UNREACHABLE = 2
-"""Hosts that cannot be reached, after which no other one is tried: there is no network."""
+"""Number of unreachable hosts after which no other one is tried: there is no network."""
 
 _log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ DATA_VARIABLE = "PROVSEL_DATA"
 
 ROW_BYTES = 64
 COLUMN_BYTES = 256
-"""What loading a user's table takes beside the numbers: labels as Python objects, and names with their suffixes."""
+"""Memory for loading a user's table beside the numbers: labels as Python objects, and names with their suffixes."""
 
 
 class MissingDataError(FileNotFoundError):

@@ -23,10 +23,10 @@ _SYMBOL, _PAIRS, _TEXT, _TRUTHS, _INTEGERS, _DOUBLES = 1, 2, 9, 10, 13, 14
 _HAS_ATTRIBUTES, _HAS_NAME = 0x200, 0x400
 
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
-"""By the first two bytes of a packed file."""
+"""Decompressors by the first two bytes of a compressed file."""
 
 MISSING_INTEGER = -(2**31)
-"""R's missing value among integers and truth values."""
+"""R's missing value among integers and bools."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from .dataset import Dataset, make_dataset
 SOURCES = Path(__file__).parent / "sources"
 
 RAW = "raw/"
-"""Where the files lie that only converters read."""
+"""Folder of the files that only converters read."""
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,9 @@ from provlab.project.versions import version_of
 from provsel.certificates import THEOREMS, Measure
 
 REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measure": "provsel.certificates"}
-"""Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
-none, and would wait for them longer than for all the rest."""
+"""Packages of provsel's classes. They and scikit-learn are imported only when a class is needed: readers of a store
+need none, and would wait for them longer than for everything else.
+"""
 
 NAMEABLE = {
     "selector": ("provsel.selectors", "provlab.benchmark.selectors"),
@@ -34,14 +35,17 @@ NAMEABLE = {
     "measure": ("provsel.certificates",),
     "preparation": ("provlab.preparation",),
 }
-"""Packages of ours whose public classes a config may name, by the names that keys have; nothing else of ours is
-imported because of a config."""
+"""Our packages whose public classes a config may name, by their names in keys; nothing else of ours is imported because
+of a config.
+"""
 
 KEYED_BY_CLASS = (*REGISTRIES.values(), "provlab.preparation")
-"""Packages whose classes keys hold without the package: a part of the contract of keys, by the names of that time."""
+"""Packages whose classes appear in keys without the package: part of the contract of keys, under the names of that
+time.
+"""
 
 KEY_NAMES = {present: former for former, present in FORMER_MODULES.items()}
-"""Packages as keys hold them, by the names that they have now."""
+"""Packages as they appear in keys, by their present names."""
 
 UNSET = "???"
 """Placeholder for a class that `selector=any` needs."""
@@ -53,16 +57,16 @@ METHODS = {
     "preparation": "transform",
     "splitter": "split",
 }
-"""What a class from elsewhere has to have."""
+"""Requirements on a class from elsewhere."""
 
 LISTED = dict.fromkeys(("model", "selector", "preparation", "component"), "estimator")
-"""What each kind is called on the list of scikit-learn's names, where that is another word."""
+"""Name of each kind in the list of scikit-learn's names, if that differs."""
 
 PLACES = {"splitter": "protocol.cv", "scorer": "protocol.scoring"}
-"""Where a config has a kind that is no group of its own."""
+"""Place in a config of a kind that is not a group of its own."""
 
 WITHOUT_BASE = ("splitter", "kernel", "scorer")
-"""Kinds that scikit-learn has no public base class for."""
+"""Kinds without a public base class in scikit-learn."""
 
 
 def base_of(kind: str) -> type:
@@ -468,7 +472,7 @@ def _is_of(top: str, root: str) -> bool:
 
 
 _root = ""
-"""The folder of the project that a module was imported for last."""
+"""The project folder for which a module was last imported."""
 
 
 def component_parameters(kind: str, cls: type) -> list[str]:

@@ -18,7 +18,7 @@ from provlab.project.messages import did_you_mean
 Record = TypeVar("Record")
 
 SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Plain values only; libyaml's is ten times faster."""
+"""Plain values only; the libyaml version is ten times faster."""
 
 # ---- limits for untrusted text: a few lines must not fill the memory, or take hours
 
@@ -26,19 +26,19 @@ MAX_BYTES = 1 << 20
 """Bytes of a YAML or TOML file."""
 
 MAX_JSON_BYTES = 1 << 26
-"""Bytes of a JSON file, which a command of ours wrote."""
+"""Bytes of a JSON file written by one of our commands."""
 
 MAX_DEPTH = 20
 """Levels of a document, and of an override."""
 
 MAX_CONFIG_DEPTH = 3 * MAX_DEPTH
-"""Levels of a config as a record has it, where a component of a YAML file takes two."""
+"""Levels of a config in a record, where a component of a YAML file takes two."""
 
 MAX_VALUES = 100_000
-"""Values of a document, those included that aliases stand for."""
+"""Values of a document, including those that aliases stand for."""
 
 MAX_CONFIG_VALUES = 10_000
-"""Values of a config, those included that references stand for."""
+"""Values of a config, including those that references stand for."""
 
 MAX_SCALAR = 20_000
 """Characters of one value, and of an override."""
@@ -230,7 +230,7 @@ def one_line(text: str) -> str:
 
 
 Line = Annotated[str, one_line]
-"""A text of which the breaks do not count."""
+"""A text whose line breaks do not matter."""
 
 
 def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH) -> Any:

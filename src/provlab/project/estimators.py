@@ -19,7 +19,7 @@ from provlab.project.versions import version_of
 _IN_HAND: ContextVar[dict[str, Any]] = ContextVar("in_hand")
 
 FUNCTION = "_function_"
-"""Key of a mapping that stands for a function in a config; only one of `estimators_in_hand` is ever found."""
+"""Key of a mapping that stands for a function in a config; only those of `estimators_in_hand` are ever found."""
 
 
 @contextmanager

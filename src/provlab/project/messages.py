@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
-"""C0 and C1 without tab and newline, marks of direction, separators of lines, and halves of characters."""
+"""C0 and C1 without tab and newline, direction marks, line separators, and surrogates."""
 
 _HIDDEN = re.compile(f"[{_CONTROLS}]")
 _BREAKING = re.compile(rf"[\t\n{_CONTROLS}]")
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""With this, spreadsheets take a cell for a formula, or will where the quotes before it are taken away again."""
+"""Characters with which spreadsheets treat a cell as a formula, or will once the quotes before it are removed."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -36,7 +36,7 @@ MODULES = {
     "lab": ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "pooch", "requests", "threadpoolctl"),
     "report": ("matplotlib", "mpl_toolkits", "PIL", "plotly", "jinja2", "markupsafe"),
 }
-"""Modules that come with an extra, and that are imported without asking first whether they are there."""
+"""Modules that come with an extra, and that are imported without first checking whether they are there."""
 
 MAKE_TARGETS = {"lab": "setup", "report": "setup-report"}
 
@@ -98,7 +98,7 @@ def _installed_from() -> str:
 
 
 PAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
-"""Of a folder or a file that names a page."""
+"""Characters of a folder or a file that names a page."""
 
 
 def in_file_name(text: str) -> str:

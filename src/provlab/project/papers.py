@@ -19,11 +19,13 @@ from provlab.project.messages import did_you_mean
 from provlab.project.project import current_project
 
 ENTRY_POINTS = "provsel.papers"
-"""Group of the entry points by which an installed package brings papers: a name, and the package that is the room."""
+"""Group of the entry points through which an installed package provides papers: a name, and the package that is the
+folder.
+"""
 
 
 OTHERS = ("claims.yaml", "readings.yaml")
-"""Files of a room that are no artefacts."""
+"""Files of a folder that are not artefacts."""
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from provsel.files import replacing_folder
 
 FILE = "provsel.toml"
 VARIABLE = "PROVSEL_PROJECT"
-"""Environment variable: the root of the project, for a process that is started elsewhere."""
+"""Environment variable: the root of the project, for a process started elsewhere."""
 
 TEMPLATE = "my-study"
-"""Folder of the new project whose files stand in `template`, with `my_study` for the module."""
+"""Folder of the new project whose files are in `template`, with `my_study` for the module."""
 
 
 @dataclass(frozen=True)

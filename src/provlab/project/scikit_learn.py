@@ -67,7 +67,7 @@ KERNELS = {
     "gaussian_process.kernels": """CompoundKernel ConstantKernel DotProduct ExpSineSquared Exponentiation Matern
         PairwiseKernel Product RBF RationalQuadratic Sum WhiteKernel""",
 }
-"""What estimators take as their `kernel`."""
+"""Possible values of `kernel` in estimators."""
 
 SPLITTERS = {
     "model_selection": """GroupKFold GroupShuffleSplit KFold LeaveOneGroupOut LeaveOneOut LeavePGroupsOut LeavePOut
@@ -95,7 +95,7 @@ EXPERIMENTAL = {
     "HalvingGridSearchCV": "enable_halving_search_cv",
     "HalvingRandomSearchCV": "enable_halving_search_cv",
 }
-"""Estimators that are there only after the import of a module of `sklearn.experimental`."""
+"""Estimators that exist only after importing a module of `sklearn.experimental`."""
 
 
 def _by_target(kinds: dict[str, dict[str, str]]) -> dict[str, str]:
@@ -115,7 +115,7 @@ KINDS = _by_target(
         "function": FUNCTIONS,
     }
 )
-"""What each name stands for, as `sklearn.svm.SVC`: an estimator."""
+"""The object behind each name, such as `sklearn.svm.SVC`: an estimator."""
 
 
 def kind_of(target: object) -> str:

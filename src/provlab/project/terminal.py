@@ -18,7 +18,7 @@ from rich.text import Text
 from provlab.project.messages import visible
 
 WIDTH = 180
-"""Columns of a file or a pipe, which have no width of their own."""
+"""Width of a file or a pipe, which have none of their own."""
 
 
 class PlainConsole(Console):

@@ -38,7 +38,7 @@ def version_of(value: Any) -> int | str:
 
 
 _versions: dict[tuple[str, Path], tuple[list[Any], str]] = {}
-"""What modules were found to be, and the import that this is of: a module that was imported again is another one."""
+"""Versions of modules, and the import to which they belong: a module imported again is another one."""
 
 
 def _version(module: str, root: Path) -> str:

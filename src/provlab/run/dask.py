@@ -38,15 +38,17 @@ from provsel import __version__
 
 DATA = ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")
 TASKS_A_THREAD = 2
-"""Submitted at a time: one that runs and the next one. More would only fill the memory of scheduler and client."""
+"""Tasks submitted at a time per worker: a running one and the next one. More would only fill the memory of scheduler
+and client.
+"""
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks at the workers of the cluster."""
+"""Seconds between two checks of the cluster's workers."""
 
 AGAIN = "finished trials are stored; run the same command again to resume"
 
 _ONE_TASK = threading.Lock()
-"""A worker of several threads runs one task at a time: BLAS's threads, CPU times and warnings are the process's."""
+"""A worker of several threads runs one task at a time: BLAS threads, CPU times and warnings belong to the process."""
 
 
 def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int) -> Results:

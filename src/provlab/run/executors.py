@@ -35,16 +35,16 @@ WORKERS_START = 4.0
 """Seconds until workers compute: Python starts, and imports what a task needs."""
 
 LONG_TASK = 10.0
-"""Seconds of a first task that are not those of imports and of loading alone."""
+"""Seconds of a first task that are not just imports and loading."""
 
 REPLACED = "A worker stopped while some jobs were given to the executor"
-"""What loky warns of when it replaces a worker that has grown, such as by 60,000 images; nothing is lost."""
+"""Warning of loky when it replaces a worker that has grown, for instance by 60,000 images; nothing is lost."""
 
 THREADS_END = 10.0
-"""Seconds that the threads of a pool which is shut down may take to end."""
+"""Seconds that the threads of a pool may take to end after it is shut down."""
 
 WATCH_EVERY = 1.0
-"""Seconds between two looks of a worker at the process that started it."""
+"""Seconds between two checks by a worker of the process that started it."""
 
 
 def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:

@@ -80,10 +80,10 @@ class Tested(NamedTuple):
 
 
 DETERMINED = ("provsel", "provlab", "sklearn")
-"""Packages whose models give the same for the same rows, where they have a seed or need none."""
+"""Packages whose models give the same results for the same rows, if they have a seed or need none."""
 
 MAX_COEFFICIENTS = 100
-"""More coefficients of a trial are not stored: they would take most of a store."""
+"""More coefficients of a trial are not stored: they would take up most of a store."""
 
 
 def _named(fold: Fold, features: Any) -> Record:
@@ -152,7 +152,7 @@ SCORES_OF_CLASSES = {
     "f_classif": "f_regression",
     "mutual_info_classif": "mutual_info_regression",
 }
-"""Score functions of scikit-learn that take each number for a class, and what to use for numbers."""
+"""Score functions of scikit-learn that treat each number as a class, and what to use for numbers."""
 
 
 def _tell_of_numbers(selector: Any) -> None:

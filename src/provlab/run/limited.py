@@ -18,13 +18,13 @@ from provlab.run.measured_view import MeasuredView
 from provlab.run.shared_rows import needs_writable_arrays
 
 RANK = 5
-"""Of the approximation that `subset_ratio` compares with: the same at all sizes, which all data have."""
+"""Rank of the approximation to which `subset_ratio` compares: the same at all sizes, and available for all data."""
 
 ROUNDING = 1e-12
-"""Share of ||X||_F^2 that is taken for nothing."""
+"""Share of ||X||_F^2 that is considered nothing."""
 
 CUT_OFF = "cut off"
-"""Part of a view: by the first name of `sizes_asked` the fewest features with which a selection was cut off."""
+"""Part of a view: by the first name of `sizes_asked`, the fewest features for which a selection was cut off."""
 
 SIZES = ("n_features_to_select", "rank", "n_projections")
 """Parameters of selectors that follow the number of features in the benchmark."""

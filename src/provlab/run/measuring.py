@@ -126,4 +126,4 @@ MEASURED: dict[str, Callable[..., Record]] = {
     "clusters": measure_clusters,
     "selection": measure_selection,
 }
-"""By `trial` of a protocol."""
+"""Functions by `trial` of a protocol."""

@@ -28,21 +28,21 @@ from provlab.run.task import Results, data_of
 from provsel.selectors import BaseSelector
 
 PLAIN_EVERY = 15.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress without a terminal."""
 
 HERE = ("auto", "serial", "loky")
 """Executors whose workers see the files that this process sees."""
 
 SHOWN = 5
-"""Data sets that a message names."""
+"""Number of data sets that a message names."""
 
 KINDS = 10
-"""Kinds of failures or warnings that are printed."""
+"""Number of kinds of failures or warnings to print."""
 
 BY_LIBSVM = (".LibsvmSVM", ".CrossValidatedSVM")
 
 NUMBER = re.compile(r"\d[\w.+-]*")
-"""What differs between two warnings of one kind."""
+"""Parts that differ between two warnings of one kind."""
 
 FIRST = (
     "first failed trial: {reason} ({where}). Continuing; failures are summarised at the end. Ctrl-C ends the run, "

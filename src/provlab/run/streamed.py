@@ -20,7 +20,7 @@ from provlab.run.fitting import build_seeded, fit_selector
 from provlab.run.fold import Fold
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Variables that, set to 1, let a new process have one BLAS thread: the buffers of more would be counted as memory."""
+"""Variables that, set to 1, give a new process one BLAS thread: the buffers of more would be counted as memory."""
 
 
 def measure_from_file(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:

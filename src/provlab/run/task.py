@@ -31,7 +31,9 @@ from provlab.run.shared_rows import ChangedInputError
 Record = dict[str, Any]
 
 EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
-"""What a trial of provsel's own classes may fail with; another error is one of ours. Others' classes raise anything."""
+"""Errors with which a trial of provsel's own classes may fail; another error is our fault. Foreign classes raise
+anything.
+"""
 
 
 class ClusterError(OSError):
@@ -48,7 +50,7 @@ class TaskResult:
 
 
 Results = Generator[TaskResult, None, None]
-"""Of some tasks; closed early, it ends those that still run."""
+"""Results of tasks; closing it early ends those still running."""
 
 
 def run_task(task: Task) -> TaskResult:

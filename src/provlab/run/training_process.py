@@ -20,9 +20,9 @@ from provsel.streams import row_chunks
 from provsel.training_view import Cost
 
 CHUNK_ROWS = 1024
-"""Rows that are read together: a chunk is the fixed part of the memory; with fewer rows Lambda is drawn more often."""
+"""Rows read together: a chunk is the fixed part of the memory; with fewer rows Lambda is drawn more often."""
 CHUNK_NONZEROS = 2**18
-"""Of long rows fewer are read together: these take 3 MB, and half as much again while they are read."""
+"""Fewer long rows are read together: these take 3 MB, and half as much again while they are read."""
 
 
 def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from provlab.verdicts.claims.paired_tests import CorrectedT, Side, holm, mean_di
 Floats = NDArray[np.float64]
 
 LEVEL = 0.05
-"""Of all tests of a table together."""
+"""Level of all tests of a table together."""
 
 
 @dataclass(frozen=True)

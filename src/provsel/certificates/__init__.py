@@ -41,7 +41,7 @@ THEOREMS: tuple[type[Theorem], ...] = (
     CompressedRecovery,
     FeatureSelectiveRecovery,
 )
-"""All that protocols measure by themselves: the certificates of a store are their union."""
+"""All certificates that protocols measure by themselves: those of a store are their union."""
 
 __all__ = [
     "HELD",

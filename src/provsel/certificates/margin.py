@@ -12,7 +12,7 @@ from provsel.certificates.trial import MeasuredTrial
 from provsel.labels import signs_of_two_classes
 
 MOST_ITERATIONS = 20_000_000
-"""Of LIBSVM, a few seconds: it takes minutes where columns differ by many orders of magnitude."""
+"""Iterations of LIBSVM, a few seconds: it takes minutes if columns differ by many orders of magnitude."""
 
 
 class MarginPreservation(Theorem):

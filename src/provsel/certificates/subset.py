@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from provsel.training_view import TrainingView
 
 TWICE = 2.0
-"""Ratio up to which columns count as good for an approximation: what `DualSetSelector` tends to with more columns."""
+"""Ratio up to which columns count as good for an approximation: the limit of `DualSetSelector` with more columns."""
 
 IN_EXPECTATION = "in expectation"
-"""State of a promise about the mean of all draws, which one selection can neither keep nor break."""
+"""State of a promise about the mean of all draws, which a single selection can neither keep nor break."""
 
 
 class SubsetApproximation(Theorem):

@@ -21,7 +21,7 @@ SLACK = 1e-7
 """Relative tolerance of every comparison: the kernels certify their own optima to better than that."""
 
 MAX_ROWS = 2000
-"""What needs the n x n Gram matrix of the selection is measured up to this many rows."""
+"""Measures that need the n x n Gram matrix of the selection are taken up to this many rows."""
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True)
@@ -47,7 +47,7 @@ class Measure(ValuesWithNaN, ABC):
     """
 
     prefix: ClassVar[str] = ""
-    """Stands before the names of the columns; provsel's theorems have `certificate_`."""
+    """Prefix of the names of the columns; provsel's theorems have `certificate_`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -111,7 +111,7 @@ class Theorem(Measure):
     name: ClassVar[str]
     source: ClassVar[str]
     question: ClassVar[str] = ""
-    """What a selection is used for, where the theorem is about that: `Certificate.good_for` lists them."""
+    """Use of a selection that the theorem is about: `Certificate.good_for` lists them."""
     state: str = NOT_MEASURED
 
     @property

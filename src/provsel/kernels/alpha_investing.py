@@ -15,13 +15,13 @@ from provsel.kernels.spectral import Array, Matrix
 from provsel.kernels.tails import column_squares
 
 BLOCK = 64
-"""Columns that are made dense and projected together, by matrix products instead of vector products."""
+"""Columns made dense and projected together, by matrix products instead of vector products."""
 
 CANCELLED = 1e-5
-"""Where a squared length outside the span is a smaller fraction of the whole, it is not taken as a difference."""
+"""If a squared length outside the span is a smaller fraction of the whole, it is not computed as a difference."""
 
 DEPENDENT = 1e-8
-"""A column of which less than this fraction lies outside the span of the accepted ones explains nothing new."""
+"""A column with less than this fraction outside the span of the accepted ones explains nothing new."""
 
 P_VALUES: dict[str, Callable[[Array], Array]] = {
     "likelihood_ratio": lambda statistics: np.exp(-0.5 * statistics),

@@ -54,9 +54,10 @@ SHIFTS = ("algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"
 displays it: in both barriers or in one."""
 
 NO_CANDIDATE = ("repeat", "longest", "skip")
-"""What a step does where no unselected column is feasible: a selected one gains weight, and the longest unselected is
-taken where no column is feasible at all; the longest unselected is taken; nothing is. A column that is not feasible has
-the gain of the step before, 1 in the first step."""
+"""What a step does if no unselected column is feasible: a selected one gains weight, and the longest unselected is
+taken if no column is feasible at all; the longest unselected is taken; or nothing is. A column that is not feasible has
+the gain of the step before, 1 in the first step.
+"""
 
 
 def bss(

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 MAX_UPDATES = 24
-"""Accepted columns between two eigenproblems: balances O(l^3 / j) against O(l j) a step."""
+"""Accepted columns between two eigenproblems: balances O(l^3 / j) against O(l j) per step."""
 
 SIGNS = np.array([1.0, -1.0])
 """Of the lower and the upper barrier: sign (A - shift I) is positive definite."""
@@ -23,18 +23,20 @@ NEAR_POLE = 1.0
 spectrum stays more than 1 away from the barrier, so Woodbury's terms cancel at most a digit or two."""
 
 TOUCHING = 1e-10
-"""Distance from an eigenvalue at which the lower barrier stands on it. That happens where t is the mean: sqrt(r rank)
-can be a whole number, the barrier is 0 once, and A still singular. What is left of the distance then is rounding, so
-that the inverse is infinite, and no column feasible in this step and the next."""
+"""Distance from an eigenvalue at which the lower barrier counts as on it. That happens if t is the mean: sqrt(r rank)
+can be a whole number, the barrier is 0 once, and A still singular. The remaining distance is then rounding, so that the
+inverse is infinite, and no column feasible in this step and the next.
+"""
 
 ROUNDING = 8 * float(np.finfo(np.float32).eps)
 """Relative error of a sum of n terms in single precision, over sqrt(n): rounding errors add up like independent ones
-(Higham and Mary, 2019), and 16 units of roundoff are far beyond what is ever seen. A wrong guess would cost the
-first place in the order of norms, never feasibility, which is decided in double precision."""
+(Higham and Mary, 2019), and 16 units of roundoff are far beyond anything observed. A wrong guess would cost the first
+place in the order of norms, never feasibility, which is decided in double precision.
+"""
 
 
 SURELY = 1e-6
-"""Of its terms, by how much U - L is positive for certain in double precision."""
+"""Share of its terms by which U - L is certainly positive in double precision."""
 
 
 class Scores(NamedTuple):

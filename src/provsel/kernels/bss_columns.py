@@ -15,7 +15,7 @@ PARALLEL = 1e-10
 """Distance of two unit vectors below which they count as one direction."""
 
 COMPARED = 128
-"""Pairs of rows that are compared in full at once."""
+"""Pairs of rows compared in full at once."""
 
 
 class OrderedColumns:

@@ -11,22 +11,23 @@ from provsel.kernels.bss_barriers import Array, Barriers, ExcessBound, Scores, S
 from provsel.kernels.bss_columns import Columns, OrderedColumns
 
 FIRST_BLOCK = 16
-"""Columns looked at at once at first, beyond the place of the last pick, which the next is mostly close to. Each
-further block is twice as large, up to `BLOCK`."""
+"""Columns checked in the first block beyond the place of the last pick, to which the next is usually close. Each
+further block is twice as large, up to `BLOCK`.
+"""
 
 BLOCK = 512
 
 EARLY = 16
-"""Columns that are scored without a first look, where the last pick was one of so many."""
+"""Columns that are scored without a first check, if the last pick was one of this many."""
 
 KEPT_ROWS = 4096
-"""Directions whose unit vectors are kept in the current eigenbasis; those beyond are turned each time."""
+"""Directions whose unit vectors are kept in the current eigenbasis; those beyond are rotated each time."""
 
 TURNED_AHEAD = 64
-"""Directions beyond those asked for that are turned with them: a few large products cost less than many small ones."""
+"""Directions rotated in addition to the requested ones: a few large products cost less than many small ones."""
 
 FIRST_SCORED = 4
-"""Of the columns that look feasible, those that are scored at first: mostly one of them is feasible."""
+"""Number of seemingly feasible columns that are scored at first: usually one of them is feasible."""
 
 
 NONE_FEASIBLE = "BSS found no feasible column: expected V with orthonormal columns"

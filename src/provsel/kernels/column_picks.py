@@ -11,10 +11,10 @@ from provsel.kernels.spectral import Array, Matrix, gram_matrix
 from provsel.kernels.ties import TIED, rank_descending
 
 EXHAUSTED = 1e-10
-"""Part of the squares of X below which nothing is left of it."""
+"""Share of the squares of X below which nothing is left of it."""
 
 ROUNDING = 1e-12
-"""Part of the largest squared length that distances from inner products are exact to."""
+"""Accuracy of distances from inner products, as a share of the largest squared length."""
 
 
 def cur_picks(X: Matrix, rank: int) -> Iterator[int]:

@@ -20,7 +20,7 @@ FEW_ROWS = 1024
 
 
 class ExplicitSpan:
-    """Orthonormal Q, shape (n, k), of the columns appended: stable whatever their condition, O(n k) a step.
+    """Orthonormal Q, shape (n, k), of the columns appended: stable whatever their condition, O(n k) per step.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class ExplicitSpan:
 
 
 class SparseSpan:
-    """The span held as X_S and the triangular T = R^-1 with Q = X_S T: O(k^2 + nnz) a step, and no Q.
+    """The span held as X_S and the triangular T = R^-1 with Q = X_S T: O(k^2 + nnz) per step, and no Q.
 
     Its Q loses orthogonality with the square of the condition of X_S. A second pass repairs this ("corrected seminormal
     equations") while the condition stays below `WORST`; check `worn` before each step.

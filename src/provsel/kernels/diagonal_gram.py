@@ -13,9 +13,9 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 Array = NDArray[np.float64]
 
 MAX_ROW_ORDER = 500
-"""Systems are of the order of the rows up to this, above it of the columns where these are less than half."""
+"""Systems have the order of the rows up to this; above it the order of the columns if these are less than half."""
 SPARSE_COST = 60.0
-"""Times that an operation of a product of sparse matrices takes as long as one of dense ones."""
+"""Time of an operation in a product of sparse matrices, in units of one in a dense product."""
 
 
 def gram_columns(A: Any, columns: NDArray[np.int64]) -> Any:

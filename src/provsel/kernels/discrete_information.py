@@ -21,7 +21,7 @@ BLOCK = 1 << 18
 """Values of a block of columns, whose counts stay in a cache."""
 
 FEW = 16
-"""Cells of a table, for each value, above which only those that are not empty are counted: they are sorted."""
+"""Cells of a table, per value, above which only non-empty ones are counted, by sorting."""
 
 Codes = NDArray[np.int32]
 

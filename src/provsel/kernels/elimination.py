@@ -13,10 +13,10 @@ from provsel.kernels.spectral import Array, Matrix
 from provsel.kernels.ties import TIED, rank_descending
 
 NOISE = 1e-12
-"""Of the largest importance: weights that cancel to zero come out as rounding errors of it."""
+"""Share of the largest importance: weights that cancel to zero come out as rounding errors of it."""
 
 LOSS_OF_TRACE = 1 / 16
-"""Downdates keep the absolute error of the Gram matrix, so below this part of its trace it is computed anew."""
+"""Downdates keep the absolute error of the Gram matrix, so below this part of its trace it is recomputed."""
 
 
 def elimination_sizes(n_features: int, n_kept: int, step: int | float) -> list[int]:

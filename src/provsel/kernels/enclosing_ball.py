@@ -11,7 +11,7 @@ from provsel.kernels.spectral import Matrix, gram_matrix
 from provsel.kernels.tails import column_squares
 
 ADDED = 64
-"""Rows outside the ball so far that join its candidates at once."""
+"""Rows outside the current ball that join its candidates at once."""
 
 
 class EnclosingBall(NamedTuple):

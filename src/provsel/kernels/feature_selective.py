@@ -22,9 +22,9 @@ from provsel.kernels.feature_selective_units import SHARP, FeatureSelective, Fea
 Array = NDArray[np.float64]
 
 FIRST_COLUMNS = 200
-"""Columns that enter at least at once, where as many have a reason to."""
+"""Minimum number of columns that enter at once, if that many have a reason to."""
 NEARLY = 0.9
-"""Share of the pull that a column needs from which on it comes into play with others: it might need to soon."""
+"""Share of the necessary pull at which a column enters together with others: it might need to soon."""
 
 
 def kernel_weight_penalty(v: Array, c1: float, c2: float) -> Array:

@@ -33,7 +33,7 @@ LINEAR = Parts.of([1], linear=[1], quadratic=[0], upper=[1])
 QUADRATIC = Parts.of([1], linear=[0], quadratic=[1], upper=[1])
 """c1 ||f||^2 in units of 2 c1."""
 NEARLY = 0.9
-"""Share of the pull that a column needs from which on it comes into play."""
+"""Share of the necessary pull at which a column enters."""
 WORSE = 1e3
 """Factor above the least gap at which the steps end."""
 

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 FORMS = ("kernel_weights", "as_printed")
 VARIANCES = ("1/m", "1/l")
 MAX_ITER = {True: 1000, False: 100}
-"""Steps of the interior point method where the problem is convex, rounds of a start where it is not."""
+"""Steps of the interior point method if the problem is convex, rounds of a start if it is not."""
 
 
 class FeatureSelectiveFit(NamedTuple):

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 WORSE = 1e3
 """Factor above the least gap at which the steps end."""
 FAR = 1e6
-"""The h from which on the quadratic part is out of reach, and no larger number needs to go through the arithmetic."""
+"""The h from which on the quadratic part is out of reach, so that no larger number is needed."""
 MAX_POLISHED = 1500
 """Equations up to which the final active set is solved exactly."""
 SHARP = 1e-9

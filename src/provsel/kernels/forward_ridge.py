@@ -12,7 +12,7 @@ from provsel.kernels.ties import TIED
 Array = NDArray[np.float64]
 
 BLOCK = 1 << 16
-"""Entries of the columns that are tried together: their parts stay in the cache of a processor."""
+"""Entries of the columns tried together: their parts stay in the cache of a processor."""
 
 
 def forward_ridge(columns: Array, targets: Array, alpha: float) -> Iterator[int]:

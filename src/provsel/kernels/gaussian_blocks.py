@@ -17,15 +17,17 @@ from provsel.kernels.spectral import Matrix
 Array = NDArray[np.float64]
 
 WIDTH = 256
-"""Columns a block. Seeding a block takes as long as some 800 normals; a sparse chunk pays for whole blocks."""
+"""Columns per block. Seeding a block takes as long as some 800 normals; a sparse chunk pays for whole blocks."""
 
 PANEL = 2**20
-"""Entries, 8 MB, that are made before one product, and at least as many as its result has: then adding up the results
-costs little beside the products."""
+"""Entries, 8 MB, generated before one product, and at least as many as its result has: then adding up the results costs
+little beside the products.
+"""
 
 PRODUCT = 2**21
-"""Entries, 16 MB, of a product before it is added to the result. Each larger one would get pages of its own from the
-system, whose zeroing took as long as all else at 18,000 sparse rows and l = 2,361."""
+"""Entries, 16 MB, of a product before it is added to the result. A larger one would get its own pages from the system,
+whose zeroing took as long as everything else at 18,000 sparse rows and l = 2,361.
+"""
 
 KEPT_BYTES = 2**28
 """With store="auto", a Lambda of up to this size, 256 MB, is kept."""

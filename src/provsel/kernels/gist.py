@@ -3,10 +3,10 @@
 import numpy as np
 from scipy import fft
 
-_FINEST = 0.3  # centre of the finest band, cycles a pixel
+_FINEST = 0.3  # centre of the finest band, cycles per pixel
 _RATIO = 1.85  # of neighbouring centres
 _RADIAL = 3.5  # a band falls to 1 / e at the relative distance 1 / sqrt(3.5) from its centre
-_CUTOFF = 4.0  # of the prefilter, cycles an image
+_CUTOFF = 4.0  # of the prefilter, cycles per image
 _CONTRAST_FLOOR = 0.2  # keeps noise in flat regions from being blown up
 
 
@@ -17,7 +17,7 @@ def gist_filters(side: int, *, n_scales: int = 4, n_orientations: int = 8) -> np
 
         exp(-3.5 (f / f_s - 1)^2) exp(-2 pi (n_orientations / 8)^2 (theta - pi j / n_orientations)^2),
 
-    f_s = 0.3 / 1.85^s cycles a pixel, and zero at f = 0. Each filter lies on one side of the origin, so that the
+    f_s = 0.3 / 1.85^s cycles per pixel, and zero at f = 0. Each filter lies on one side of the origin, so that the
     modulus of the response is the local amplitude. theta is the direction in which the grey level changes, from the
     direction of growing columns towards that of growing rows.
 

@@ -16,13 +16,13 @@ BLOCK = 2**22
 """Values of X that are dense at a time."""
 
 SHORT_BLOCK = 2**15
-"""Values whose exponents are taken at a time: they stay in a cache."""
+"""Values whose exponents are computed at a time: they stay in a cache."""
 
 SWEEPS = 3
-"""Rows and columns are brought to length one, nearly, by turns."""
+"""Rounds in which rows and columns are alternately brought to a length near one."""
 
 NOTHING = -20_000
-"""In place of the exponent of zero: below all others, also after these are changed by rows and columns."""
+"""Replaces the exponent of zero: below all others, even after these are changed by rows and columns."""
 
 GAP = 1e3
 """Ratio of the least singular value that is kept to the largest that is not, from which on the rank is certain."""

@@ -13,7 +13,7 @@ from provsel.kernels.spectral import Array
 from provsel.kernels.ties import first_largest
 
 LAST = np.finfo(np.float64).max / 2
-"""Less this is the gain of features that tell nothing: they are picked when no other is left."""
+"""Minus this is the gain of features that tell nothing: they are picked when no others are left."""
 
 
 class Terms(NamedTuple):
@@ -65,7 +65,7 @@ CRITERIA = {
     "mifs": Criterion(lambda terms: -terms.beta * terms.shared, adds_relevance=True),
     "mim": Criterion(lambda terms: np.zeros_like(terms.relevance), adds_relevance=True),
 }
-"""Of Brown et al. (2012), Table 3, and JMIM."""
+"""From Brown et al. (2012), Table 3, and JMIM."""
 
 
 class ClassInformation:

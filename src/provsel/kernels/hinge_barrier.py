@@ -26,7 +26,7 @@ from provsel.kernels.diagonal_gram import diagonal_gram_solver
 Array = NDArray[np.float64]
 
 BACK_OFF = 0.995
-"""Share of the way to the boundary that a step takes at most."""
+"""Largest share of the way to the boundary that a step takes."""
 
 
 @dataclass(frozen=True)

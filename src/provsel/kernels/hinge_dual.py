@@ -24,15 +24,16 @@ Array = NDArray[np.float64]
 GROWTH = 4.0
 """Factor by which sigma, the step of the proximal point method, grows."""
 STEEPEST = 1e5
-"""Largest sigma / C: steeper ones make the Newton systems ill-conditioned, and the method converges at any."""
+"""Largest sigma / C: larger ones make the Newton systems ill-conditioned, and the method converges with any."""
 MAX_INNER = 50
 """Newton steps for one proximal point."""
 INEXACT = 1e-2
-"""What the Newton steps may leave of ||w - Z^T (y alpha)||^2, beside how far alpha moved: criterion B of [1]_."""
+"""Allowed error of the Newton steps in ||w - Z^T (y alpha)||^2, relative to how far alpha moved: criterion B of [1]_.
+"""
 MAX_ORDER = 4000
 """Newton systems up to this order are factorised, larger ones solved by conjugate gradients."""
 BLOCK = 4096
-"""Rows that are copied together where a Gram matrix of many rows is summed."""
+"""Rows copied together when a Gram matrix of many rows is summed."""
 
 
 class PrimalDual(NamedTuple):

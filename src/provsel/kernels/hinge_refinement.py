@@ -21,7 +21,7 @@ from provsel.kernels.hinge_scale import best_dual_scale
 Array = NDArray[np.float64]
 
 KNOWN = 1e-8
-"""An image whose part outside the subspace is below this share of it brings nothing new."""
+"""An image with less than this share outside the subspace brings nothing new."""
 
 
 class Refined(NamedTuple):

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from provsel.kernels.spectral import Array
 
 BLOCK = 1 << 18
-"""Values of kernels that are computed at once: 2 MiB, and a few times that of what they are computed from."""
+"""Values of kernels computed at once: 2 MiB, and a few times that for their inputs."""
 
 N_CANDIDATES = 200
-"""Features of largest HSIC with the target that the path is first computed on; the others are checked on it."""
+"""Number of features of largest HSIC with the target on which the path is first computed; the others are then checked.
+"""
 
 NEAR_ZERO = 1e-12
 """Kernels of a smaller norm, for each row of a block, are those of constants."""
@@ -24,10 +25,10 @@ DEPENDENT = 1e-6
 """Error of the gradient along the path beyond which features with weight depend on each other."""
 
 EQUAL = 1e-10
-"""Gradients and steps that differ by less, as a part of the largest penalty, are equal: of copies the first enters."""
+"""Gradients and steps that differ by less, as a share of the largest penalty, are equal: the first of copies enters."""
 
 OPTIMAL = 1e-9
-"""Part of the largest penalty by which a feature may exceed the path's, from rounding."""
+"""Share of the largest penalty by which a feature may exceed the path's, from rounding."""
 
 
 def row_blocks(n: int, size: int, n_permutations: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ TILE = 1 << 19
 """Values of a square block of distances: 4 MiB, which stay in a cache while neighbours are looked for."""
 
 TIE = 4e-12
-"""Squared distances closer than this fraction of what they were computed from are equal: rounding is far less."""
+"""Squared distances that differ by less than this fraction of their terms are equal: rounding is far smaller."""
 
 
 def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]:

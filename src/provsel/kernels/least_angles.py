@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 ENTRIES = 1 << 18
-"""Numbers of an array of all features in the problems that are solved together (2 MB)."""
+"""Numbers of an array of all features in the problems solved together (2 MB)."""
 
 NOTHING = -1
 
 NEVER = 1e-200
-"""In place of the rate at which a column falls behind the active ones: it takes for ever to reach them."""
+"""Replaces the rate at which a column falls behind the active ones, for columns that never reach them."""
 
 EQUAL = 1e-10
 """Squared length, of one, below which a column lies in the span of those before it; share of the correlation below

@@ -23,7 +23,7 @@ NEGLIGIBLE = 1e-9
 
 
 EXACT = 1e-6
-"""A solution with a larger relative duality gap is no optimum, and the program is solved again in other units."""
+"""A solution with a larger relative duality gap is not optimal, and the program is solved again in other units."""
 
 
 @dataclass(frozen=True)

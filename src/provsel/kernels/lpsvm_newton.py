@@ -18,7 +18,7 @@ ALPHA = 1e3
 """Penalty of negative u, the authors' for n < d."""
 FIRST_EPSILON, LAST_EPSILON, SHRINK = 10.0, 1e-8, 0.3
 DAMPING = 0.1
-"""Times epsilon, it is the authors' delta: a fixed one slows the last steps down."""
+"""Times epsilon, this is the authors' delta: a fixed one slows down the last steps."""
 ARMIJO = 1e-4
 SLOPE_TRIALS = 12
 

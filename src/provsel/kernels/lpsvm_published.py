@@ -24,7 +24,7 @@ class Constants(NamedTuple):
 
 
 WIDE, TALL = Constants(0.1, 1e3, 1e-3, 50), Constants(1e-3, 1e2, 1e-5, 1_000)
-"""For fewer rows than columns, and for others."""
+"""For fewer rows than columns, and otherwise."""
 
 DELTA = 1e-3
 """Added to the diagonal of the generalised Hessian."""

@@ -25,10 +25,10 @@ STRIP = 3.5
 """Rows of a strip, in units of sqrt(k n)."""
 
 FAR = 1e300
-"""A value of no point."""
+"""A value that no point has."""
 
 STEPS = 1.2
-"""Rows before and after a point that are compared with it, in units of sqrt(k n): then few points are open."""
+"""Rows before and after a point that are compared with it, in units of sqrt(k n): then few points remain open."""
 
 
 def information_with_classes(columns: Array, y: NDArray[np.int64], n_neighbors: int) -> Array:

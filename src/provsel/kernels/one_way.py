@@ -20,7 +20,7 @@ BLOCK = 1 << 20
 """Values of a block of rows: 8 MiB of float64."""
 
 ROUNDING = np.finfo(np.float64).eps ** 2
-"""Times n^2: of a column's squares, what sums of n values can leave of deviations that are zero."""
+"""Times n^2: the share of a column's squares that rounding in sums of n values can leave of zero deviations."""
 
 
 @dataclass(frozen=True)

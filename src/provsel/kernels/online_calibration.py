@@ -20,7 +20,8 @@ BRACKET = 4.0
 """Largest factor between the first two rates."""
 
 OVERSHOOT = 1.5
-"""Steps before there is a bracket are longer than foretold by so much: interpolation needs a rate on either side."""
+"""Factor by which steps exceed their prediction before there is a bracket: interpolation needs a rate on either side.
+"""
 
 CLOSE = 1e-4
 """The search ends when its two rates differ by less than this share: between them the count jumps over r."""
@@ -32,18 +33,20 @@ DIGITS = 6
 """Significant digits of a rate: logarithms may differ in the last bit from one processor to another."""
 
 NEIGHBOURS = 6
-"""Rates tried around such a jump: the count is not monotone, so another one may, rarely, do better."""
+"""Rates tried around such a jump: the count is not monotone, so rarely another one may do better."""
 
 CHUNK = 1024
-"""Rows that are made dense together."""
+"""Rows made dense together."""
 
 HEAD, DENSE, DENSE_GRAM = 0.25, 0.45, 0.2
-"""The first columns, as a share, which foretell whether a pass keeps so large a share that compressing pays: by QR, or
-already by the Gram matrix, where that is enough."""
+"""The share of first columns that predicts whether a pass keeps a share at which compressing pays: by QR, or by the
+Gram matrix if that suffices.
+"""
 
 SAFE = 1e-6
-"""Least reciprocal condition of the Gram matrix of columns of length 1, at which scores are off by about 1e-10: beyond,
-kept columns and weights are those of QR."""
+"""Least reciprocal condition of the Gram matrix of columns of length 1, at which scores are off by about 1e-10: below
+it, QR gives the kept columns and weights.
+"""
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ Array = NDArray[np.float64]
 Matrix = Any
 
 PANEL = 128
-"""Columns that are projected together, at most; a sparse block is made dense a panel at a time."""
+"""Largest number of columns projected together; a sparse block is made dense one panel at a time."""
 
 PANEL_VALUES = 1 << 19
 """Values of a panel, unless it has a quarter of its columns: 4 MiB stay in a cache while single columns are kept."""
 
 FORESIGHT = 1.5
-"""Columns are foreseen to be kept at a probability so many times theirs at the panel's start: scores may grow."""
+"""Columns are predicted to be kept at this many times their probability at the panel's start: scores may grow."""
 
 OUTSIDE = 1e-10
 """A column whose part outside the span is longer than this share of it counts as outside."""

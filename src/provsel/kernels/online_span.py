@@ -31,7 +31,7 @@ class KeptSpan:
     P reverses the order: R begins with the newest direction. So without a ridge a column outside the span is one more
     row and column in front of R, and nothing else changes: R^T is W in reversed coordinates. Other columns update R by
     the QR factor of [R; z^T P], so that no condition number is squared. W itself is not stored: O(n m) numbers, m =
-    rank(W) <= k, and O(n m) operations a kept column.
+    rank(W) <= k, and O(n m) operations per kept column.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ PAIRS = 1 << 16
 """Pairs of a tree and a row that descend together."""
 
 PREDICTIONS = 1 << 24
-"""Numbers that the predictions for a block of permuted features have at most (128 MB)."""
+"""Largest size of the predictions for a block of permuted features (128 MB)."""
 
 LEAF = -1
 

@@ -25,19 +25,19 @@ from provsel.kernels.graded import scale_exponent, scaled
 Columns = NDArray[np.int64]
 
 SPARSE_ENOUGH = 0.1
-"""Dense X with at most this share of non-zeros is worked on in sparse form."""
+"""Dense X with at most this share of non-zeros is processed in sparse form."""
 
 LARGE_Q = 2**20
-"""Number of entries of a complete Q from which on sparse X does without it."""
+"""Number of entries of a complete Q from which on sparse X is processed without it."""
 
 STALE = 1e-3
 """A squared residual norm below this share of its last exact value is not accurate to `TIED_NORMS`."""
 
 ROUNDING = 1e-14
-"""Bound of the relative error that downdates leave, in shares of the last exact value."""
+"""Bound on the relative error of downdates, in shares of the last exact value."""
 
 BLOCK = 2**20
-"""Entries of the columns that are recomputed at once."""
+"""Entries of the columns recomputed at once."""
 
 
 class PivotedQR:

@@ -15,13 +15,13 @@ from provsel.kernels.tails import column_squares
 Columns = NDArray[np.int64]
 
 DRIFT = 1e-8
-"""Squared norms that should sum to k - t, and miss it by more than this, are computed anew."""
+"""Squared norms that should sum to k - t, and miss it by more than this, are recomputed."""
 
 EXHAUSTED = 1e-13
 """Share of a column's squared residual at the start of a block below which it repeats columns of the block."""
 
 WORN = 1e-5
-"""Downdated squared norms are computed anew when their sum has fallen below this share of its last exact value."""
+"""Downdated squared norms are recomputed when their sum has fallen below this share of its last exact value."""
 
 BLOCK = 2**20
 """Entries of the columns whose residuals are formed at once."""

@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dgejsv
 Array = NDArray[np.float64]
 
 LARGE_WORK = 2**30
-"""Multiplications, n^2 d, from which on complete pivoting takes more than seconds."""
+"""Multiplications, n^2 d, above which complete pivoting takes more than seconds."""
 
 LEAST_PIVOT = 1e-130
 """Below this, or this share of the largest, squares and products may underflow."""

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from provsel.kernels.spectral import Array
 
 WHOLE_ROWS = 3_000
-"""Up to so many rows all distances stand in memory at once (72 MB): then each pair is looked at once."""
+"""Up to this many rows all distances are in memory at once (72 MB): then each pair is visited once."""
 
 BLOCK = 1 << 22
 """Values of a block of distances of more rows: 32 MiB."""
@@ -22,10 +22,10 @@ CACHED = 1 << 15
 """Values of a block of differences, which a cache holds."""
 
 TIED = 1e-12
-"""Distances closer than this fraction are equal: sums of differences round less."""
+"""Distances closer than this fraction are equal: rounding in sums of differences is smaller."""
 
 ROUGH_ROWS = 1000
-"""Rows from which on nearest rows are sought by rough distances."""
+"""Number of rows from which nearest rows are searched by rough distances."""
 
 ROUGH_COLUMNS = 512
 """Columns whose differences are summed together in single precision."""

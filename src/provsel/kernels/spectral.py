@@ -30,10 +30,10 @@ SMALL = 1e-9
 which singular values of an SVD would gain by taking the scales of rows and columns apart."""
 
 CERTAIN_SPREAD = 1e9
-"""Ratios of the largest values of rows and of columns, multiplied, from which on a scale may hide a singular value."""
+"""Product of the ratios of the largest values of rows and of columns above which a scale may hide a singular value."""
 
 N_PROBES = 3
-"""Random vectors of a numerical null space that X is applied to."""
+"""Random vectors of a numerical null space to which X is applied."""
 
 
 @dataclass(frozen=True)

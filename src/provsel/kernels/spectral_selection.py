@@ -40,7 +40,7 @@ def spectral_columns(V: Array, r: int) -> Columns:
     r"""Return r rows S of V with sigma_min(V_S)^2 >= `spectral_bound(d, k, r)`.
 
     With Y = V_S^T V_S so far and a barrier l below its spectrum where tr (Y - l I)^-1 = eps, each step moves the
-    barrier up by a delta that some row allows: the row whose gain is largest. O(d k^2) a step. Each step checks that
+    barrier up by a delta that some row allows: the row whose gain is largest. O(d k^2) per step. Each step checks that
     the chosen row keeps the trace, so that every returned selection has the promise.
 
     Parameters

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 STEP = 1e-9
-"""Shares are multiples of 1 / (2 B); a threshold this close to one is that one."""
+"""Shares are multiples of 1 / (2 B); a threshold this close to one equals it."""
 
 FLAT = 1e8
-"""In place of an infinite shift, at which a law (a + i)^(1 / r) is uniform."""
+"""Replaces an infinite shift, at which a law (a + i)^(1 / r) is uniform."""
 
 STEEP = 1e-8
 

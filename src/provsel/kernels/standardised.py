@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 CONSTANT = 1e-13
-"""A standard deviation below so many times the largest value of a column is rounding: the column is constant."""
+"""A standard deviation below this many times the largest value of a column is rounding: the column is constant."""
 
 
 def standardised_columns(X: Array) -> Array:

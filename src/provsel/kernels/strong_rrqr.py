@@ -17,10 +17,10 @@ from provsel.kernels.tails import column_squares
 Columns = NDArray[np.int64]
 
 TIED = 1e-10
-"""Factors this close to the largest, relatively, count as equal: the lowest column goes in at the earliest place."""
+"""Factors relatively this close to the largest count as equal: the lowest column enters at the earliest place."""
 
 REACH = 1e-14
-"""Bound of the error of a residual's square by difference, in shares of the column's."""
+"""Bound on the error of a residual's square computed by difference, in shares of the column's."""
 
 
 @dataclass(frozen=True)

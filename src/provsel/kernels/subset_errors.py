@@ -20,7 +20,7 @@ from provsel.kernels.tails import column_squares
 Columns = NDArray[np.int64]
 
 CANCELLED = 1e-8
-"""A residual's share of ||X||_F^2 below which a difference of squares has no digits left to rely on."""
+"""Share of ||X||_F^2 below which a residual computed as a difference of squares has no reliable digits."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from provsel.kernels.graded import is_certain, rounding_levels, scale_exponent, 
 from provsel.kernels.spectral import Array, SpectralBasis, is_graded
 
 LARGE_BASIS = 2**25
-"""Entries of a complete V from which on sparse X gets its leading singular vectors only, by Lanczos."""
+"""Entries of a complete V above which sparse X gets only its leading singular vectors, by Lanczos."""
 
 
 class Tail(Protocol):

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from provsel.kernels.spectral import Array
 
 TIED = 1e-10
-"""Share of a score within which the next one is equal: far above what sums and eigenvectors round."""
+"""Share of a score within which the next one is equal: far above the rounding of sums and eigenvectors."""
 
 ZERO = 1e-20
-"""Of the largest score, what one that is zero comes out as where scores are squares: that of a rounding error."""
+"""Share of the largest score that a zero score may have if scores are squares: that of a rounding error."""
 
 
 def rank_descending(scores: Array, *, noise: float = 0.0) -> NDArray[np.int64]:

@@ -109,7 +109,7 @@ class BaseBinarySVM(BaseLinearSVM):
 
 
 MANY_ROWS = 50_000
-"""Beyond so many rows, methods whose time grows with their square or faster do not start without a warning."""
+"""Beyond this many rows, methods whose time grows with their square or faster warn before they start."""
 
 
 def warn_of_many_rows(name: str, n_samples: int, advice: str) -> None:

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 IS_OFFICIAL = sys.platform != "win32" and importlib.util.find_spec("liblinear") is not None
-"""Whether the authors' package serves. It has to be compiled; on Windows its `rand()` cannot be seeded from here."""
+"""Whether the authors' package is used. It has to be compiled; on Windows its `rand()` cannot be seeded from here."""
 
 SOLVERS: dict[int, dict[str, Any]] = {
     1: {"loss": "squared_hinge", "dual": True},
@@ -28,7 +28,7 @@ SOLVERS: dict[int, dict[str, Any]] = {
 """LIBLINEAR's -s, as settings of `LinearSVC`."""
 
 _ONE_AT_A_TIME = threading.Lock()
-"""Random numbers and LIBLINEAR's print function are one for all threads of the process."""
+"""All threads of the process share random numbers and LIBLINEAR's print function."""
 
 
 def train_liblinear(

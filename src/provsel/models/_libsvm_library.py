@@ -16,7 +16,9 @@ from sklearn.svm import SVC
 Array: TypeAlias = NDArray[np.float64]
 
 MAX_ITER = 1_000_000_000
-"""Ends what would run for hours after minutes. Ten features of a hundred rows have been seen to take 30 million."""
+"""Stops, after minutes, fits that would run for hours. Ten features of a hundred rows have been seen to take 30
+million.
+"""
 
 
 class GramSolution(NamedTuple):

@@ -133,7 +133,7 @@ class CrossValidatedSVM(BaseLinearSVM):
 
 
 Predicted = Iterable[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
-"""Place of C in the grid, test rows, and the classes that are predicted of them."""
+"""Place of C in the grid, test rows, and their predicted classes."""
 
 
 def _on_rows(model: BaseLinearSVM, X: Any, labels: NDArray[np.int64], grid: list[float], folds: list[Any]) -> Predicted:

@@ -270,7 +270,7 @@ def checked_count(selector: Any, n_features: int) -> int:
 
 
 COLUMNS = ("V", "sigma_V")
-"""Whose columns a selector by leverage compares: those of V^T, or of Sigma V^T, as long as those of X."""
+"""Columns that a selector by leverage compares: those of V^T, or of Sigma V^T, as long as those of X."""
 
 
 def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:

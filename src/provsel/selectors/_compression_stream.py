@@ -21,8 +21,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 TOGETHER = 2**26
-"""Bytes of rows and of compressed rows, 64 MB, up to which chunks are put together: then blocks of Lambda that are not
-kept are regenerated less often."""
+"""Bytes of rows and of compressed rows, 64 MB, up to which chunks are joined: then blocks of Lambda that are not kept
+are regenerated less often.
+"""
 
 
 def write_compressed(

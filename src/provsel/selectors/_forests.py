@@ -11,7 +11,7 @@ from provsel.kernels.ranks import value_places
 from provsel.selectors._columns import check_varying
 
 THIRD = 1 / 3
-"""Share of the features that a node of a regression tree looks at; of classes it is their square root."""
+"""Share of the features that a node of a regression tree considers; for classes it is their square root."""
 
 
 def varying_ranks(subject: str, X: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -22,7 +22,7 @@ from provsel.training_view import TrainingView
 from provsel.validation import checked_array
 
 DENSE_ENTRIES = 125_000_000
-"""Sparse X of at most so many entries, zeros included, is made dense (1 GB) for methods that need it so."""
+"""Sparse X of at most this many entries, zeros included, is made dense (1 GB) for methods that need this."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ class RankedSelector(BaseSelector, ABC):
     needs_labels: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = False
     has_own_number: ClassVar[bool] = False
-    """Whether n_features_to_select may be None, for the number of the method itself."""
+    """Whether n_features_to_select may be None, meaning the method's own number."""
     order_depends_on_number: ClassVar[bool] = False
-    """Whether another number gives another order, or takes another computation: then fits share nothing."""
+    """Whether another number gives another order, or needs another computation: then fits share nothing."""
 
     n_features_to_select: int | float | None
 

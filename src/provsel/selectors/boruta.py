@@ -14,7 +14,7 @@ from provsel.selectors._forests import new_forest, varying_ranks
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 FEWEST_COPIES = 5
-"""Of fewer features there are several copies each, as the largest importance of few copies is small."""
+"""With fewer features several copies of each are used, as the largest importance of few copies is small."""
 
 
 class BorutaSelector(RankedSelector):

@@ -21,15 +21,15 @@ from provsel.selectors._columns import standardised
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 MOST_COLUMNS = 2_000
-"""The eigenvalues of their correlations take 30 seconds."""
+"""Most columns: the eigenvalues of their correlations take 30 seconds."""
 
 PENALTIES = np.geomspace(0.9, 0.02, 25)
-"""In units of the least penalty that drops everything."""
+"""Penalties in units of the least one that drops everything."""
 
 FOLDS = 5
 
 SMALLEST_GAP = 1e-8
-"""A column and a knockoff whose correlation is closer to one are not told apart."""
+"""A column and a knockoff whose correlation is closer to one are not distinguished."""
 
 
 class KnockoffSelector(RankedSelector):

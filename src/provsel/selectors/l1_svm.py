@@ -20,7 +20,7 @@ from provsel.training_view import TrainingView
 L1R_L2LOSS_SVC = 5
 """LIBLINEAR's -s: L1-regularised squared hinge loss, by coordinate descent on w."""
 SEED = 1
-"""Of the C library's rand(): what the C standard starts an unseeded program with."""
+"""Seed of the C library's rand(): the one with which the C standard starts an unseeded program."""
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5)
 """LIBLINEAR's -e, its default first, one after the other until the gap is small enough. A tight one at once can be
 worse: features that were set aside come back only when those in play meet it, and 1,000 rounds are the limit."""

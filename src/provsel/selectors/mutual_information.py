@@ -22,7 +22,7 @@ from provsel.selectors._columns import discrete_mask
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 NOISE = 1e-10
-"""Of the mean absolute value, at least 1: it tells equal values of a number apart."""
+"""Noise as a share of the mean absolute value, at least 1: it separates equal values of a number."""
 
 
 class MutualInformationSelector(RankedSelector):
@@ -35,7 +35,7 @@ class MutualInformationSelector(RankedSelector):
     `mutual_info_regression`, for all columns at once. The scores are the same; for columns with equal values, given the
     same seed. Discrete features are counted. Scores change with neither scale nor shift of a column.
 
-    Time O(n log n) a column for classes, and O(n sqrt(n)) for numbers; memory a copy of X.
+    Time O(n log n) per column for classes, and O(n sqrt(n)) for numbers; memory a copy of X.
 
     Parameters
     ----------

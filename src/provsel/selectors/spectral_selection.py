@@ -11,7 +11,7 @@ from provsel.selectors._subset import checked_target, completed, leading_basis
 from provsel.training_view import TrainingView
 
 ZERO_ROW = 1e-28
-"""Squared norm up to which a row of V, of columns of length one, is zero."""
+"""Squared norm up to which a row of V, with columns of length one, counts as zero."""
 
 
 class SpectralSelectionSelector(BaseSelector):

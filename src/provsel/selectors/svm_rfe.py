@@ -29,25 +29,28 @@ TOLERANCES = {"libsvm": 1e-3, "liblinear": 0.1, "liblinear_primal": 0.01, "ridge
 SOLVERS = ("auto", *TOLERANCES)
 
 GRAM_ROWS = 2_000
-"""Up to so many rows "auto" is LIBSVM on the n x n Gram matrix (32 MB)."""
+"""Up to this many rows "auto" is LIBSVM on the n x n Gram matrix (32 MB)."""
 
 PRIMAL_ROWS, PRIMAL_RATIO = 50_000, 100
-"""Beyond so many rows, and so many times the features, "auto" is LIBLINEAR in the primal: at 100,000 x 100 the dual
-solver takes minutes, as it sweeps over the rows again and again, and Newton's method in the primal a second."""
+"""Beyond this many rows, and this many times the features, "auto" is LIBLINEAR in the primal: at 100,000 x 100 the dual
+solver takes minutes, as it sweeps over the rows again and again, and Newton's method in the primal takes a second.
+"""
 
 DENSE_ENTRIES = 10_000_000
-"""Ridge regression makes sparse columns of up to so many entries dense (80 MB): a factorisation is exact, and quicker
-than conjugate gradients, which do not end where columns have very different scales."""
+"""Ridge regression makes sparse columns of up to this many entries dense (80 MB): a factorisation is exact, and faster
+than conjugate gradients, which do not end if columns have very different scales.
+"""
 
 MILD = 1e8
-"""Largest condition number of X X^T + alpha I with which it is solved, to some eight digits. Of wide rows with a column
-of another scale it is larger: then singular values, which are ten times slower, keep what is small beside it."""
+"""Largest condition number of X X^T + alpha I with which it is solved, to some eight digits. It is larger for wide rows
+with a column of another scale: then singular values, which are ten times slower, preserve what is small beside it.
+"""
 
 NEAR = 1e-6
 """Largest partial derivative that conjugate gradients may leave without a warning, relative to the largest at w = 0."""
 
 SHARED_ROUNDS = 128
-"""A path of more rounds is walked by each fit for itself: keeping all its rounds would take d numbers a round."""
+"""Each fit walks a path of more rounds for itself: keeping all its rounds would take d numbers per round."""
 
 
 class SVMRFESelector(BaseSelector):

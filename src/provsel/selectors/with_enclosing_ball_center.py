@@ -14,7 +14,7 @@ from provsel.selectors._base import BaseSelector, Selection
 from provsel.training_view import TrainingView
 
 GRAM_ROWS = 10_000
-"""Up to so many rows the ball comes from their Gram matrix (800 MB)."""
+"""Up to this many rows the ball is computed from their Gram matrix (800 MB)."""
 
 
 class WithEnclosingBallCenter(BaseSelector):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from provsel.files import replacing
 
 METADATA = b"provsel.compression"
-"""Key of the JSON in the metadata of the schema that says what the columns are."""
+"""Key of the JSON in the schema metadata that describes the columns."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -111,7 +111,9 @@ class CompressedFile:
         if self._writer is not None:
             a_row = sum(_bytes(field.type) for field in self._writer.schema)
         needed = (
-            f"about {n_rows * a_row / 1e6:,.1f} MB for {n_rows:,} rows" if n_rows else f"about {a_row:,.0f} bytes a row"
+            f"about {n_rows * a_row / 1e6:,.1f} MB for {n_rows:,} rows"
+            if n_rows
+            else f"about {a_row:,.0f} bytes per row"
         )
         return (
             f"{self._name}: expected room for {self._target}, got {reason!r} after {self.n_rows:,} rows and "

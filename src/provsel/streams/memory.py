@@ -12,10 +12,10 @@ LIMIT = "PROVSEL_MEMORY_GB"
 """Variable of the environment that sets the limit, in 10^9 bytes."""
 
 SHARE = 8
-"""Part of the machine's memory that is the limit without it: to load holds up to three copies, and a trial others."""
+"""Default limit as a share of the machine's memory: loading holds up to three copies, and a trial others."""
 
 _UNKNOWN = 8 << 30
-"""Memory of a machine that does not say."""
+"""Memory assumed for a machine that does not report it."""
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 

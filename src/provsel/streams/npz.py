@@ -20,10 +20,10 @@ COMPRESSED = frozenset({"data", "indices", "indptr", "shape"})
 """Arrays of a matrix in CSR or CSC form, as `scipy.sparse.save_npz` names them."""
 
 MATRIX = COMPRESSED | {"format", "_is_array"}
-"""All arrays that say something of such a matrix."""
+"""All arrays that describe such a matrix."""
 
 _SMALLEST = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1032}
-"""Bytes that one packed byte can stand for at most."""
+"""Largest number of bytes that one compressed byte can stand for."""
 
 
 Headers = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]

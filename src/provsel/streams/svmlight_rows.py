@@ -24,10 +24,10 @@ _QUERY = re.compile(rb"\sqid:([0-9]{1,18})(?!\S)")
 _INDEX = re.compile(rb"\s([0-9]{1,18}):")
 _SCAN_ROWS = 512
 _TOGETHER = 1 << 16
-"""Bytes of lines that are parsed together: rows of text take more memory than the numbers in them."""
+"""Bytes of lines parsed together: rows of text take more memory than their numbers."""
 _LAST_BEFORE_LABELS = ord("#")
 MAX_LINE = 1 << 26
-"""Bytes; a packed file of one line would otherwise be in memory as a whole, a thousand times its size."""
+"""Bytes; a compressed file of one line would otherwise be entirely in memory, at a thousand times its size."""
 
 
 class SvmlightRows(RowSource):

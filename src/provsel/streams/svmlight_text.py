@@ -13,16 +13,16 @@ from scipy import sparse
 
 _NUMBER = rb"-?\.?(?:e[-+])?"
 _NEGATIVE_ZERO = re.compile(rb"-0|-\d[^ :\n]*[eE]-\d{3}")
-"""What may be a zero with a sign: one as it is written, and a number that is too small for a float."""
+"""Possible zeros with a sign: one as written, and a number that is too small for a float."""
 
 _ROWS = re.compile(rb"(?:%b(?: :%b)*+\n)*+" % (_NUMBER, _NUMBER))
-"""What plainly written rows are without their digits: label, and pairs of index and value. It never goes back."""
+"""Pattern of plainly written rows without their digits: label, and pairs of index and value. It never backtracks."""
 _PAIRS = (b"e-", b"e+", b":-", b"\n-")
-"""Where signs stand."""
+"""Positions of signs."""
 _LINES = bytes.maketrans(b" :", b"\n\n")
 _HEAD = b"%%%%MatrixMarket matrix array real general\n%d 1\n"
 _LARGEST = 2**31 - 1
-"""Index that scikit-learn takes as well."""
+"""Index that scikit-learn also accepts."""
 
 
 class Rows(NamedTuple):

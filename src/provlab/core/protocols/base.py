@@ -128,7 +128,7 @@ MODELS = {
     False: "model=libsvm, model=liblinear or model=logistic",
     True: "model=ridge, model=lasso or model=svr",
 }
-"""What to choose for classes, and what for a regression."""
+"""Models to suggest for classes, and for a regression."""
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,10 @@ SELECTED = (
     *columns("weights", "coefficients"),
     *columns("seconds", "select_cpu", "select_wall", "shared_cpu", "shared_wall"),
 )
-"""Columns of every selection, whatever is measured of it: see `fitting.Fitted.as_record`. `feature_names` are
-those of the selected columns where a preparation made the columns, which may differ between folds. `coefficients` are
-those of a linear model with one vector of them, in the order of selection, of up to `fitting.MAX_COEFFICIENTS`."""
+"""Columns of every selection, whatever else is measured: see `fitting.Fitted.as_record`. `feature_names` names the
+selected columns if a preparation created the columns, which may differ between folds. `coefficients` are those of a
+linear model with one vector of them, in the order of selection, of up to `fitting.MAX_COEFFICIENTS`.
+"""
 
 
 @cache

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 
 MAX_TRAIN_ROWS = 2000
-"""Of the benchmark: data sets with more are sampled. Another number needs another name of the splits that use it."""
+"""Limit of the benchmark: larger data sets are sampled. Another number requires other names of the splits that use it.
+"""
 
 
 class AbstractPrediction(AbstractProtocol):

@@ -9,7 +9,7 @@ from provlab.project.components import component_identity, function_identity, is
 from provlab.project.estimators import FUNCTION
 
 Scorers = Mapping[str, Any]
-"""By the name of their column a name of scikit-learn's, a config of `make_scorer`, or a function's."""
+"""By column name: a name of scikit-learn, a config of `make_scorer`, or a function's name."""
 
 
 def stated_scorers(scoring: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from provlab.project.components import build, function_of, is_component
 from provlab.project.messages import did_you_mean
 
 COLUMN = re.compile(r"[A-Za-z]\w{0,80}")
-"""Names that columns of records may have."""
+"""Allowed names of columns of records."""
 
 
 def scorer_of(config: Any) -> Any:

@@ -11,7 +11,7 @@ AT_LEAST = {"n_samples": 4, "n_features": 2, "n_relevant": 2, "seed": 0}
 AT_MOST = {"n_relevant": "n_features"}
 
 _DECIMALS = 6
-"""The logarithms inside of NumPy's normal variables vary in the last bit between processors: rounded, data do not."""
+"""The logarithms in NumPy's normal variables differ in the last bit between processors: rounded data do not."""
 
 
 def load(

@@ -36,8 +36,9 @@ from provlab.project.project import current_project
 VERSION = 1
 OBTAIN = "say dataset=file dataset.path=FILE"
 EXAMPLE = Path(__file__).parents[1] / "penguins.csv"
-"""Comes with provsel, so that its commands can be tried: sizes of 344 penguins of three species, with texts and missing
-values. Gorman, Williams, Fraser (2014), PLoS ONE 9(3):e90081; CC0, as the package palmerpenguins states."""
+"""Comes with provsel, for trying out its commands: sizes of 344 penguins of three species, with texts and missing
+values. Gorman, Williams, Fraser (2014), PLoS ONE 9(3):e90081; CC0, as the package palmerpenguins states.
+"""
 
 CHOICES = {"task": ("auto", "classification", "regression")}
 

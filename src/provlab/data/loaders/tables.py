@@ -334,4 +334,4 @@ _READERS: dict[str, Callable[[Path, TableEntry], pd.DataFrame]] = {
     ".RData": _r_objects,
     ".rda": _r_objects,
 }
-"""By the ending of the file."""
+"""Readers by the ending of the file."""

@@ -35,9 +35,9 @@ OBTAIN = (
 VECTORS, WORDS = "vectors.dat", "features.idx"
 LABELS = {b"+1": 1, b"1": 1, b"-1": -1}
 MAX_DIGITS = 9
-"""Of a count: a document of a billion words is damage."""
+"""Largest count: a document of a billion words is damaged."""
 MEMORY_FACTOR = 64
-"""Bytes that loading takes for each byte of the files: a pair index:count of four bytes is a Python object."""
+"""Bytes needed for loading per byte of the files: a pair index:count of four bytes becomes a Python object."""
 
 File = Path | ArchivedFile
 

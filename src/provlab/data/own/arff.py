@@ -17,7 +17,7 @@ from provlab.data.files import ROW_BYTES, TableError
 from provsel.streams.memory import check_memory, memory_limit
 
 FIRST_LINES = 200
-"""Lines below @data by which provsel 0.1.0 chose the sign of quotes."""
+"""Lines below @data by which provsel 0.1.0 chose the quote character."""
 
 NUMERIC = ("numeric", "real", "integer")
 
@@ -25,7 +25,7 @@ QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|\S+)\s*(.*)", re.IGNORECASE)
 ESCAPED = re.compile(r"\\(.)")
 ESCAPED_SPACES = {"n": " ", "r": " ", "t": " "}
-"""What escaped ends of lines and tabs become: a row stays one line."""
+"""Replacements for escaped line ends and tabs: a row stays one line."""
 
 WEIGHT = re.compile(r"\{\s*[^\s{},]+\s*\}")
 WEIGHT_OF_SPARSE_ROW = re.compile(rf",\s*{WEIGHT.pattern}$")

@@ -19,13 +19,13 @@ from provlab.data.own.text import is_number
 from provlab.project.messages import listed
 
 FEW = 20
-"""Different numbers that may be classes. What more whole ones are is asked; more real ones are a regression."""
+"""Different numbers that may be classes. More whole numbers are ambiguous; more real ones are a regression."""
 
 ROWS_OF_A_CODE = 5
-"""Whole numbers may be codes where each stands in so many rows on average."""
+"""Whole numbers may be codes if each occurs in this many rows on average."""
 
 LARGEST_EXACT = 2**53
-"""From this size on not all whole numbers are floating-point numbers of 64 bits."""
+"""From this size on, not all whole numbers are 64-bit floating-point numbers."""
 
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}[- .][A-Za-z]{3,9}[- .,]+\d{2,4})"
@@ -34,7 +34,7 @@ DATE = re.compile(
 LIKE_NUMBER = re.compile(
     r"(?=.*\d)[$€£]?\s?[+-]?(\d{1,3}([,.' \u00a0]\d{3})+|\d*)([,.]\d+)?([eE][+-]?\d+)?(\s?[%$€£]|\s[A-Za-zµ°/]{1,4})?"
 )
-"""Numbers as people write them, which float() does not take."""
+"""Numbers as people write them, which float() does not accept."""
 
 DATE_KINDS = ("date", "time", "datetime", "timedelta", "period")
 

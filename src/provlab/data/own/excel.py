@@ -15,7 +15,7 @@ from provlab.project.messages import listed, to_install
 from provsel.streams.memory import check_memory, memory_limit
 
 MAX_ROWS = 1 << 20
-"""Rows that Excel has at most."""
+"""Largest number of rows in Excel."""
 
 
 def sheet_as_csv(file: Path, name: str | int | None) -> bytes:

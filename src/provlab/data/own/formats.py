@@ -43,10 +43,10 @@ from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, 
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
 APART = (".npz", ".mat", *SVMLIGHT)
-"""Formats that keep labels apart from the columns."""
+"""Formats that store labels separately from the columns."""
 
 UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_0__")
-"""What pandas calls a column without a name: the first may number the rows."""
+"""Name that pandas gives a column without one: the first may number the rows."""
 
 MATLAB_ADVICE = {
     "sparse": "write it in full, X = full(X), or as svmlight",
@@ -54,16 +54,16 @@ MATLAB_ADVICE = {
     "struct": "write its fields as variables",
     "char": "number its texts, [~, ~, Y] = unique(cellstr(Y))",
 }
-"""By class of a MATLAB variable that is no matrix of numbers, what makes it one."""
+"""For each class of a MATLAB variable that is not a matrix of numbers, how to turn it into one."""
 
 MATLAB_NUMBERS = {"double", "single", "logical", *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64))}
 """Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
 
 TEXT_ROWS = 64
-"""Rows of texts that are read together where each may be as long as all before it."""
+"""Rows of text read together, if each may be as long as all before it."""
 
 TYPED_FACTOR = 8
-"""Memory that a Stata file takes, in sizes of the file: bytes become floating-point numbers of 64 bits."""
+"""Memory for a Stata file, in multiples of its size: bytes become 64-bit floating-point numbers."""
 
 
 def read_table(file: Path, how: Reading) -> Table:
@@ -476,4 +476,4 @@ FORMATS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
     ".mat": (_read_mat, ("X", "transpose")),
     **dict.fromkeys(SVMLIGHT, (_read_svmlight, ("zero_based", "n_features"))),
 }
-"""By ending of a file, what reads it, and the settings of `Reading` that are said of it."""
+"""By ending of a file, its reader, and the settings of `Reading` that apply to it."""

@@ -18,11 +18,11 @@ from provlab.data.own.text import MISSING, SVMLIGHT, format_of
 from provlab.project.messages import did_you_mean, listed
 
 TARGETS = ("label", "target", "class", "y")
-"""Names of the column of labels that need not be said."""
+"""Names of the label column that need not be stated."""
 
 EVENTS = {"event", "status", "death", "died", "dead", "censored", "censor", "cens", "fustat", "os", "vital_status"}
 TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime", "time_to_event", "os_time", "os.time"}
-"""Names of columns of survival data: each tells of the other."""
+"""Names of columns of survival data: each suggests the other."""
 
 
 @dataclass(frozen=True)

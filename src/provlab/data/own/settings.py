@@ -62,7 +62,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n_features": (lambda value: type(value) is int and value >= 1, "a whole number from 1"),
     "transpose": (_is_truth, "true or false"),
 }
-"""By parameter, what tells a right value where it is not the default, and its description."""
+"""By parameter, a test of valid values other than the default, and its description."""
 
 
 def reading_of(file: Path, settings: Mapping[str, Any]) -> Reading:

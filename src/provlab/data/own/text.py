@@ -28,7 +28,7 @@ from provsel.streams.memory import check_memory, memory_limit
 from provsel.streams.svmlight_rows import MAX_LINE, OPEN
 
 TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ",", ".xlsx": ","}
-"""Endings of tables of text, and what separates their columns where that cannot be found."""
+"""Endings of text tables, and the separator of their columns if it cannot be detected."""
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 JSON_LINES = (".jsonl", ".ndjson")
@@ -36,7 +36,7 @@ JSON_LINES = (".jsonl", ".ndjson")
 PACKED = (*OPEN, ".zip")
 
 SPACES = "\\s+"
-"""What pandas calls any white space as separator."""
+"""The pandas separator for any white space."""
 
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -45,7 +45,7 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
 HEAD_LINES = 200
 HEAD_CHARACTERS = 1 << 20
-"""Lines, and characters, that tell the layout."""
+"""Lines, and characters, from which the layout is determined."""
 
 CELL_BYTES = 64
 """Memory of a cell as a text."""

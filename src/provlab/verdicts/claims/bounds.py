@@ -36,8 +36,9 @@ for _theorem in THEOREMS:
     NUMBERS += [name for name, kind in _theorem.columns().items() if kind is float and name not in NUMBERS]
 
 NEARLY_ALL = 0.05
-"""Share of the runs that may fail where a claim says "all": no number of runs shows that none ever does, and 59 without
-a failure show that fewer than this do."""
+"""Share of the runs that may fail if a claim says "all": no number of runs shows that none ever does, and 59 without a
+failure show that fewer than this do.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

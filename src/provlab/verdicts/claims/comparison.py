@@ -27,23 +27,25 @@ from provlab.verdicts.claims.rules import (
 )
 
 LESS_IS_BETTER = ("error", "rmse", "mae", "false_discovery", "log10_seconds")
-"""Of all others that claims compare by, which are R^2, scikit-learn's scorers and `INDICES`, more is better."""
+"""For all other measures of claims, which are R^2, scikit-learn's scorers and `INDICES`, higher is better."""
 
 INDICES = ("stability", "support_f1", "support_recall")
-"""Of a selection: the index of Nogueira, Sechidis and Brown, and against the features that the labels depend on."""
+"""Measures of a selection: the index of Nogueira, Sechidis and Brown, and agreement with the features on which the
+labels depend.
+"""
 
 LESS = {"better": "lower", "worse": "higher", "good": "below", "bad": "above", "minus": ""}
 MORE = {"better": "higher", "worse": "lower", "good": "above", "bad": "below", "minus": "-"}
-"""The better and the worse of two values, and on which side of another one they are, as `words` say it."""
+"""The better and the worse of two values, and their sides of another value, in the terms of `words`."""
 
 SHOWN_PAIRS = 6
-"""Of a statement about pairs, in its note."""
+"""Sample of a statement about pairs, in its note."""
 
 AT = {
     "kept": "Both have as many features as {row} keeps: {than} is interpolated between the columns.",
     "exact": "Only where {row} keeps as many features as asked, to 2 %.",
 }
-"""The numbers of features at which two methods are compared, where these are not those asked for."""
+"""The numbers of features at which two methods are compared, if these are not the requested ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,7 +357,7 @@ class SlightlyWorse(AbstractComparison):
 KINDS: dict[str, type[AbstractWithMargin]] = {
     "better": Better, "better_by": BetterBy, "comparable": Comparable, "not_worse": NotWorse,
 }  # fmt: skip
-"""What `Each` can say of a pair."""
+"""Possible statements of `Each` about a pair."""
 
 ITSELF = "itself"
 """In `Each.than`: the row itself, in another column."""

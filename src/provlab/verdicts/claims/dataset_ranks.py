@@ -16,7 +16,7 @@ TESTED = ["method", "rank", "n", "friedman_p", "critical_difference", "p_against
 """Columns of `rank_methods`."""
 
 COLUMNS = ["artefact", "column", *TESTED, "note"]
-"""Columns of results/rankings.csv, one line a method and ranking."""
+"""Columns of results/rankings.csv, one line per method and ranking."""
 
 
 def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:

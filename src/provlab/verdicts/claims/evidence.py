@@ -38,10 +38,10 @@ POINTS = "percentage points"
 FOLD_KEYS = ["dataset", "repeat", "fold"]
 
 GROUPINGS = {"sources": "source", "domains": "domain"}
-"""What data sets are grouped by, as claims say it, and the column that says it of each: of a group the mean counts."""
+"""Groupings of data sets, as claims name them, and the column that states each: the mean of a group counts."""
 
 SIZE_TOLERANCE = 0.02
-"""Numbers of features count as equal where their logarithms differ by no more: a size less or more than 2 % off."""
+"""Numbers of features count as equal if their logarithms differ by no more: within 2 %."""
 
 
 class UnavailableError(Exception):

@@ -53,7 +53,7 @@ class AbstractLocation(AbstractRule, ABC):
     dependence: str = ""
 
     untested: ClassVar[float | None] = None
-    """What a column that could not be tested counts as in a correction: its p-value, or None where it does not."""
+    """Value in a correction for a column that could not be tested: its p-value, or None if it does not count."""
 
     def __post_init__(self) -> None:
         if self.dependence not in ("", "dyadic") or (self.dependence and self.over != "datasets"):

@@ -22,22 +22,22 @@ Alternative = Literal["two-sided", "less", "greater"]
 Floats = NDArray[np.float64]
 
 POWER = 0.9
-"""The probability with which a sample that is called large enough decides."""
+"""The probability with which a sufficiently large sample decides."""
 
 MAX_OBSERVATIONS = 2**19
-"""Largest number of observations that is worth naming."""
+"""Largest number of observations worth naming."""
 
 DECIMALS = 10
-"""Differences are rounded to it before they are ranked: means of the same errors in another order must tie."""
+"""Differences are rounded to this before they are ranked: means of the same errors in another order must tie."""
 
 MAX_EXACT = 50
-"""Differences up to which the signed-rank test is exact; as SciPy's."""
+"""Number of differences up to which the signed-rank test is exact, as in SciPy."""
 
 MAX_EXACT_TIED = 13
 """The same with ties or zeros."""
 
 NORMAL_FROM = 500
-"""Degrees of freedom from which power is that of the normal limit: SciPy's noncentral t takes seconds there."""
+"""Degrees of freedom from which the normal limit gives the power: SciPy's noncentral t takes seconds there."""
 
 
 MEASURED_SIZES = {(1, 5): (2, 6), (2, 5): (0, 6), (1, 10): (0, 7), (10, 10): (0, 14)}

@@ -27,10 +27,10 @@ from provlab.verdicts.claims.schema import Claim
 from provsel import __version__
 
 LATER = ("quantity", "at", "only", "without", "than_column")
-"""Parameters of rules that came after claims had been judged; where they are empty, the claims are as before."""
+"""Parameters of rules added after claims had been judged; if they are empty, the claims are unchanged."""
 
 COLUMNS = ("task_cpu", "environment", "git_revision")
-"""Of the records, which `Provenance.of` expects."""
+"""Columns of the records that `Provenance.of` expects."""
 
 
 @dataclass(frozen=True)

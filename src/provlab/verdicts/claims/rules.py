@@ -48,16 +48,18 @@ VERDICTS = (
     ONE_READING, INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN,
 )  # fmt: skip
 """Not contradicted: nothing speaks against it, and the sample is too small to show that it holds. No difference: shown
-to be the same within the claim's margin, where it says that one is better. Depends on r: it holds at some numbers of
-features and not at others, and names none. Inconclusive: the sample is too small for either. What a verdict that
-takes a side counts as, see `provlab.verdicts.readings.robustness`: it depends on the reading where other readings of
-the paper give other verdicts; it is inconclusive under most readings where fewer than half of them take a side; it has
-one reading where no other was asked. Vacuous: what the claim says holds whatever happens, such as a bound above the
-maximum. Not testable: these data cannot say it, such as of a word that they do not have."""
+to be the same within the claim's margin, if it says that one is better. Depends on r: it holds at some numbers of
+features and not at others, and names none. Inconclusive: the sample is too small for either. For how a verdict that
+takes a side counts, see `provlab.verdicts.readings.robustness`: it depends on the reading if other readings of the
+paper give other verdicts; it is inconclusive under most readings if fewer than half of them take a side; it has one
+reading if no other was tested. Vacuous: what the claim says holds whatever happens, such as a bound above the maximum.
+Not testable: these data cannot decide it, for instance for a word that they do not have.
+"""
 
 DECIDED = (REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS)
-"""The verdicts that take a side: not contradicted is no proof of a claim, and yet none that it fails. Of all others
-nothing follows."""
+"""The verdicts that take a side: not contradicted does not prove a claim, but nothing shows that it fails. Nothing
+follows from all others.
+"""
 
 ALPHA = 0.05
 """Level of every test, unless a claim names another."""

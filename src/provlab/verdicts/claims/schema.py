@@ -90,13 +90,13 @@ RULES: dict[str, type[AbstractRule]] = {
     "rank_within": set_rules.RankWithin,
     "share_of_sets": set_rules.ShareOfSets,
 }
-"""The rules by what a claim's `test` calls them."""
+"""The rules by their names in a claim's `test`."""
 
 TRIALS, PANEL = "trials", "panel"
-"""What claims are judged on: stored trials of the project's artefacts, or the results of the benchmark."""
+"""Evidence of claims: stored trials of the project's artefacts, or the results of the benchmark."""
 
 BEYOND = ".beyond"
-"""Ends the id of a claim that asks a statement where its paper does not."""
+"""Ends the id of a claim that tests a statement where its paper makes none."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from provlab.verdicts.claims.rules import (
 )
 
 MIN_SETS = 5
-"""Of fewer observations a mean of ranks or shares is not tested."""
+"""With fewer observations a mean of ranks or shares is not tested."""
 
 
 def at_most(most: float) -> Criteria:

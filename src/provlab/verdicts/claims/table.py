@@ -61,15 +61,15 @@ ROLES = (*PLACES, *LEVELS, *MEASURES, "unit", "n_train", "n_test", "seconds")
 STAR = "*"
 
 NUMBER_OR_COLUMN = ("n_train", "n_test")
-"""Roles that a number may have in place of a column."""
+"""Roles that may be a number in place of a column."""
 
 UNITS = {"share": (100.0, 1.0), "percent": (1.0, 100.0)}
-"""Factor to percentage points, and the most that a value can be."""
+"""Factor to percentage points, and the largest possible value."""
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
-"""Texts that stand for no number, in any case of letters."""
+"""Texts that stand for a missing number, ignoring case."""
 
 
 def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[list[Verdict], pd.DataFrame]:

@@ -27,12 +27,12 @@ from provsel.files import replacing
 PACKED = "trials.parquet"
 
 NAMES = ("dataset", "selector", "selection", "model")
-"""Columns that say of which cell a packed trial is."""
+"""Columns that identify the cell of a packed trial."""
 
 TEXTS = (*NAMES, *(field.name for field in SCHEMA if field.type == pa.string()))
 
 KINDS = {field.name: field.type for field in SCHEMA} | dict.fromkeys(TEXTS, ENCODED)
-"""Types of columns. A project's own measures have those of the file."""
+"""Types of columns. A project's own measures keep those of the file."""
 
 Pair = tuple[str, str]
 """`selection` and `model`, which identify a cell."""

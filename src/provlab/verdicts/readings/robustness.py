@@ -34,10 +34,10 @@ COLUMNS = [
 """Columns of robustness.csv."""
 
 FIRM = 0.8
-"""Share of the universes that decide, with one verdict, that makes it firm."""
+"""Share of the decisive universes with one verdict that makes it firm."""
 
 MIN_DECIDED = 0.5
-"""Share of all universes that must decide; of fewer nothing is said."""
+"""Share of all universes that must be decisive; with fewer nothing is said."""
 
 ROUNDING = 1e-4
 """Shares are stored with four decimals."""

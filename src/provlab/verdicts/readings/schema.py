@@ -47,7 +47,7 @@ from provlab.verdicts.claims.rules import AbstractRule
 from provlab.verdicts.claims.stored import artefact_layout
 
 MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
-"""Columns about a claim in a universe: of the part that decided, and the mean effect over all parts."""
+"""Columns about a claim in a universe: the part that decided, and the mean effect over all parts."""
 
 DISTANCE = ["rank", "by_default", "exact", "printed", "shared", "difference", "tau"]
 """Columns about a universe beside the print: its rank, equal ones alike; whether it is that of the defaults; cells as
@@ -55,7 +55,7 @@ printed, of how many; mean share of the printed list items that occur; mean |our
 printed one, else ours); Kendall's tau over all numbers."""
 
 RESERVED = ("claim", *MEASURED, *DISTANCE)
-"""Columns that stand beside those of the places."""
+"""Columns in addition to those of the places."""
 
 SHOWN_CHARACTERS = 100
 """Longer overrides are abbreviated."""

@@ -48,7 +48,7 @@ DIGITS = 6
 """Significant digits of the effects, intervals and p-values of packed universes, which then take half of the space."""
 
 WHOLE = "--whole"
-"""Stands among the settings where all data were read, although the readings name a part of them."""
+"""Added to the settings if all data were read, although the readings name a part of them."""
 
 
 def multiverse_of(

@@ -32,13 +32,13 @@ from provlab.verdicts.claims.verdicts import Verdict, judge
 from provlab.verdicts.readings.schema import MEASURED, Option, Part, Place, Readings
 
 Universe = tuple[int, ...]
-"""Which option of each place of the readings is chosen; 0 is the default."""
+"""The chosen option of each place of the readings; 0 is the default."""
 
 RowChoice = tuple[str, str, Universe]
-"""Artefact, row, and the choices that the row's trials depend on, all else as by default."""
+"""Artefact, row, and the choices on which the row's trials depend, with defaults elsewhere."""
 
 MAX_UNIVERSES = 20_000
-"""Of one claim; more are not listed one by one."""
+"""Universes of one claim; more are not listed one by one."""
 
 
 class Multiverse:
