@@ -219,7 +219,7 @@ def call_merge(options: argparse.Namespace) -> int:
         print(f"Kept the first copy of {n} trials whose copies differ.", file=sys.stderr)
         return 0
     print(
-        f"provsel: merge: expected the same results of the same trials, got {n} that are different; nothing was "
+        f"provsel: merge: expected the same results for the same trials, got {n} that are different; nothing was "
         f"written. Find out why (provsel audit computes them again), or keep the first with --keep-first.",
         file=sys.stderr,
     )

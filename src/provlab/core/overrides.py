@@ -100,7 +100,7 @@ def _value(text: str, value: str) -> Any:
     if parsed.is_sweep_override():
         raise ValueError(
             f"override {text!r:.80}: expected one value, got several; provsel run -m runs one job for each of them, "
-            f"and quotes make one text of them."
+            f"and quotes turn them into one text."
         )
     return parsed.value()
 

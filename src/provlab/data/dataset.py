@@ -509,7 +509,8 @@ def warn_of_scales(dataset: Dataset) -> None:
         names = dataset.feature_names
         warnings.warn(
             f"data set {dataset.name!r}: expected columns of similar size, got ranges from {ranges[small]:.2g} "
-            f"({names[small]}) to {ranges[large]:.2g} ({names[large]}): an SVM takes long to train on them, and the "
-            f"large ones dominate distances; preparation=standardise, range or robust scales them in each fold.",
+            f"({names[small]}) to {ranges[large]:.2g} ({names[large]}): an SVM takes a long time to train on them, "
+            f"and the large ones dominate distances; preparation=standardise, range or robust scales them in each "
+            f"fold.",
             stacklevel=2,
         )

@@ -102,7 +102,7 @@ class RunReport:
             )
 
     def reasons(self, cells: Iterable[Cell]) -> dict[str, str]:
-        """Return why the first failed trial of each cell failed, by the ids of the cells with one."""
+        """Return why the first failed trial of a cell failed, by the id of the cell."""
         by_key = {key: reason for key, _, reason in self.failures}
         reasons: dict[str, str] = {}
         for cell in unique_cells(cells) if by_key else ():

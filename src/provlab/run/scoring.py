@@ -105,7 +105,7 @@ def _own_score(
 
 def _check_weights(function: Callable[..., Any], weights: Mapping[str, Any]) -> None:
     if weights and "sample_weight" not in signature(function).parameters:
-        raise ValueError("it takes no sample_weight")
+        raise ValueError("it does not accept sample_weight")
 
 
 def _applies(name: str, *rows: Any) -> bool:

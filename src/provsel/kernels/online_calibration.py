@@ -218,7 +218,7 @@ def compressed_rows(X: Matrix) -> Matrix:
 def gram_factor(X: Matrix) -> Array | None:
     """Return the upper Cholesky factor of X^T X, shape (d, d), or None if its condition is worse than `SAFE`.
 
-    It takes one product of n d^2 operations, half as many as QR. Zero columns stay zero.
+    It takes one product of n d^2 operations, half of those of QR. Zero columns stay zero.
     """
     gram = (X.T @ X).toarray() if sparse.issparse(X) else X.T @ X
     lengths = np.sqrt(np.diagonal(gram))

@@ -102,7 +102,7 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
 
     Notes
     -----
-    Equal columns get equal weights in the convex form. w = 0 is a local optimum as printed for every c1.
+    Equal columns get equal weights in the convex form. As printed, w = 0 is a local optimum for every c1.
 
     Examples
     --------

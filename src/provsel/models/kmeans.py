@@ -89,7 +89,7 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster the rows of X, shape (n, d), dense or sparse; y, shape (n,), only tells how many clusters.
+        """Cluster the rows of X, shape (n, d), dense or sparse; y, shape (n,), only gives their number.
 
         Raises
         ------

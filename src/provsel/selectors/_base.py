@@ -148,7 +148,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         if X.ndim != 2 or X.shape[1] != kept.size:
             raise ValueError(
                 f"{type(self).__name__}: expected X with the {kept.size} kept columns, got shape {X.shape}; "
-                f"pass what transform returned."
+                f"pass the result of transform."
             )
         unscaled = _scale_columns(X, 1.0 / self._scales())
         if not sparse.issparse(X):

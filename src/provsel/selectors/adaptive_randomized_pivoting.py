@@ -85,7 +85,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
         if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
             raise ValueError(
                 f"AdaptiveRandomizedPivotingSelector: expected n_redraws to be a positive integer, got {m!r}; "
-                f"redraws(delta) says how many a probability needs."
+                f"redraws(delta) gives the number needed for a probability."
             )
         basis = leading_basis(self, view, r)
         draws = [volume_sample(basis.V, rng) for _ in range(m)]

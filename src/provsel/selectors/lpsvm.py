@@ -45,7 +45,7 @@ class LPSVMSelector(BaseSelector):
 
     With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
 
-    Deterministic. Of columns that are multiples of each other only the longest can be kept, of equal ones the first.
+    Deterministic. If columns are multiples of each other, only the longest can be kept; of equally long ones the first.
     Otherwise the optimal weights need not be unique: HiGHS returns a vertex, with at most n non-zeros, and the same one
     for the same X and y.
 

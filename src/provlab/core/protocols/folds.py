@@ -495,7 +495,7 @@ class StreamedTraining(AbstractOwnSplit):
         selector = component_class("selector", method.selector)
         if selector is not FullDataSelector or method.setting != "unsupervised":
             raise ValueError(
-                f"protocol.split: the split streamed trains on the rows as they stand in a file, and needs "
+                f"protocol.split: the split streamed trains on the rows as they are in a file, and needs "
                 f"selector=full and setting=unsupervised; got {selector.__name__} and {method.setting}."
             )
         if not issubclass(component_class("model", method.model), BaseLinearSVM):

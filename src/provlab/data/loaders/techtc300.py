@@ -161,7 +161,9 @@ def read_documents(file: File, words: dict[bytes, str]) -> tuple[list[int], list
         documents.append(_counts(file, number, pairs, words))
     if {*labels} != {-1, 1}:
         got = f"{len(labels)} documents of the labels {sorted({*labels})}"
-        raise ValueError(f"{file}: expected documents of both labels, +1 and -1, got {got}; unpack the archive again.")
+        raise ValueError(
+            f"{file}: expected documents with both labels, +1 and -1, got {got}; unpack the archive again."
+        )
     return labels, documents
 
 

@@ -125,7 +125,7 @@ class AbstractComparison(AbstractLocation):
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """The measure, and the better and worse sides of another value."""
+        """The measure, and the sides on which values are better and worse."""
         unit = f"in {self.quantity}" if self.quantity else POINTS
         return {"measure": self.measured, "unit": unit, **(LESS if self.sign == 1 else MORE)}
 

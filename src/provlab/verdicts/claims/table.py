@@ -21,7 +21,8 @@ these columns differ in is `"*"`: what the star stands for, or the columns' name
 
 ```yaml
 results: {row: param_select, fold: "*", score: split*_test_score}      # cv_results_ of scikit-learn
-results: {dataset: Name, row: "*", error: [ED, DTW]}                   # a data set a line, a classifier a column
+results: {dataset: Name, row: "*", error: [ED, DTW]}                   # one data set per line, one classifier per
+column
 ```
 """
 
@@ -207,7 +208,7 @@ class TableEvidence(AbstractEvidence):
         repeated = groups.loc[groups["dataset"].duplicated(), "dataset"]
         if len(repeated):
             raise ValueError(
-                f"{self.path}: column {column}: expected one {column} of each data set, got two of {repeated.iloc[0]}."
+                f"{self.path}: column {column}: expected one {column} for each data set, got two of {repeated.iloc[0]}."
             )
         return groups.set_index("dataset")[column].astype(str).to_dict()
 
