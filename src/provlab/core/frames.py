@@ -207,7 +207,7 @@ def standard_error_scale(trials: pd.DataFrame, keys: Sequence[str]) -> pd.Series
 
 
 def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple[float, float, float, int]:
-    """Return a mean, the ends of Student's interval of it, NaN for fewer than two values, and how many there are.
+    """Return a mean, the ends of its Student interval (NaN for fewer than two values), and the number of values.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class TrialStore:
     folder : path
         Created at the first write.
     read_only : bool, default=False
-        Leave damaged files in place, as in another person's folder.
+        Leave damaged files in place, for instance in another person's folder.
     check : bool, default=True
         Raise for a file with a trial that does not match its key, or with an impossible number, see
         `provlab.core.records`; an audit, which finds such trials itself, works without this.

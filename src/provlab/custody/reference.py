@@ -1,9 +1,9 @@
 """The reference results: results of full runs, small enough to be committed, and compared with the code ever after.
 
-`provsel reference` writes them from stored trials, one artefact at a time, since a run of all takes long: tables (CSV,
-Markdown) and figures (SVG) by the artefacts' recipes, verdicts and rankings as in `provsel verify`, the findings of
-`provsel readings`, and a sample of the records, which tests recompute. `summary.json` states for each artefact the code
-and data of its part; the README compares these statements with the current code.
+`provsel reference` writes them from stored trials, one artefact at a time, since a run of all takes a long time: tables
+(CSV, Markdown) and figures (SVG) by the artefacts' recipes, verdicts and rankings as in `provsel verify`, the findings
+of `provsel readings`, and a sample of the records, which tests recompute. `summary.json` states for each artefact the
+code and data of its part; the README compares these statements with the current code.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
 
 
 def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any]]:
-    """Return the record with the lowest key of some of an artefact's cells: on synthetic data, the cheapest first.
+    """Return the record with the lowest key among an artefact's cells: on synthetic data, the cheapest first.
 
     Trials measured in a separate process are left out, since their memory is not a comparable result.
     """

@@ -63,7 +63,7 @@ def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
     Raises
     ------
     ValueError
-        For products with fewer than two columns of numbers.
+        For products with fewer than two numeric columns.
     """
     rng = np.random.default_rng([seed, 1])
     if kind == "products":

@@ -70,7 +70,7 @@ def _products(X: Any) -> Any:
 
 
 def sizes_asked(selector: Mapping[str, Any]) -> dict[str, float]:
-    """Return the number of features that a selector asks for, and its config as it is for all numbers.
+    """Return the number of features that a selector asks for, and its config without that number.
 
     A selector that chooses its own number asks for more than any number. One that tries several, such as
     `CrossValidatedSize`, comes first; the selector inside follows, with the largest number tried.

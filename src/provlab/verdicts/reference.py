@@ -47,7 +47,7 @@ class Reference:
     ----------
     folder : Path
     artefacts : dict
-        What summary.json says of each: a `Provenance`; `certificates`, how many trials are in each state, by
+        Entry of each part in summary.json: a `Provenance`; `certificates`, how many trials are in each state, by
         certificate; `files`, its tables and figures below the folder; `sample`, keys of its records in the sample.
     readings : dict
         Entry of each in summary.json: a `Provenance`; `certificates`, how many trials are in each state, by

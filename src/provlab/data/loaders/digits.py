@@ -59,7 +59,7 @@ def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[
 
 
 def checked_classes(name: str, classes: Sequence[int] | None) -> list[int] | None:
-    """Return checked digits in one spelling: the order of two sets their labels, the order of more has no effect."""
+    """Return checked digits in one spelling: the order of two sets their labels, otherwise order has no effect."""
     if classes is None:
         return None
     kept = check_classes(name, classes)

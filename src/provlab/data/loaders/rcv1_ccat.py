@@ -1,4 +1,4 @@
-"""RCV1-v2, topic CCAT (corporate/industrial news) or another against the rest, from one of two forms."""
+"""RCV1-v2, topic CCAT (corporate/industrial news) or another against the rest, in one of two forms."""
 
 import gzip
 from collections.abc import Sequence
@@ -55,14 +55,14 @@ def load(
         record says what was read.
     part : {"train", "all"}, default="train"
         "train": the training documents, no split. "all": all documents, where `official_train` marks the
-        training ones. With the subsets that split **stands in for the official one and is not it**: the first
-        `n_train` of the distinct documents in stored order.
+        training ones. With the subsets that split **only stands in for the official one**: the first `n_train` of the
+        distinct documents in stored order.
     n_train : int, default=23149
         Training documents to take from the subsets. The official files have exactly 23,149: any other number is an
         error there, and makes "auto" take the subsets.
     names : {"terms", "stems"}, default="terms"
-        Names of the features: "1" to "47236", the term numbers of LYRL2004, or the stems that they stand for,
-        from its dictionary, a file of its own.
+        Names of the features: "1" to "47236", the term numbers of LYRL2004, or the stems that they stand for, from its
+        dictionary, a separate file.
     topic : {"CCAT", "ECAT", "GCAT"}, default="CCAT"
         News of corporations and industry, of economics, of government and society.
     sample : int or None, default=None

@@ -66,8 +66,8 @@ class AbstractComparison(AbstractLocation):
         Used if `row` may keep another number of features than its column requests. "kept" compares it, fold by fold,
         with `than` at as many features, interpolated between the columns of the claim, whose names are numbers. "exact"
         uses the folds on which `row` keeps the requested number, to 2 %; "" compares by the requested number. The
-        number that `than` keeps is ignored: it is the requested one, or all that it can keep, as for alpha-investing at
-        its end and for full data.
+        number that `than` keeps is ignored: it is the requested one, or all it can keep, as with alpha-investing at its
+        end or full data.
     """
 
     row: str
@@ -365,7 +365,7 @@ ITSELF = "itself"
 
 @dataclass(frozen=True, kw_only=True)
 class Each(AbstractRule):
-    """The same holds for each pair of one of `rows` and one of `than`, or for a share of them: a single statement.
+    """The same holds for each pair of a row in `rows` and a row in `than`, or for a share of them: a single statement.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
         """Return the tested numbers, data sets x parts of the claim, from a measure, data sets x places."""
 
     def test_of(self, values: Floats) -> AbstractPairedTest:
-        """Return the test of the mean of some numbers."""
+        """Return the test of the mean of the given numbers."""
         return CorrectedT(values, ratio=0.0)
 
     @property
@@ -140,7 +140,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class RankWithin(AbstractSetStatistic):
-    """Each of `rows` is among the best of some methods: its mean relative rank is at most a share.
+    """Each of `rows` is among the best of the given methods: its mean relative rank is at most a share.
 
     Parameters
     ----------

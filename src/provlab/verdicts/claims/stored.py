@@ -1,4 +1,4 @@
-"""Evidence of stored trials: the stored trials behind each number of an artefact, and how many are planned."""
+"""Evidence of stored trials: those behind each number of an artefact, and how many are planned."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 `trials.parquet` has one row per trial. `selection` is a digest of all settings except the model's: data set, selector
 and protocol. So trials of one selection with several models have the same `selection`, `repeat`, `fold` and `draw`, and
 their errors can be joined on these. `dataset`, `selector` and `model` are JSON. The other columns are those that claims
-read; seconds have single precision. A trial of a selector, data set or setting that has changed since is not found, and
-is computed anew.
+read; seconds have single precision. A trial whose selector, data set or setting has changed since is not found, and is
+computed anew.
 """
 
 from __future__ import annotations
