@@ -425,7 +425,7 @@ class AbstractRule:
         return tuple(rows)
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
-        """Return the numbers that it reads in the given columns, by default in all of its own and further ones."""
+        """Return the numbers that it reads in the given columns, by default in all that it tests."""
         chosen = (*self.columns, *self.also) if columns is None else columns
         return [(self.artefact, row, column) for row in self.row_names for column in chosen]
 
