@@ -231,7 +231,7 @@ def test_no_room_is_told_with_what_is_needed(has_length, n_jobs, tmp_path, small
     """48 bytes a row and 8 of its label; the limit is reached in the fourth row group, whose pages come one by one."""
     X, y = random_rows(n=20_000)
     chunks = row_chunks(X, y=y, chunk_rows=2000) if has_length else iter(cut(X, y, 2000))
-    needed = r"about 1\.1 MB for 20,000 rows" if has_length else "about 56 bytes a row"
+    needed = r"about 1\.1 MB for 20,000 rows" if has_length else "about 56 bytes per row"
     message = (
         NAME + r"expected room for .*Z\.parquet, got 'File too large' after 6,000 rows and 0\.4 MB; "
         rf"it needs {needed}: make room, write to another disk, or take a smaller n_components\. Nothing is left"

@@ -8,7 +8,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # the command line imports this package, and answers at once
+if TYPE_CHECKING:  # the command line imports this package, and must start fast
     from provlab.bench.compare import compare
     from provlab.bench.rank import rank
     from provlab.bench.selection.select import select
@@ -37,7 +37,9 @@ FORMER_MODULES = {
     "provlab.summaries": "provlab.core.summaries",
     "provlab.tables": "provlab.core.tables",
 }
-"""Modules by the names that scripts and configs of users have, and keys of stored trials: these names keep working."""
+"""Present modules by their former names in users' scripts and configs, and in keys of stored trials: these names keep
+working.
+"""
 
 __all__ = ["Measure", "MeasuredTrial", "Project", "compare", "load_dataset", "rank", "select"]
 
@@ -54,7 +56,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _FormerModules:
-    """Finds a module, or one of a package, by its former name: it is the same module, whose classes are the same."""
+    """Finds a module, or one of a package, by its former name: it is the same module, with the same classes."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def selected_mask(selector: Any) -> NDArray[np.bool_]:
-    """Return what `get_support` of a fitted selector gives; raise a `ValueError` unless it is a boolean mask."""
+    """Return the result of `get_support` of a fitted selector; raise a `ValueError` unless it is a boolean mask."""
     mask = np.asarray(selector.get_support())
     if mask.dtype != bool or mask.ndim != 1:
         raise ValueError(
@@ -21,14 +21,14 @@ def selected_mask(selector: Any) -> NDArray[np.bool_]:
 
 
 def check_positive(subject: str, **parameters: Any) -> None:
-    """Raise a `ValueError` unless each of these is a number, no truth value, that is positive and finite."""
+    """Raise a `ValueError` unless each of these is a positive and finite number, not a bool."""
     for name, value in parameters.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < inf:
             raise ValueError(f"{subject}: expected a positive, finite {name}, got {value!r:.80}.")
 
 
 def check_integer(subject: str, parameter: str, value: object, *, minimum: int) -> None:
-    """Raise a `ValueError` unless `value` is a whole number, no truth value, of at least `minimum`."""
+    """Raise a `ValueError` unless `value` is a whole number of at least `minimum`, not a bool."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
         raise ValueError(f"{subject}: {parameter} must be an integer of at least {minimum}, got {value!r}")
 
@@ -40,7 +40,7 @@ def check_integers(subject: str, parameter_values: Mapping[str, Any], **minima: 
 
 
 def check_at_most(subject: str, parameter_values: Mapping[str, Any], parameter: str, limit: str) -> None:
-    """Raise a `ValueError` where a parameter is larger than another one."""
+    """Raise a `ValueError` if a parameter is larger than another one."""
     value, largest = parameter_values[parameter], parameter_values[limit]
     if value > largest:
         raise ValueError(f"{subject}: {parameter} must be at most {limit}={largest}, got {value}. Lower it")

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, and what killed writers left is told from what living ones write."""
+"""Files appear whole or not at all, and leftovers of killed writers are told apart from files being written."""
 
 from __future__ import annotations
 
@@ -13,45 +13,44 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ABANDONED = 3600.0
-"""Seconds since the last write to a temporary file after which its writer is taken for dead.
-
-Neither a process number nor a lock would tell: the writer may be on another host that shares the folder. A writer that
-is alive nevertheless finds its file gone, and gets FileNotFoundError.
+"""Seconds since the last write to a temporary file after which its writer is assumed dead. Neither a process number nor
+a lock would tell: the writer may be on another host that shares the folder. A writer that is still alive finds its file
+gone, and gets FileNotFoundError.
 """
 
 PROBE = 1 << 16
-"""Bytes that `probe` writes: more than what a full file system may still take into an inode or a rest of a block."""
+"""Bytes that `probe` writes: more than a full file system may still fit into an inode or the rest of a block."""
 
 WRITTEN = ".written"
-"""In a folder of `replacing_folder`: the paths of the files that it wrote, one a line."""
+"""In a folder of `replacing_folder`: the paths of the files that it wrote, one per line."""
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.part")
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF, errno.EISDIR)
-"""What systems say that cannot sync a folder."""
+"""Errors of systems that cannot sync a folder."""
 
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `target` that takes its place on success and is removed on failure.
+    """Yield a temporary path beside `target` that replaces it on success and is removed on failure.
 
-    The file, and that it is there, are on the disk when the context ends: another file that it replaces may then go.
+    The file and its folder entry are on the disk when the context ends: a file that it replaces may then be removed.
 
     Parameters
     ----------
     target : Path
-        File to write. Its folder is made when needed.
+        File to write. Its folder is created if needed.
 
     Yields
     ------
     Path
-        Does not exist yet; the same folder, so that the final move is atomic.
+        Does not exist yet; in the same folder, so that the final move is atomic.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = _temporary(target)
     try:
         yield temporary
         with temporary.open("rb") as file:
-            os.fsync(file.fileno())  # or a power cut could leave an empty file under the final name
+            os.fsync(file.fileno())  # otherwise a power cut could leave an empty file under the final name
         os.replace(temporary, target)
         _sync_folder(target.parent)
     except OSError as error:
@@ -62,18 +61,18 @@ def replacing(target: Path) -> Iterator[Path]:
         _name(error, temporary, target)
         raise
     finally:
-        with suppress(OSError):  # the error that brought us here is to be seen
+        with suppress(OSError):  # the original error must stay visible
             temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def replacing_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
-    """Yield a new, empty folder that takes the place of `target` on success; on failure the old one stays.
+    """Yield a new, empty folder that replaces `target` on success; on failure the old one stays.
 
     Parameters
     ----------
     target : Path
-        Folder to write. The one that it lies in is made when needed.
+        Folder to write. The parent folder is created if needed.
     keep : bool, default=False
         Keep the files of the old folder that an earlier call did not write; `WRITTEN` lists those that this one does.
 
@@ -132,10 +131,10 @@ def _name(error: OSError, temporary: Path, target: Path) -> None:
 
 
 def probe(folder: Path) -> float:
-    """Write a small file into a folder, remove it, and return its time: by the clock that the folder's files have.
+    """Write a small file into a folder, remove it, and return its time: by the clock that stamps the folder's files.
 
-    The folder is made when needed. That clock may be a server's, and may be put right at any time: times of files are
-    comparable with each other, and not with the clock of this host.
+    The folder is created if needed. That clock may be a server's, and may be adjusted at any time: file times are
+    comparable with each other, but not with the clock of this host.
 
     Raises
     ------

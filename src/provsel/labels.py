@@ -1,4 +1,4 @@
-"""Targets: labels as signs, of two classes or of each class against the rest, and numbers to regress on."""
+"""Targets: labels as signs, for two classes or for each class against the rest, and numbers to regress on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from provsel.checks import check_choice
 TASKS = ("auto", "classification", "regression")
 FOR_NUMBERS = "for numbers, take SVMRFESelector, LassoSelector or AlphaInvestingSelector"
 MANY_CLASSES, FEW_ROWS = 20, 5
-"""Numbers are rarely classes where they are more than so many, with fewer than so many rows each on average."""
+"""Numbers are rarely classes if there are more than this many, with fewer than this many rows each on average."""
 
 
 def hardly_classes(y: NDArray[Any]) -> bool:
@@ -25,26 +25,26 @@ def hardly_classes(y: NDArray[Any]) -> bool:
 
 
 def _are_whole_by_type(y: Any) -> bool:
-    """Return whether y is an array of integers or booleans, which scikit-learn would need a millisecond to check."""
+    """Return whether y is an array of integers or booleans, which scikit-learn would take a millisecond to check."""
     return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"
 
 
 def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS, *, is_said: bool = False) -> None:
-    """Raise unless y, shape (n,), holds labels of classes; real numbers that are not all whole are none.
+    """Raise unless y, shape (n,), holds class labels; real numbers that are not all whole are not.
 
-    `subject` is the name of the class that asks, `advice` the next step that the message ends with. Raises as well for
-    floats that are hardly classes, see `_check_float_classes`, unless the caller said that y has classes.
+    `subject` is the name of the calling class, `advice` the next step at the end of the message. Also raises for floats
+    that are hardly classes, see `_check_float_classes`, unless the caller stated that y has classes.
     """
     if _are_whole_by_type(y):
         return
-    from sklearn.utils.multiclass import type_of_target  # what reads a store imports no scikit-learn
+    from sklearn.utils.multiclass import type_of_target  # readers of a store do not import scikit-learn
 
     kind = type_of_target(y)
     if kind in ("binary", "multiclass"):
         if not is_said:
             _check_float_classes(subject, np.asarray(y), advice)
         return
-    if kind != "continuous":  # scikit-learn's words, for an array of objects that are no texts
+    if kind != "continuous":  # scikit-learn's words, for an array of objects that are not strings
         raise ValueError(
             f"{subject}: Unknown label type. Expected classes as strings or numbers, got {y.flat[0]!r:.80} in an array "
             f"of dtype {y.dtype}; convert it."
@@ -81,9 +81,9 @@ def _warn_of_many_classes(subject: str, y: NDArray[Any], advice: str) -> None:
 def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Return the classes of y, sorted, and their numbers, int64, shape (n,); None and y as float64 to be regressed on.
 
-    `task` is "classification", "regression", or "auto": numbers that are not all whole are regressed on. Raises if
-    "auto" would take whole numbers for very many classes, for another task, for labels that `task` cannot have, for one
-    class, and for numbers that are all equal or have no finite squares.
+    `task` is "classification", "regression", or "auto": numbers that are not all whole are a regression. Raises if
+    "auto" would treat whole numbers as very many classes; for another task; for labels that `task` does not allow; for
+    one class; and for numbers that are all equal or whose squares are not finite.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
 def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Return the two classes, sorted, shape (2,), and -1.0 or 1.0 for each row, shape (n,); raise if they are not two.
 
-    `subject` is the name of the class that asks.
+    `subject` is the name of the calling class.
     """
     if y is None:
         raise ValueError(f"{subject}: expected labels of two classes, got y=None; pass y to fit.")
@@ -146,8 +146,8 @@ def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[
 def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Return the classes, sorted, and the signs of each problem, shape (n_problems, n); raise for fewer than two.
 
-    Two classes are one problem, in which the second is 1.0; of more, each is 1.0 in its own problem, and the rest -1.0.
-    Warns of whole numbers that are hardly classes, as `target_of`.
+    Two classes make one problem, in which the second is 1.0; with more, each is 1.0 in its own problem, and the rest
+    -1.0. Warns of whole numbers that are hardly classes, like `target_of`.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any]
 
 
 def by_total_weight(sizes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the sum of the sizes |w| over the problems, shape (d,), and the features where it is not 0, largest first.
+    """Return the sums of the sizes |w| over the problems, shape (d,), and the features with a sum > 0, largest first.
 
     `sizes` has shape (n_problems, d); ties are in order of index.
     """
@@ -176,12 +176,12 @@ def by_total_weight(sizes: NDArray[np.float64]) -> tuple[NDArray[np.float64], ND
 
 
 def of_problems(values: Sequence[Any]) -> Any:
-    """Return the value of the only problem, or an array with that of each."""
+    """Return the value of the only problem, or an array with one value per problem."""
     return values[0] if len(values) == 1 else np.array(values)
 
 
 def check_several(name: str, classes: NDArray[Any]) -> None:
-    """Raise unless the distinct labels `classes` are at least two; `name` is the name of the class that asks."""
+    """Raise unless there are at least two distinct labels `classes`; `name` is the name of the calling class."""
     if classes.size < 2:
         raise ValueError(
             f"{name}: expected labels of at least two classes, got 1 class ({classes.tolist()[0]!r}); check the labels "

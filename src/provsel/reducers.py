@@ -17,7 +17,7 @@ from provsel.selectors._base import BaseSelector
 from provsel.training_view import TrainingView
 
 DENSE_VALUES = 2_000_000
-"""Reduced rows with at most so many values are made dense: BLAS then beats sparse products."""
+"""Reduced rows with at most this many values are made dense: BLAS then beats sparse products."""
 
 SAMPLE_ROWS = 16
 """Rows on which `transform` is compared with the features that a class names."""
@@ -27,7 +27,7 @@ SCALED = 1e-4
 
 
 def is_random(reducer: Any) -> bool:
-    """Return whether two fits may differ: the method is random and its seed is not given."""
+    """Return whether two fits may differ: the method is random and no seed is given."""
     if not is_ours(reducer):
         return bool(unseeded(reducer))
     parameters = reducer.get_params(deep=False)
@@ -41,24 +41,24 @@ def is_random_model(model: Any) -> bool:
 
 
 def is_ours(estimator: Any) -> bool:
-    """Return whether an estimator says itself whether it draws: provsel's, and selectors with its base class."""
+    """Return whether an estimator itself declares if it draws: provsel's do, and selectors with its base class."""
     return isinstance(estimator, BaseSelector) or type(estimator).__module__.split(".")[0] == "provsel"
 
 
 def unseeded(estimator: Any) -> list[str]:
-    """Return the parameters, those of inner estimators as well, that are a seed and have none."""
+    """Return the seed parameters without a value, including those of inner estimators."""
     parameters = estimator.get_params(deep=True)
     return [name for name, value in parameters.items() if value is None and name.split("__")[-1] == "random_state"]
 
 
 def seed(estimator: Any, number: int) -> Any:
-    """Return a random estimator after setting the seeds that it draws by."""
+    """Return a random estimator after setting its seeds."""
     names = ["random_state"] if is_ours(estimator) else unseeded(estimator)
     return estimator.set_params(**dict.fromkeys(names, number))
 
 
 def fit_reducer(reducer: Any, view: TrainingView, **metadata: Any) -> Any:
-    """Return the reducer, fitted on the rows of `view`; one that is not ours gets the metadata that it takes."""
+    """Return the reducer, fitted on the rows of `view`; other libraries' reducers get the metadata that they accept."""
     if isinstance(reducer, BaseSelector):
         return reducer.fit_view(view)
     fit_metadata = {name: value for name, value in metadata.items() if has_fit_parameter(reducer, name)}
@@ -66,12 +66,12 @@ def fit_reducer(reducer: Any, view: TrainingView, **metadata: Any) -> Any:
 
 
 def fit_model(model: Any, reducer: Any, X: Any, y: Any, **metadata: Any) -> Any:
-    """Return the model, fitted on what `reducer` left of rows, which are not checked again where both are provsel's."""
+    """Return the model, fitted on the reduced rows, which are not checked again if both are provsel's."""
     return model.fit_rows(X, y) if _checked(model, reducer) and not metadata else model.fit(X, y, **metadata)
 
 
 def predict(model: Any, reducer: Any, X: Any) -> NDArray[Any]:
-    """Return what a model predicts of what `reducer` left of rows, checked as by `fit_model`."""
+    """Return the predictions of a model for the reduced rows, checked as by `fit_model`."""
     return model.predict_rows(X) if _checked(model, reducer) else model.predict(X)
 
 
@@ -87,20 +87,21 @@ def kept_features(reducer: Any) -> NDArray[np.int64] | None:
 
 
 def check_selection(reducer: Any, X: Matrix) -> None:
-    """Raise for a fitted selector that is not provsel's, where its `transform` keeps other features than it names.
+    """Raise if the `transform` of a fitted selector of another library keeps other features than `get_support`.
 
-    A class may scale the columns that it keeps. What does more to them, such as to centre them, is not compared.
+    A class may scale the columns that it keeps. Columns that it changes otherwise, for instance by centring, are not
+    compared.
 
     Parameters
     ----------
     reducer : estimator
     X : ndarray or CSR of shape (n_samples, n_features)
-        Rows that it was fitted on.
+        Rows on which it was fitted.
 
     Raises
     ------
     ValueError
-        Names the class, and what disagrees.
+        Names the class, and the disagreement.
     """
     if type(reducer).__module__.split(".")[0] == "provsel":
         return
@@ -109,7 +110,7 @@ def check_selection(reducer: Any, X: Matrix) -> None:
         return
     name = type(reducer).__name__
     sample = X[np.linspace(0, X.shape[0] - 1, min(SAMPLE_ROWS, X.shape[0]), dtype=np.int64)]
-    with warnings.catch_warnings():  # of no features: the rows of the trial are transformed as well
+    with warnings.catch_warnings():  # not of the features: the rows of the trial are transformed as well
         warnings.simplefilter("ignore")
         transformed = np.asarray(_dense(reducer.transform(sample)))
     expected = (sample.shape[0], kept.size)
@@ -172,23 +173,23 @@ def _dense(X: Any) -> Any:
 
 
 def n_columns(reducer: Any, X: Matrix) -> int:
-    """Return the number of columns that a fitted reducer leaves of rows X."""
+    """Return the number of columns that a fitted reducer keeps of rows X."""
     kept = kept_features(reducer)
     if kept is not None:
         return kept.size
     if is_ours(reducer):
         return len(reducer.get_feature_names_out())
-    return int(reducer.transform(X[:1]).shape[1])  # a pipeline cannot always name what it gives
+    return int(reducer.transform(X[:1]).shape[1])  # a pipeline cannot always name its outputs
 
 
 def leaves_nothing_out(reducer: Any, view: TrainingView) -> bool:
-    """Return whether the fitted reducer returns the rows of `view` as they are."""
+    """Return whether the fitted reducer returns the rows of `view` unchanged."""
     kept = kept_features(reducer)
     return kept is not None and kept.size == view.n_features and bool(np.all(getattr(reducer, "weights_", 1.0) == 1.0))
 
 
 def reduced_rows(reducer: Any, X: Matrix) -> Matrix | NDArray[np.float64]:
-    """Return the rows X, shape (n, d), reduced: on the kept columns, weighted; dense where that is small."""
+    """Return the rows X, shape (n, d), reduced to the kept columns and weighted; dense if the result is small."""
     reduced: Any = reducer.reduce(X) if isinstance(reducer, BaseSelector) else reducer.transform(X)
     if sparse.issparse(reduced) and reduced.shape[0] * reduced.shape[1] <= DENSE_VALUES:
         return reduced.toarray()

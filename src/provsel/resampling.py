@@ -22,9 +22,9 @@ from provsel.sparse_input import check_sparse
 def selected_on_samples(
     selector: Any, X: Any, y: Any, *, cv: Any, n_resamples: int, random_state: Any
 ) -> tuple[list[NDArray[np.int64]], float]:
-    """Return what copies of a selector keep of each sample, and the rows left out of a fold per row in it.
+    """Return the selections of copies of a selector on each sample, and the overlap n_test / n_train of folds.
 
-    The latter is 0 for bootstrap samples, which are independent given the rows; see `StabilityReport.of`.
+    The overlap is 0 for bootstrap samples, which are independent given the rows; see `StabilityReport.of`.
     """
     if not hasattr(selector, "get_support"):
         raise ValueError(
@@ -51,7 +51,7 @@ def selected_on_samples(
 
 def _samples(X: Any, y: Any, cv: Any, n_resamples: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
     """Yield the rows of each sample: the training rows of folds, or bootstrap samples."""
-    # the only row of a value would be in every sample of its own stratum
+    # a value's only row would be in every sample of its stratum
     discrete = y is not None and type_of_target(y) in ("binary", "multiclass") and not hardly_classes(y)
     if cv is not None:
         if isinstance(cv, Integral) and not isinstance(cv, bool) and cv < 2:

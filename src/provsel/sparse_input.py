@@ -1,6 +1,7 @@
 """Validation of sparse matrices: consistent index arrays, and one canonical form.
 
-SciPy's compiled code trusts the index arrays of an object: one index too large reads or writes beside the arrays.
+SciPy's compiled code trusts the index arrays of an object: an index that is too large reads or writes outside the
+arrays.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from scipy import sparse
 
 
 def check_sparse(subject: str, X: Any) -> None:
-    """Raise a `ValueError` where X is sparse and its arrays do not fit together or its shape."""
+    """Raise a `ValueError` if X is sparse and its arrays do not fit each other or its shape."""
     if sparse.issparse(X) and (fault := sparse_fault(X)):
         raise ValueError(
             f"{subject}: expected a {X.format.upper()} matrix of shape {X.shape} whose arrays are consistent, got "
@@ -23,16 +24,16 @@ def check_sparse(subject: str, X: Any) -> None:
 
 
 def canonical(X: Any) -> Any:
-    """Return X; CSR and CSC with sorted 32-bit indices (64-bit where they must be), each once, and no stored zeros.
+    """Return X; CSR and CSC with sorted 32-bit indices (64-bit if necessary), without duplicates or stored zeros.
 
-    Arrays of X are shared where they are so already, and never written to.
+    Arrays of X that already comply are shared, and never written to.
     """
     if not sparse.issparse(X) or X.format not in ("csr", "csc"):
         return X
     small = max(X.data.size, *X.shape) <= np.iinfo(np.int32).max
     indices, indptr = (part.astype(np.int32, copy=False) if small else part for part in (X.indices, X.indptr))
-    # a new object: flags that X remembers, such as sorted indices, may be of what its arrays held before
-    end = int(indptr[-1])  # behind it is spare room, of any content
+    # a new object: flags that X remembers, such as sorted indices, may refer to earlier contents of its arrays
+    end = int(indptr[-1])  # behind it is spare room with arbitrary content
     result = type(X)((X.data[:end], indices[:end], indptr), shape=X.shape)
     if not result.has_canonical_format:
         result = result.copy()
@@ -44,7 +45,7 @@ def canonical(X: Any) -> Any:
 
 
 def sparse_fault(X: Any) -> str | None:
-    """Return what is wrong with the arrays of a sparse matrix, or None; X needs only SciPy's attributes of its format.
+    """Return the fault in the arrays of a sparse matrix, or None; X needs only SciPy's attributes of its format.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def _lengths(name: str, size: int, longer_name: str, expected: int) -> str | Non
 
 
 def _range(name: str, part: Any, size: int) -> str | None:
-    # as unsigned numbers negative ones are the largest: one pass instead of two
+    # as unsigned numbers, negative ones become the largest: one pass instead of two
     unsigned = part if part.flags.c_contiguous else np.ascontiguousarray(part)
     if not part.size or unsigned.view(f"u{part.itemsize}").max() < min(size, 1 << (8 * part.itemsize - 1)):
         return None

@@ -18,22 +18,24 @@ from provsel.values import ValuesWithNaN
 __all__ = ["StabilityReport", "StabilityTest", "stability"]
 
 TOP = 10
-"""Features that a printed report names."""
+"""Number of features that a printed report names."""
 
 FOLD_CORRELATION = 0.4
-"""Of selections of folds, in the interval of their stability: experiments/simulations/stability_intervals.py."""
+"""Correlation of selections of folds, for the interval of their stability:
+experiments/simulations/stability_intervals.py.
+"""
 
 
 class StabilityTest(NamedTuple):
-    """The test that two stabilities are the same.
+    """A test of whether two stabilities are equal.
 
     Attributes
     ----------
     difference : float
-        The index of the first less that of the second.
+        The index of the first minus the index of the second.
     statistic : float
-        The difference over its standard error; Student's t, with Welch's degrees of freedom, where the stabilities are
-        the same.
+        The difference divided by its standard error; if the stabilities are equal, Student's t with Welch's degrees of
+        freedom.
     p_value : float
         Two-sided.
 
@@ -56,47 +58,47 @@ class StabilityReport(ValuesWithNaN):
     r"""Stability of feature selection, with an interval, a test and the frequency of each feature.
 
     Use it beside an error: a selection that changes with every sample of rows cannot be interpreted, however well a
-    model does with it. With Z, shape (M, d), binary, row i for the i-th selection of k_i features, p_f the frequency
-    of feature f, and k the mean of the k_i,
+    model performs with it. With Z, shape (M, d), binary, row i for the i-th selection of k_i features, p_f the
+    frequency of feature f, and k the mean of the k_i,
 
         index = 1 - (1/d) sum_f M/(M-1) p_f (1 - p_f) / ((k/d) (1 - k/d)),
 
-    which is 1 where all selections are the same, at least -1/(M-1), and 0 in expectation where each is drawn at random,
-    whatever the size; where sizes differ, below 0 by their variance over d^2 (M-1) (k/d) (1 - k/d). It is
-    asymptotically normal as M grows, with the variance (4/M^2) sum_i (phi_i - phi)^2, phi the mean of
+    which is 1 if all selections are the same, at least -1/(M-1), and 0 in expectation if each is drawn at random,
+    whatever the size; if sizes differ, below 0 by their variance over d^2 (M-1) (k/d) (1 - k/d). It is asymptotically
+    normal as M grows, with the variance (4/M^2) sum_i (phi_i - phi)^2, phi the mean of
 
         phi_i = ((1/d) sum_f z_if p_f - k_i k/d^2 + (index/2) (2 k_i k/d^2 - k_i/d - k/d + 1)) / ((k/d) (1 - k/d)).
 
-    With few selections that variance is too small. Interval and test use the jackknife's, with S the variance of the
-    M phi_i / (M-1) over the samples of rows:
+    With few selections that variance is too small. Interval and test use the jackknife variance, with S the variance of
+    the M phi_i / (M-1) over the samples of rows:
 
         4 S (((M-1)/(M-2))^2 / M + c / (1 - c)),
 
-    c = 0 for independent samples; bootstrap samples are that, given the rows. Selections of folds, which share training
-    rows, resemble each other more than those of new data would: there c = 0.4, by simulation. Student's t has G - 1
-    degrees of freedom, for G = M samples, or the G = 1 + n_train/n_test folds of a repeat. S also has the variance that
-    one changed feature in one of G selections would give, so that no interval is a point.
+    c = 0 for independent samples, such as bootstrap samples given the rows. Selections of folds, which share training
+    rows, resemble each other more than selections on new data would: for them c = 0.4, from simulation. Student's t has
+    G - 1 degrees of freedom, for G = M samples, or the G = 1 + n_train/n_test folds of a repeat. S also includes the
+    variance that one changed feature in one of G selections would give, so that no interval is a single point.
 
     Attributes
     ----------
     index : float
     variance : float
-        Of the index, by the formula above; NaN for two selections, which tell nothing about it.
+        Standard error of the index, by the formula above; NaN for two selections, which do not determine it.
     frequencies : tuple of float
         Share of the selections that have each feature, one number per feature.
     sizes : tuple of int
         Number of features of each selection.
     feature_names : tuple of str
-        Empty if there are none.
+        Empty if X has no names.
     standard_error, degrees_of_freedom : float
-        Of the index, for interval and test; NaN for two selections.
+        Degrees of freedom of the index, for interval and test; NaN for two selections.
 
     References
     ----------
     Nogueira, Sechidis and Brown, "On the stability of feature selection algorithms", JMLR 18 (174), 2018: Definition 4
-    for the index, and its variance. That its mean is below 0 by chance where sizes differ is elementary: the sample
-    variance of z_f counts the spread of the sizes as well. Arvesen, "Jackknifing U-statistics", Annals of Mathematical
-    Statistics 40, 1969: S of the jackknife.
+    for the index, and its variance. Its mean is below 0 by chance if sizes differ, since the sample variance of z_f
+    also counts the spread of the sizes. Arvesen, "Jackknifing U-statistics", Annals of Mathematical Statistics 40,
+    1969: S of the jackknife.
 
     Examples
     --------
@@ -126,22 +128,22 @@ class StabilityReport(ValuesWithNaN):
     ) -> StabilityReport:
         """Fit copies of a selector on samples of the rows, and compare what they select.
 
-        A selector that draws is fitted with its own seed: with `random_state=None` its randomness counts as
+        A randomised selector is fitted with its own seed: with `random_state=None` its randomness counts as
         instability, with a number it does not.
 
         Parameters
         ----------
         selector : estimator
-            Any with `get_support`, of scikit-learn as well; it is not changed.
+            Any selector with `get_support`, including scikit-learn's; it is not changed.
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
         y : array of shape (n_samples,), optional
         cv : int, splitter or iterable, optional
-            Folds, whose training rows the selector gets; None takes bootstrap samples, within each class where y has
-            classes. Numbers of more than 20 values, with fewer than 5 rows each, are not classes here.
+            Folds, on whose training rows the selector is fitted; None takes bootstrap samples, within each class if y
+            has classes. Numbers of more than 20 values, with fewer than 5 rows each, are not classes here.
         n_resamples : int, default=50
-            Bootstrap samples, where cv is None.
+            Number of bootstrap samples, if cv is None.
         random_state : int, RandomState or None, default=None
-            Of the bootstrap samples.
+            Seed of the bootstrap samples.
 
         Returns
         -------
@@ -150,7 +152,7 @@ class StabilityReport(ValuesWithNaN):
         Raises
         ------
         ValueError
-            No `get_support`, another number of labels than of rows, or less than two samples.
+            If there is no `get_support`, not as many labels as rows, or fewer than two samples.
         """
         selections, overlap = selected_on_samples(
             selector, X, y, cv=cv, n_resamples=n_resamples, random_state=random_state
@@ -159,11 +161,11 @@ class StabilityReport(ValuesWithNaN):
         return stability(selections, np.shape(X)[1], feature_names=names, overlap=overlap)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the confidence interval of the stability, from the least that an index of M selections can be to 1.
+        """Return the confidence interval of the stability, from the least possible index of M selections to 1.
 
         Its lower end is also at most the stability at which no change would be seen in G selections with a probability
-        of (1 - level) / 2, where changes are of one feature and rare. Rare changes of the whole selection are not
-        covered: five selections that are all the same say little about them.
+        of (1 - level) / 2, if changes are rare and affect one feature. Rare changes of the whole selection are not
+        covered: five identical selections say little about them.
 
         Parameters
         ----------
@@ -187,7 +189,7 @@ class StabilityReport(ValuesWithNaN):
         return max(low, least), min(self.index + half, 1.0)
 
     def compare(self, other: StabilityReport) -> StabilityTest:
-        """Test whether two stabilities are the same, by Welch's t; the two are to be of different samples.
+        """Test whether two stabilities are the same, by Welch's t; the two must come from different samples.
 
         Parameters
         ----------
@@ -211,7 +213,7 @@ class StabilityReport(ValuesWithNaN):
         Parameters
         ----------
         top : int, default=10
-            At most so many; features that were never selected are left out.
+            At most this many; features that were never selected are left out.
 
         Returns
         -------
@@ -244,22 +246,22 @@ def stability(
     samples: Iterable[Any] | None = None,
     overlap: float = 0.0,
 ) -> StabilityReport:
-    """Return the stability of selections that are there already, such as those of the folds of a cross-validation.
+    """Return the stability of existing selections, such as those of the folds of a cross-validation.
 
     Parameters
     ----------
     selections : iterable of array
         Two or more: indices of the selected features, in any order, or a boolean mask of shape (n_features,).
     n_features : int
-        Number d of features that there were to select from.
+        Number d of features to select from.
     feature_names : iterable of str, optional
-        d of them, for printing.
+        Names of the d features, for printing.
     samples : iterable of int or str, optional
-        Which sample of the rows each selection is of, where a selector draws more than once on each; by default all
+        Sample of the rows that each selection belongs to, if a selector draws more than once on each; by default all
         samples differ.
     overlap : float, default=0
-        n_test / n_train of folds, 1/4 for five; 0 for independent samples. From 1 on, samples are at most half of the
-        rows, and count as independent.
+        n_test / n_train of folds, 1/4 for five; 0 for independent samples. For values of at least 1, samples are at
+        most half of the rows, and count as independent.
 
     Returns
     -------
@@ -268,8 +270,8 @@ def stability(
     Raises
     ------
     ValueError
-        Less than two selections, another number of samples, a negative overlap, no index of a feature, one that is
-        there twice, or selections that are all empty or all of everything, which have no stability.
+        For fewer than two selections, another number of samples, a negative overlap, an index that is not a feature,
+        one that is repeated, or selections that are all empty or all complete, which have no stability.
 
     Examples
     --------

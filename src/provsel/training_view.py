@@ -1,4 +1,4 @@
-"""What a selector sees of the training rows, with everything derived from them computed once."""
+"""A selector's view of the training rows, with everything derived from them computed once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from provsel.kernels.spectral import Matrix, SpectralBasis, centred_columns, gra
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of one thread (`cpu`) and of the clock (`wall`).
+    """Seconds of one thread (`cpu`) and of wall-clock time (`wall`).
 
     Examples
     --------
@@ -43,13 +43,13 @@ class Cost:
 
 
 class TrainingView:
-    """Rows X, labels y, and lazily their Gram matrix, spectral basis, SVM and support vectors.
+    """Rows X and labels y, and lazily their Gram matrix, spectral basis, SVM and support vectors.
 
     Use it to fit several selectors on the same rows by `fit_view`, and in `_select` of a selector of your own.
 
-    Selectors that are fitted on the same view share what they derive from it: a cross-validation fold computes its
-    basis once for all methods and all r. The cost of each shared part is kept. So a method can be charged for the parts
-    that it used, even when another method computed them.
+    Selectors that are fitted on the same view share the values that they derive from it: a cross-validation fold
+    computes its basis once for all methods and all r. The cost of each shared part is kept. So a method can be charged
+    for the parts that it used, even if another method computed them.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class TrainingView:
         Validated: finite, float32 or float64.
     y : ndarray of shape (n_samples,), optional
     metadata : mapping, optional
-        What else is known of the rows, such as `sample_weight`, for estimators that ask for it.
+        Other data on the rows, such as `sample_weight`, for estimators that request it.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class TrainingView:
         self._costs: dict[str, Cost] = {}
         self._used: set[str] = set()
         self._needs: dict[str, set[str]] = {}  # parts that a part was computed from, directly or not
-        self._spent = Cost()  # sum of the costs: folds of text have hundreds of parts, and ask twice at each
+        self._spent = Cost()  # sum of the costs: folds of text have hundreds of parts, and each needs it twice
         self._members: list[TrainingView] = []  # parts that are views
 
     @property
@@ -127,7 +127,7 @@ class TrainingView:
     def basis(self, rank: int | None = None, *, center: bool = False) -> SpectralBasis:
         """Return the right singular vectors of X, those of the `rank` largest singular values only if given.
 
-        With `center` those of X minus its column means, which are made of a dense copy of X.
+        With `center`, those of X minus its column means, which makes a dense copy of X.
         """
 
         def compute() -> SpectralBasis:
@@ -142,9 +142,9 @@ class TrainingView:
         return self.shared(f"svm {described(model)}", lambda: clone(model).fit(self.X, self.y, **metadata))
 
     def on_support_vectors(self, model: BaseEstimator) -> Self:
-        """Return the view of the support vectors of `model` fitted on all columns: one for models with the same ones.
+        """Return the view of the support vectors of `model` fitted on all columns; models with the same ones share it.
 
-        Where the classes can be separated, an SVM has the same support vectors at every C from some C on.
+        If the classes can be separated, an SVM has the same support vectors for every C above some value.
         """
 
         def compute() -> Any:
@@ -182,7 +182,7 @@ class TrainingView:
 
 
 def described(model: BaseEstimator) -> str:
-    """Return a name that two models share only if they are the same; their own leaves out what is long.
+    """Return a name that two models share only if they are equal; the models' own names shorten long values.
 
     Use it to name a shared part of a view that depends on a model.
 
@@ -218,7 +218,7 @@ class Meter:
 def support_rows(model: Any, X: Matrix, y: NDArray[Any] | None) -> NDArray[np.int64]:
     """Return the rows that are support vectors of the fitted classifier `model`.
 
-    `support_` where the model has it, or the rows with dual variables that are not 0; else, as for LIBLINEAR's squared
+    `support_` if the model has it, or the rows with non-zero dual variables; otherwise, as for LIBLINEAR's squared
     hinge, the rows with y f(x) < 1 in at least one of the one-against-rest problems.
 
     Examples

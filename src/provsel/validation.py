@@ -1,4 +1,4 @@
-"""What all estimators share: scikit-learn's checks of X, the arrays of sparse matrices, and the page of a class."""
+"""Shared by all estimators: scikit-learn's checks of X, the arrays of sparse matrices, and the page of a class."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def validated(estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: b
 
 
 def check_magnitude(subject: str, X: Any, name: str = "X") -> None:
-    """Raise a `ValueError` where the largest value of an array is so large or small that its square is not."""
+    """Raise a `ValueError` if the largest value of an array is too large or too small to be squared."""
     largest = largest_size(X)
     if largest and np.isfinite(largest) and not MAGNITUDES[0] <= largest <= MAGNITUDES[1]:
         raise ValueError(
@@ -48,7 +48,7 @@ def check_magnitude(subject: str, X: Any, name: str = "X") -> None:
 
 
 def checked_array(subject: str, X: Any, *, accept_sparse: Any = "csr", dtype: Any = FLOATS, **options: Any) -> Any:
-    """Return X as `validated` does, by scikit-learn's `check_array`; `subject` asks."""
+    """Return X as `validated` does, by scikit-learn's `check_array`; `subject` names the caller."""
     check_sparse(subject, X)
     array = canonical(check_array(X, accept_sparse=accept_sparse, dtype=dtype, **options))
     if array.dtype.kind == "f":
@@ -62,7 +62,7 @@ class CheckedSelectorMixin(SelectorMixin):
     def transform(self, X: Any) -> Any:
         """Return X, shape (n, d), on the kept columns, in increasing order of index.
 
-        Selectors with `rescale=True` multiply them by `weights_`, under the names that they had.
+        Selectors with `rescale=True` multiply them by `weights_`, and keep their names.
         """
         check_sparse(type(self).__name__, X)
         return super().transform(X)
@@ -80,7 +80,7 @@ class CheckedSelectorMixin(SelectorMixin):
 
 
 class DocumentedMixin:
-    """Tells scikit-learn's HTML display which page describes the class: the `?` of a notebook leads there."""
+    """Tells scikit-learn's HTML display which page describes the class: the `?` in a notebook links to it."""
 
     _doc_link_module = "provsel"
 
@@ -95,7 +95,7 @@ class DocumentedMixin:
 
 
 def documentation() -> str:
-    """Return the address of the documentation that the installed distribution names, or nothing."""
+    """Return the address of the documentation that the installed distribution names, or an empty string."""
     try:
         addresses = metadata("provsel").get_all("Project-URL") or []
     except PackageNotFoundError:  # the sources alone, on the path

@@ -1,4 +1,4 @@
-"""Records are equal where their values are, and a number that neither of them has is no difference."""
+"""Records are equal if their values are, and a number missing in both makes no difference."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 class ValuesWithNaN:
-    """Base of dataclasses with numbers that can be NaN; these say `eq=False`, or they would get an `==` of their own.
+    """Base of dataclasses with numbers that can be NaN; these use `eq=False`, or they would get an `==` of their own.
 
-    The `==` of a dataclass takes two NaN for equal where they are one object, before Python 3.13, and never since then.
+    The `==` of a dataclass treats two NaN as equal if they are one object, before Python 3.13, and never since then.
     """
 
     __slots__ = ()
@@ -23,12 +23,12 @@ class ValuesWithNaN:
         return bool(_comparable(self) == _comparable(other))
 
     def __hash__(self) -> int:
-        """Return the same for equal ones."""
+        """Return the same hash for equal records."""
         return hash(_comparable(self))
 
 
 _NAN = object()
-"""Stands for every NaN: equal to itself, and of one hash, where floats of that value have a hash each."""
+"""Replaces every NaN: equal to itself, with a single hash, while floats with that value have different hashes."""
 
 
 def _comparable(value: Any) -> Any:

@@ -149,7 +149,7 @@ def test_each_file_is_in_the_identity(changed, tmp_path):
 
 
 DAMAGED = {
-    "empty": ({"vectors": b"# only\n"}, r"vectors\.dat: expected documents of both labels, .* got 0 documents"),
+    "empty": ({"vectors": b"# only\n"}, r"vectors\.dat: expected documents with both labels, .* got 0 documents"),
     "cut": ({"vectors": b"+1 1:1\n+1 2:1\n"}, r"both labels, \+1 and -1, got 2 documents of the labels \[1\]"),
     "label": ({"vectors": b"#\n+2 1:1\n"}, r"/vectors\.dat, line 2: expected a label \+1 or -1, got '\+2'"),
     "zero": ({"vectors": b"0 1:1\n"}, r"line 1: expected a label \+1 or -1, got '0'"),

@@ -447,7 +447,7 @@ def test_bad_options_are_refused(call, options, message):
 @pytest.mark.parametrize(
     ("make", "options", "message"),
     [
-        (write_svmlight, {"y": Y}, "^row_chunks: an svmlight file contains its labels, so that y must be None"),
+        (write_svmlight, {"y": Y}, "^row_chunks: an svmlight file contains its labels, so y must be None"),
         (write_parquet, {"y": "target"},
          "X.parquet: expected a column 'target' of labels, which is missing; pass"),
         (lambda folder, X: written(folder, "X.svm", b"1 1:1\n1 4:1\n"), {"n_features": 3},

@@ -142,4 +142,4 @@ COMMANDS = {
     "reproduce": (reproduce_arguments, call_reproduce),
     "status": (status_arguments, call_status),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

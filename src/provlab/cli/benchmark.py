@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from provlab.data import Dataset
 
 ENDS = 5
-"""Data sets that are named at both ends."""
+"""Number of data sets named at each end."""
 
 _SHARED = {"stability": (".2f", "stability"), "seconds": (".3g", "seconds")}
 
@@ -32,7 +32,7 @@ BOARD = {
     "rank": (".1f", "rank"), "95 % interval": (".1f", "low", "high"), "win rate": (".0%", "win_rate"),
     "loss": ("+.1f", "loss"), **_SHARED, "sets": (".0f", "sets"), "failed": (".0f", "failed"),
 }  # fmt: skip
-"""Columns of a leaderboard by what they are called: their formats, and one number or both ends of an interval."""
+"""Columns of a leaderboard by their headings: their formats, and one number or both ends of an interval."""
 
 IN_BENCHMARK = "in the benchmark"
 
@@ -103,7 +103,7 @@ GROUP_OF = {
     "selector": "selector", "dataset": "dataset", "preparation": "dataset", "protocol": "protocol", "executor": "run",
     "results": "run",
 }  # fmt: skip
-"""Settings that `provsel rank` takes, and what they are about."""
+"""Settings that `provsel rank` accepts, and their subjects."""
 
 
 def _grouped(overrides: list[str]) -> dict[str, list[str]]:
@@ -159,7 +159,7 @@ def _rank_selector(
 
 
 def _name_of(overrides: list[str]) -> str:
-    """Return the name of the selector's config, or of the class where the settings name one themselves."""
+    """Return the name of the selector's config, or of the class if the settings name one directly."""
     from provlab.core.composition import compose_config
     from provlab.core.overrides import setting
 
@@ -222,7 +222,7 @@ def _rank_on_data(
     options: argparse.Namespace, groups: Mapping[str, list[str]], store: TrialStore, executor: Mapping[str, Any],
     results: Path,
 ) -> Ranking:  # fmt: skip
-    """Rank methods on a data set, write the page and what `provsel report` shows."""
+    """Rank methods on a data set, write the page and the part for `provsel report`."""
     from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.panel import PanelDataset, base_cell
     from provlab.bench.rank import YOURS, check_name, chosen_methods, method_of, on_data
@@ -274,7 +274,7 @@ def _rank_on_data(
 
 
 OWN_FOLDS = {"protocol=splitter": "protocol=benchmark_splitter", "protocol=time_order": "protocol=benchmark_time_order"}
-"""Folds that a data set may have in the place of the benchmark's, and what these are called where it measures."""
+"""Folds that a data set may have in place of the benchmark's, and the names of the protocols that measure them."""
 
 
 def _benchmark_folds(overrides: list[str]) -> list[str]:
@@ -308,7 +308,7 @@ def _check_rows(data: list[str]) -> Dataset:
             f"on more, got {dataset.n_rows:,} in {dataset.name}; take a sample of each class by "
             f"+dataset.sample_rows=5000, or compare selectors with provsel run -m ... selector=rfe_half,rrqr."
         )
-    if n_splits is None:  # of a splitter, whose folds need no row of each class
+    if n_splits is None:  # a splitter's folds need no row of each class
         return dataset
     n_groups = n_splits if dataset.groups is None else len({*dataset.groups.tolist()})
     if n_groups < n_splits:
@@ -379,4 +379,4 @@ COMMANDS = {
     "panel": (panel_arguments, call_panel),
     "rank": (rank_arguments, call_rank),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

@@ -109,7 +109,7 @@ def call_verify(options: argparse.Namespace) -> int:
 
 
 def _with_trials(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts on claims that something is stored for."""
+    """Return the verdicts on claims with stored results."""
     from provlab.verdicts.claims.rules import NOT_RUN
 
     return [verdict for verdict in verdicts if verdict.verdict != NOT_RUN]
@@ -140,7 +140,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     files = claim_files(options.paper)
     claims = [claim for file in files for claim in file.claims]
     store = TrialStore(results / "store")
-    with ThreadPoolExecutor(1) as reader:  # which waits for the disk, and decodes without Python's lock
+    with ThreadPoolExecutor(1) as reader:  # reading waits for the disk, and decodes without Python's lock
         snapshot = reader.submit(StoreSnapshot, store, columns_read(claims))
         artefacts = composed(sorted({name for claim in claims for name in claim.artefacts}), options.overrides)
     evidence = Evidence(snapshot.result(), options.overrides, artefacts)
@@ -274,7 +274,7 @@ def _totals(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -
 
 
 def _untested(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -> str:
-    """Return how many of the papers' own claims have a verdict and were not asked under readings."""
+    """Return how many of the papers' own claims have a verdict and were not tested under readings."""
     from provlab.verdicts.claims.rules import DECIDED
 
     own = [verdict for verdict in verdicts if verdict.claim.kind == "paper" and verdict.verdict in DECIDED]
@@ -402,7 +402,7 @@ def _readings_on_panel(options: argparse.Namespace) -> int:
 
 
 def _packed_in(results: Path, paper: str) -> Path:
-    """Return the folder of a paper's readings in another one of results, which has packed trials."""
+    """Return the folder of a paper's readings in another results folder, with packed trials."""
     from provlab.verdicts.readings.packed import PACKED
 
     folder = results / "readings" / paper
@@ -492,4 +492,4 @@ COMMANDS = {
     "reference": (reference_arguments, call_reference),
     "verify": (verify_arguments, call_verify),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

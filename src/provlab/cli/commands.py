@@ -49,20 +49,20 @@ COMMANDS = {
     "panel": ("benchmark", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"),
     "reference": ("claims", "write results/reference from the store", "--artefact table1"),
 }  # fmt: skip
-"""Of each command its module, one line about it, and arguments that it may have."""
+"""For each command its module, a one-line description, and its possible arguments."""
 
 FOR_MAINTAINERS = ("panel", "reference")
-"""Commands that write what the project itself stores: help lists them apart."""
+"""Commands that write what the project itself stores: help lists them separately."""
 
 ERRORS = (OSError, ValueError)
-"""What bad input raises: shown as one message, without a traceback."""
+"""Errors raised by bad input: shown as one message, without a traceback."""
 
 DEFAULT_RESULTS = "results"
 
 DESCRIPTION = "Provable feature selection and its replications."
 
 WITHOUT_COMMAND = ("--version", "--completion")
-"""Options that are given in the place of a command."""
+"""Options that are given in place of a command."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -89,7 +89,9 @@ class Help(argparse.HelpFormatter):
 
 def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
-    gc.set_threshold(50_000)  # plans are many small objects that stay: the default looks at all of them again and again
+    gc.set_threshold(
+        50_000
+    )  # plans are many small objects that stay: by default, all of them would be scanned repeatedly
     every, names = parser_of_all()
     for name, (_, about, _) in COMMANDS.items():
         listed: dict[str, Any] = {} if name in FOR_MAINTAINERS else {"help": about}
@@ -106,10 +108,10 @@ def call(argv: Sequence[str]) -> int:
     options = parser.parse_intermixed_args(argv[1:])
 
     def body() -> int:
-        for package in ("provlab", "provsel"):  # others tell of every glyph and every closed connection
+        for package in ("provlab", "provsel"):  # other loggers report every glyph and every closed connection
             logger = logging.getLogger(package)
             logger.setLevel(logging.INFO)
-            logger.handlers[:] = [logging.StreamHandler(sys.stderr)]  # not that of a call before, in the same process
+            logger.handlers[:] = [logging.StreamHandler(sys.stderr)]  # not that of an earlier call in the same process
         if hasattr(options, "overrides") and hasattr(options, "results"):
             _choose_results(options)
         status: int = run(options)
@@ -119,7 +121,7 @@ def call(argv: Sequence[str]) -> int:
 
 
 def parser_of_all() -> tuple[Parser, Any]:
-    """Return the parser of `provsel` with its own options, and what adds the commands to it."""
+    """Return the parser of `provsel` with its own options, and the action that adds commands to it."""
     usage = "%(prog)s [-h] [--version [--verbose]] COMMAND ..."
     parser = Parser(prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help)
     ours = [f"{name} ({COMMANDS[name][1]})" for name in FOR_MAINTAINERS]
@@ -131,7 +133,7 @@ def parser_of_all() -> tuple[Parser, Any]:
 
 
 def call_without_command(options: argparse.Namespace) -> int:
-    """Print what was asked for in the place of a command."""
+    """Print what was requested in place of a command."""
     if options.completion is not None:
         from provlab.cli.completion import completion_script
 
@@ -203,7 +205,7 @@ def guarded(body: Callable[[], int]) -> int:
         except Exception as error:
             if isinstance(error, ModuleNotFoundError) and explained(error) is not error:
                 raise
-            # a fault of ours: Python would print it after the block, with all that foreign text commands
+            # our own fault: Python would print it after the block, including control characters of untrusted text
             traceback.print_exc()
             return 1
     return 2
@@ -222,7 +224,9 @@ def _warnings_as_notes() -> Iterator[None]:
             print(f"note: {text}", file=sys.stderr)
 
     with warnings.catch_warnings():
-        if any(action == "error" for action, *_ in warnings.filters):  # as by python -W error: a note ends no command
+        if any(
+            action == "error" for action, *_ in warnings.filters
+        ):  # as with python -W error: a note must not end a command
             warnings.filterwarnings("default", category=UserWarning)
         warnings.showwarning = show
         yield

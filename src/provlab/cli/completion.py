@@ -1,6 +1,6 @@
 """Completion of commands and options in a shell, by the package shtab.
 
-The other commands import one module each. Here all are imported, as the script has the options of each.
+Other commands import one module each. This one imports all of them, as the script contains the options of each.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 report_arguments = add_store_arguments
 
 TOP = 10
-"""Features of a cell that `explain` names."""
+"""Number of features of a cell that `explain` names."""
 
 
 def call_report(options: argparse.Namespace) -> int:
@@ -104,7 +104,7 @@ def choose(artefact: Artefact, **names: str | None) -> Artefact:
 
 
 def _entry_name(artefact: Artefact, kind: str, name: str) -> str:
-    """Return the row, column or data set of the entries that a name is of: a column may be a summary of an entry's."""
+    """Return the row, column or data set of the entries with a given name: a column may be a summary of an entry's."""
     choices = _names(artefact, kind)
     if name in choices:
         return name
@@ -226,11 +226,11 @@ FEATURE_COLUMNS = (
     ("frequency", "selections", "{:.1%}"), ("place", "place", "{:g}"), ("weight", "weight", "{:+.3g}"),
     ("weight_sd", "weight sd", "{:.2g}"),
 )  # fmt: skip
-"""Columns of the selected features, what a terminal calls them, and their forms."""
+"""Columns of the selected features, their headings in a terminal, and their formats."""
 
 
 def _number(value: Any) -> str:
-    """Return a value of a record as text; a number that is not there is empty."""
+    """Return a value of a record as text; a missing number is empty."""
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.6g}"
     return str(value)
@@ -247,4 +247,4 @@ COMMANDS = {
     "explain": (explain_arguments, call_explain),
     "report": (report_arguments, call_report),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

@@ -1,4 +1,4 @@
-"""What a run needs: a project, data and an installation; and lists of what can be run."""
+"""Needs of a run: a project, data and an installation; and lists of everything that can be run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from provlab.project.messages import counted_noun, did_you_mean, visible_line
 ALL = "all"
 
 LISTED = 5
-"""Missing files of a data set that are named."""
+"""Number of missing files of a data set to name."""
 
 TITLES = {
     "datasets": "Data sets (dataset=NAME)",
@@ -37,7 +37,7 @@ def fetch_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_fetch(options: argparse.Namespace) -> int:
-    """Fetch the data sets; the exit status is 1 when one cannot be loaded."""
+    """Fetch the data sets; the exit status is 1 if one cannot be loaded."""
     from provlab.data import UnreachableError, fetch, source_names, usable
 
     names: dict[str, None] = {}
@@ -76,7 +76,7 @@ def call_fetch(options: argparse.Namespace) -> int:
 
 
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": "cyan"}
-"""By state of a check."""
+"""Colours by state of a check."""
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
@@ -128,7 +128,7 @@ def call_new(options: argparse.Namespace) -> int:
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is listed."""
+    """Add the kind of items to list."""
     parser.add_argument("kind", nargs="?", help=f"only {', '.join(TITLES)} (default: all)")
     add_json(parser)
 
@@ -189,7 +189,7 @@ def listing(kind: str) -> dict[str, str]:
 
 
 def _dataset(config: dict[str, Any]) -> str:
-    """Return what a data set is, its size, and its licence or where it comes from."""
+    """Return the description of a data set, its size, and its licence or origin."""
     from provlab.data import dataset_names, is_place, loader, read_source, source_names
 
     name = config["name"]
@@ -256,4 +256,4 @@ COMMANDS = {
     "list": (list_arguments, call_list),
     "new": (new_arguments, call_new),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 MAX_JOBS = 100_000
 
 LISTED = 20
-"""Jobs that are printed for each reason of failures."""
+"""Number of jobs to print for each reason of failure."""
 
 Job = tuple[str, ...]
 """Overrides."""
 
 Outcome = str | None
-"""Why a job failed, "" where it did not, None where it was not finished."""
+"""Why a job failed; "" if it did not, None if it was not finished."""
 
 
 def run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def call_run(options: argparse.Namespace) -> int:
 
     overrides = options.overrides
     for text in overrides:
-        # a setting of Hydra itself, by which it would make any object, or write any file
+        # a setting of Hydra itself could make it create any object, or write any file
         if "hydra" in re.split(r"[\s.+~/@:]", text.partition("=")[0]):
             raise ValueError(
                 f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got a setting of Hydra itself."
@@ -111,7 +111,7 @@ def _show(
     run_table = RunTable(own_run(command, cells, reasons=reasons), store)
     lines = run_table.lines
     for line in lines:
-        line.pop("failed", None)  # a reason takes many lines of a narrow column, and is said beside the table
+        line.pop("failed", None)  # a reason would take many lines of a narrow column, so it is printed beside the table
     if run_table.answer:
         print_text(f"{wrapped(run_table.answer)}\n")
     PlainConsole().print(table(lines))
@@ -137,7 +137,7 @@ def jobs_of(overrides: Sequence[str]) -> list[Job]:
 
 
 def _choices(text: str) -> tuple[str, list[str]]:
-    """Return the setting that an override changes, and an override for each of its values."""
+    """Return the setting that an override changes, and one override per value."""
     from provlab.core.overrides import parse_with_hydra
     from provlab.project.project import conf_files
 
@@ -173,7 +173,7 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
         groups = tuple(text for text in job if text.partition("=")[0] in GROUPS)
         try:
             return {text for text in job if applies(text, composed(groups))}
-        except ValueError:  # such as a name that does not exist, which is said where the job is composed
+        except ValueError:  # for instance an unknown name; the composition of the job reports it
             return {*job}
 
     of_jobs = [fitting(job) for job in jobs]
@@ -185,7 +185,7 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
 
 
 def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
-    """Run all jobs, print the table of their cells, and list at the end what failed."""
+    """Run all jobs, print the table of their cells, and list the failures at the end."""
     from provlab.core.composition import compose_config
     from provlab.core.plan import cells_of
 
@@ -271,4 +271,4 @@ def _print(*lines: str) -> None:
 COMMANDS = {
     "run": (run_arguments, call_run),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

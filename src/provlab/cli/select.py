@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from provlab.data import Dataset
 
 GROUPS = ("dataset", "preparation", "model", "protocol")
-"""What settings are about."""
+"""Subjects of settings."""
 
 
 def select_arguments(parser: argparse.ArgumentParser) -> None:
@@ -186,7 +186,7 @@ def _times(name: str | None, config: dict[str, Any]) -> pd.Series | None:
 
 
 PLAIN = ("path", "target", "groups", "left_out", "task", "min_class_size", "name")
-"""Settings of a file that do not say how it is read."""
+"""Settings of a file that do not affect how it is read."""
 
 
 def _source(config: dict[str, Any], dataset: Dataset) -> list[str]:
@@ -253,4 +253,4 @@ def _write(selected: Selected, folder: Path) -> None:
 COMMANDS = {
     "select": (select_arguments, call_select),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

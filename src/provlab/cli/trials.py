@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from provlab.custody.audit_runs import AuditRun
 
 MAX_LINES = 50
-"""Differences or conflicts that are printed; a file has all."""
+"""Number of differences or conflicts to print; a file contains all."""
 
 
 def audit_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the sample and its computation."""
+    """Add the options for the sample and its recomputation."""
     parser.add_argument(
         "--fraction", type=float, help="of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
     )
@@ -158,7 +158,7 @@ def call_export(options: argparse.Namespace) -> int:
 
     if options.panel:
         write_panel_table(Path(options.panel))
-        print(f"{options.panel}: a line a method, data set, number of features and judge")
+        print(f"{options.panel}: one line per method, data set, number of features and judge")
         return 0
     results = Path(options.results)
     target = Path(options.output) if options.output else results / "export"
@@ -206,7 +206,7 @@ def call_merge(options: argparse.Namespace) -> int:
         print(f"Kept the first copy of {n} trials whose copies differ.", file=sys.stderr)
         return 0
     print(
-        f"provsel: merge: expected the same results of the same trials, got {n} that are different; nothing was "
+        f"provsel: merge: expected the same results for the same trials, got {n} that are different; nothing was "
         f"written. Find out why (provsel audit computes them again), or keep the first with --keep-first.",
         file=sys.stderr,
     )
@@ -218,4 +218,4 @@ COMMANDS = {
     "export": (export_arguments, call_export),
     "merge": (merge_arguments, call_merge),
 }
-"""Of each command what adds its arguments to a parser, and what runs it and returns its exit status."""
+"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""

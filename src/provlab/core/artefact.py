@@ -35,7 +35,7 @@ class Entry:
     cell: Cell
     label: str = ""
     overrides: tuple[str, ...] = ()
-    """What `provsel run` takes to compute this cell alone."""
+    """Settings with which `provsel run` computes this cell alone."""
 
     @cached_property
     def dataset(self) -> str:
@@ -83,7 +83,7 @@ class Artefact:
         return [entry.cell for entry in self.entries]
 
     def check_data(self, n_stored: int | bool) -> None:
-        """Raise MissingDataError when there is nothing to show: no trial is stored, and none can be computed here."""
+        """Raise MissingDataError if there is nothing to show: no trial is stored, and none can be computed here."""
         if n_stored:
             return
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
@@ -126,24 +126,24 @@ def compose_artefact(
 ) -> Artefact:
     """Return an artefact: its rows x its columns x its data sets.
 
-    The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
-    `choose`, overrides, and optionally `rows` and `columns`, those of the artefact that this data set has.
-    `artefact.only` is a list of some of their names. A column in which some rows have no number is a mapping as well:
-    `choose`, overrides, and `rows`, those that have it.
+    The data sets come from the config, or from the artefact's `datasets`: a mapping from a name to `choose`, overrides,
+    and optionally `rows` and `columns`, those of the artefact for this data set. `artefact.only` is a list of some of
+    their names. A column in which some rows have no number is also a mapping: `choose`, overrides, and `rows`, the rows
+    that have one.
 
     Parameters
     ----------
     name : str
         paper/artefact.
     overrides : sequence of str
-        The user's, below those of row and column. A column's setting is left out if the row's selector or model lacks
-        it: full data has no number of features. A setting that no row has is an error, and so is a user's setting that
-        each row or column replaces.
+        The user's overrides, applied below those of row and column. A column's setting is left out if the row's
+        selector or model lacks it: full data has no number of features. A setting that no row has is an error, and so
+        is a user's setting that every row or column overrides.
     rows : mapping, optional
-        Names and overrides of rows in place of the artefact's, such as one row under several readings; all data
-        sets and columns have them.
+        Names and overrides of rows in place of the artefact's, such as one row under several readings; they apply to
+        all data sets and columns.
     """
-    paper_of(name)  # which it must be of
+    paper_of(name)  # the setting must belong to one of these
     base = [f"+experiment={name}", *overrides]
     compose = Composer()
     config = compose(base)
@@ -178,7 +178,7 @@ def compose_artefact(
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
         shown_rows = {entry.row for entry in entries}
         for row, of_row in artefact_part(name)["rows"].items():
-            if row not in shown_rows:  # which a column may be for
+            if row not in shown_rows:  # a column may apply to these
                 row_configs.append(compose([*base, *of_row]))
     _check_columns(name, {column: part["choose"] for column, part in columns.items()}, row_configs)
     for text in overrides:
@@ -230,7 +230,7 @@ def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
 
 
 def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the override that chooses one member of a collection, nothing if the config has chosen it already."""
+    """Return the override that chooses one member of a collection; nothing if the config already has it."""
     name = member.get("set")
     if name is None or dataset.get("set") == name:
         return ()
@@ -238,7 +238,7 @@ def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> t
     return (f"dataset.set={name if is_plain else json.dumps(name)}",)
 
 
-# ---- settings of columns that a row takes, and those that nothing takes: an artefact would be computed without them
+# ---- settings of columns that apply to a row, and those that apply to none: they would silently be ignored
 
 
 def column_settings(column: Sequence[str], row: Parts) -> list[str]:
@@ -249,7 +249,7 @@ def column_settings(column: Sequence[str], row: Parts) -> list[str]:
 
 def applies(override: str, row: Parts) -> bool:
     """Return whether the selector or model of a row has the setting that a column changes, nested or not, or adds."""
-    key = override.partition("=")[0]  # with the + of one that is added, which applies to each row
+    key = override.partition("=")[0]  # an added setting (with +) applies to each row
     group = key.partition(".")[0]
     return group not in ("selector", "model") or key in {group, *_settings(row[group], group)}
 
@@ -257,7 +257,7 @@ def applies(override: str, row: Parts) -> bool:
 def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequence[Parts]) -> None:
     """Raise for a setting of a column that no row has; `rows` are composed without a column."""
     for column, overrides in columns.items():
-        chosen = _chosen_groups(overrides)  # what the column brings itself is checked where it is composed
+        chosen = _chosen_groups(overrides)  # the column's own groups are checked when they are composed
         for text in overrides:
             key = setting(text)
             group = key.split(".")[0]
@@ -273,7 +273,7 @@ def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequen
 def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
     """Raise for a setting that data set, row and column set to different values: one of them would be lost.
 
-    A row leaves a value to its columns by `UNSET`; a column that does not give this value is an error as well.
+    A row leaves a value to its columns by `UNSET`; a column that does not give this value is also an error.
     """
     first_by_key: dict[str, tuple[str, str]] = {}
     for place, overrides in places.items():

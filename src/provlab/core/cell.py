@@ -33,17 +33,17 @@ ID_DIGITS = 20
 """Hexadecimal digits of a cell's id in committed files: 80 bits tell cells apart, and whole ids fill a file."""
 
 STREAMS = ("per_trial", "restarted")
-"""Each trial has random numbers of its own, or one stream begins anew in every fold."""
+"""Each trial has its own random numbers, or one stream restarts in every fold."""
 
 OPTIONAL: dict[str, Any] = {
     "measures": (), "stream": STREAMS[0], "preparation": None, "scoring": (), "limit": None, "cv": None
 }  # fmt: skip
-"""Settings that keys leave out at these values: they came later."""
+"""Settings that keys leave out at these values: they were added later."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
 
 UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
-"""Stands where the identity of a cell has no model but its class wants one."""
+"""Used if the identity of a cell has no model but its class requires one."""
 
 Parts = Mapping[str, Any]
 
@@ -61,9 +61,9 @@ class Cell:
     selector, model : mapping
         `_target_` and arguments.
     protocol : mapping
-        split, the name of a class of `provlab.core.protocols`; n_splits, repeats, draws, setting, seed, certify; and
-        where they are not the default measures, stream, one of `STREAMS`, preparation, a transformer, limit, the CPU
-        seconds of a selection, cv, a splitter, and scoring, scorers, the first of which the cell is judged by.
+        split, the name of a class of `provlab.core.protocols`; n_splits, repeats, draws, setting, seed, certify; and if
+        not default: measures; stream, one of `STREAMS`; preparation, a transformer; limit, the CPU seconds of a
+        selection; cv, a splitter; and scoring, scorers, the first of which judges the cell.
     data : str
         Identity of the data set, see `identity_of`.
     """
@@ -182,7 +182,7 @@ class Cell:
 
     @cached_property
     def seeding(self) -> str:
-        """Canonical JSON from which a trial's seed is derived: mostly that of the identity."""
+        """Canonical JSON from which a trial's seed is derived: usually that of the identity."""
         then = first_content(self.data)
         if then is None:
             return self.json
@@ -213,7 +213,7 @@ class Cell:
 def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
     """Return the seed of a trial's random numbers, from its key except for data sets of the first release.
 
-    If `protocol.stream` is "restarted", it is that of the first fold's trial and differs only between draws.
+    If `protocol.stream` is "restarted", it is the seed of the first fold's trial and differs only between draws.
     """
     if cell.protocol.get("stream") == "restarted":
         repeat = fold = 0
@@ -226,7 +226,7 @@ def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) 
     Parameters
     ----------
     config : str
-        May come from a stranger: only code that a config may name is imported.
+        May come from an untrusted source: only code that a config may name is imported.
     source : str
         Path of the data if they are a user's file; identities contain no path.
     repeats, draws : int
@@ -234,7 +234,7 @@ def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) 
     Raises
     ------
     ValueError, TypeError, KeyError, AttributeError
-        When the text is not an identity, or its identity has changed.
+         If the text is not an identity, or its identity has changed.
     """
     stated = parse_json(config, MAX_CONFIG_DEPTH)
     parts = _config_of(stated)

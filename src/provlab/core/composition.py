@@ -1,8 +1,9 @@
 """Compose the config of a cell: files of conf/, an artefact's file, and overrides.
 
-The rules are Hydra's, and a test compares entries of each artefact with what Hydra composes. Hydra itself is not used:
-it takes a twentieth of a second per config, and an artefact has hundreds. It also creates any object and writes any
-file that a config names. Files of a project may come from a stranger, so they are read here, within limits.
+The rules are Hydra's, and a test compares entries of each artefact with Hydra's own composition. Hydra itself is not
+used: it takes a twentieth of a second per config, and an artefact has hundreds. It also creates any object and writes
+any file that a config names. Files of a project may come from an untrusted source, so they are read here, within
+limits.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from provlab.project.papers import artefact_file
 from provlab.project.project import conf_files, package_conf
 
 Parts = dict[str, Any]
-"""A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""
+"""A config as a plain mapping, references not resolved. Configs share common parts: nothing may be changed."""
 
 OWN_FILE = "file"
 """Name of the loader of users' own files."""
@@ -48,7 +49,7 @@ _WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
 
 
 def compose_config(overrides: Sequence[str] = ()) -> Parts:
-    """Return the config with some overrides, in Hydra's grammar.
+    """Return the config with the given overrides, in Hydra's grammar.
 
     Raises
     ------
@@ -65,7 +66,7 @@ class Composer:
         self._of_files = cache(partial(_merge_files, cache(_member), cache(artefact_file)))
 
     def __call__(self, overrides: Sequence[str]) -> Parts:
-        """Return the config with some overrides."""
+        """Return the config with the given overrides."""
         chosen: dict[str, str] = {}
         changes = []
         for override in map(parse_override, overrides):
@@ -101,7 +102,7 @@ def _merge_files(
         files.append(read_config("", file_of(experiment)))
     first, *others = map(_stated_members, files)
     stated = {group: name for members_of_file in others for group, name in members_of_file.items()} | chosen
-    # a data set may have other defaults than those of papers; what is asked for stands above them
+    # a data set may have other defaults than the papers'; explicit overrides take precedence
     beside = _beside("dataset", stated.get("dataset", first["dataset"]))
     members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
     parts: Parts = {group: member(group, name) for group, name in members.items()}
@@ -153,7 +154,7 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
         above = _content(file) if base == "_self_" else _member(group, base, (*based, name))
         content = _merge(content, above)
     if group == "executor" and (package_conf() / group / f"{name}.yaml").is_file() and content.get("name") != name:
-        # a project's file of the name of the default executor must not send trials elsewhere
+        # a project's file with the name of the default executor must not send trials elsewhere
         raise ValueError(
             f"{files[name]}: name: expected {name}, got {content.get('name')!r:.80}; give the file another name, and "
             f"choose it by executor=NAME."
@@ -203,7 +204,7 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
 
 
 def _unknown(override: Override, node: Parts, depth: int) -> str:
-    """Return why a part of a config lacks a setting of this name, and what to write; + only where it is allowed."""
+    """Return why a part of a config lacks a setting of this name, and what to write; + only if it is allowed."""
     name = override.key[depth]
     above = ".".join(override.key[:depth]) or "the config"
     settings = _possible_settings(override.key[:depth], node)
@@ -217,8 +218,8 @@ def _unknown(override: Override, node: Parts, depth: int) -> str:
 
 
 def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
-    """Return the names of all settings that a part of a config can have, None if these may be any."""
-    # these take longer to import than all the rest, and are rarely asked
+    """Return the names of all settings that a part of a config can have; None if any name is allowed."""
+    # these take longer to import than all the rest, and are rarely needed
     from provlab.core.cell import OPTIONAL
     from provlab.data import dataset_parameters
     from provlab.project.components import component_class, component_parameters, inner_kind, is_component
@@ -241,7 +242,7 @@ def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
         if is_component(node):
             kind = group or inner_kind(node)
             return ["_target_", *component_parameters(kind, component_class(kind, node))]
-    except (ValueError, KeyError):  # a class or a data set that is refused where it is used
+    except (ValueError, KeyError):  # refused when the class or data set is used
         return None
     return stated if group in GROUPS and node.get("_target_") is None else None
 
@@ -258,13 +259,13 @@ def executor_file(name: str) -> Parts:
 
 
 def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict[str, Any]:
-    """Return the parts of a cell with references resolved, which may point to `KNOWN` parts only.
+    """Return the parts of a cell with references resolved, which may point only to `KNOWN` parts.
 
     Raises
     ------
     ValueError
-        Names the key of what is not a text, finite number, truth value, list or mapping, or of a reference that is
-        refused by `check_references`; for more than `MAX_CONFIG_VALUES` values, those included that references stand
+        Names the key of a value that is not a text, finite number, bool, list or mapping, or of a reference that
+        `check_references` refuses; also for more than `MAX_CONFIG_VALUES` values, including those that references stand
         for.
     """
     for name in names:
@@ -305,7 +306,7 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
                 node = node[name]
             else:
                 return _resolve(node, parts, where, depth + 1, left)
-        # OmegaConf joins texts, and says what is wrong
+        # OmegaConf joins texts, and explains errors
         referable = {name: part for name, part in parts.items() if name not in ELSEWHERE}
         check_references(referable, "config")
         return _by_omegaconf(referable, value)

@@ -25,24 +25,26 @@ from provlab.project.messages import did_you_mean
 from provsel.certificates import Measure
 
 TRIAL = ("place", "cell", "repeat", "fold", "draw")
-"""Columns that say which trial a line of `planned_trials` is: the place of its cell in the plan, the cell's id, and the
-numbers of the trial."""
+"""Columns that identify the trial of a line of `planned_trials`: the place of its cell in the plan, the cell's id, and
+the numbers of the trial.
+"""
 
 FOLD = TRIAL[:-1]
-"""Those that say which fold it is of, see `fold_means`."""
+"""Columns that identify its fold, see `fold_means`."""
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
 
 ORIGIN = ["of_row", "of_column", "scale"]
-"""Columns of `artefact_frame` beside those: row and column of the entry that a line was computed from, whose names
-differ where a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`."""
+"""Columns of `artefact_frame` beside those: row and column of the entry from which a line was computed, whose names
+differ if a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`.
+"""
 
 SUMMARY = ("row", "column", "value", "sd")
 """Fields of a line that `summarise` returns; row and column are by default those of the entry."""
 
 PRINTED = ["row", "column", "dataset", "printed_value", "printed_sd"]
-"""Columns of a paper's published.csv beside the artefact; the values are text, with the decimals that are printed."""
+"""Columns of a paper's published.csv beside the artefact; the values are text, with the printed decimals."""
 
 TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
 """Columns of the records that `selection_seconds` reads."""
@@ -51,7 +53,7 @@ FOLD_SIZES = ["n_train", "n_test"]
 """Columns of the records that `standard_error_scale` reads."""
 
 NO_TRIALS = "missing"
-"""State of a number whose cell has no stored trial; a number with trials may be empty all the same."""
+"""State of a number whose cell has no stored trial; a number with trials may still be empty."""
 
 Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
 
@@ -64,9 +66,9 @@ class Headline(NamedTuple):
     column : str
         Of the records.
     name, label, unit : str
-        Names for people: in a line, at an axis, and after a value; a plain number has the unit "".
+        Names for display: in a line, at an axis, and after a value; a plain number has the unit "".
     factor : float
-        From the records to `unit`.
+        Factor from the records to `unit`.
     """
 
     column: str
@@ -80,7 +82,7 @@ class Headline(NamedTuple):
         return f"{value:.2f}" if self.unit else f"{value:.4f}"
 
     def in_units(self, text: str) -> str:
-        """Return a text with the unit behind it."""
+        """Return a text followed by the unit."""
         return f"{text} ({self.unit})" if self.unit else text
 
 
@@ -205,7 +207,7 @@ def standard_error_scale(trials: pd.DataFrame, keys: Sequence[str]) -> pd.Series
 
 
 def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple[float, float, float, int]:
-    """Return a mean, the ends of Student's interval of it, NaN for fewer than two values, and how many there are.
+    """Return a mean, the ends of its Student interval (NaN for fewer than two values), and the number of values.
 
     Parameters
     ----------
@@ -262,12 +264,12 @@ def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequen
 
 
 def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1.0) -> pd.DataFrame:
-    """Return the mean of some columns over the draws of each fold.
+    """Return the mean of the given columns over the draws of each fold.
 
     Parameters
     ----------
     frame : DataFrame
-        `repeat` and `fold` of each trial, and `place`, `cell`, or both: trials of one cell may stand at two places.
+        `repeat` and `fold` of each trial, and `place`, `cell`, or both: trials of one cell may appear at two places.
     columns : sequence of str
         Numbers; NaN is left out.
     factor : float, default=1.0
@@ -277,7 +279,7 @@ def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1
     -------
     DataFrame
         One line per fold: those of `FOLD` that the frame has, and `columns`, NaN if no draw has a value. Folds are
-        sorted by place, else by the first line of their cell, then by repeat and fold.
+        sorted by place, or else by the first line of their cell, then by repeat and fold.
     """
     cell = frame["place"].to_numpy() if "place" in frame else pd.factorize(frame["cell"])[0]
     repeat = frame["repeat"].to_numpy()
@@ -298,7 +300,7 @@ def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1
 def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
     """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first.
 
-    For a cell with another measure, those of that measure: see `headline_of`.
+    For a cell with another measure, the values of that measure: see `headline_of`.
     """
     headline = headline_of(entry.cell)
     return fold_summary(entry, trials, measure=headline.column, factor=headline.factor)

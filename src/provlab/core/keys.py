@@ -1,6 +1,6 @@
 """Keys: the SHA-256 of canonical JSON, and the seeds that follow from it.
 
-A trial is identified by its key, wherever it was computed. This file decides keys and seeds of every stored trial: a
+A trial is identified by its key, wherever it was computed. This file determines keys and seeds of every stored trial: a
 change would make all of them unknown.
 """
 
@@ -29,7 +29,7 @@ def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
 
 
 def trial_keys(cell_json: str, places: Iterable[tuple[int, int, int]]) -> list[str]:
-    """Return the keys of some (repeat, fold, draw) of a cell; most of the text is shared, and hashed once."""
+    """Return the keys of the given (repeat, fold, draw) of a cell; most of the text is shared, and hashed once."""
     begun = _start_hash(cell_json)
     return [_finish_hash(begun, *place) for place in places]
 

@@ -12,16 +12,16 @@ from provlab.project.documents import MAX_DEPTH, MAX_SCALAR
 from provlab.project.messages import nearest
 
 CELL_GROUPS = ("dataset", "selector", "model", "protocol")
-"""Groups of conf/ that make a cell."""
+"""Groups of conf/ that make up a cell."""
 
 GROUPS = (*CELL_GROUPS, "preparation", "executor")
 """Groups of conf/, each with one member in a config."""
 
 ELSEWHERE = ("results", "executor")
-"""Parts of a config that describe a run and no result: they may ask the environment, and are not recorded."""
+"""Parts of a config that describe a run and not a result: they may read the environment, and are not recorded."""
 
 KNOWN = (*CELL_GROUPS, "preparation", "artefact")
-"""What a reference may refer to."""
+"""Possible targets of a reference."""
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)(?:\.\w+)*\}")
 _KEY = re.compile(r"(\+{0,2}|~)([A-Za-z_][\w$-]*(?:\.[\w$-]+)*)")
@@ -36,13 +36,13 @@ class Override(NamedTuple):
     Attributes
     ----------
     text : str
-        As it was written.
+        As written.
     mark : str
         "" changes a setting, "+" adds one, "++" does either, "~" deletes.
     key : tuple of str
         Path of names.
     value : object
-        Plain; references are strings.
+        Plain values; references are strings.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Override(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def parse_override(text: str) -> Override:
-    """Return what an override says.
+    """Return the content of an override.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def _value(text: str, value: str) -> Any:
     if parsed.is_sweep_override():
         raise ValueError(
             f"override {text!r:.80}: expected one value, got several; provsel run -m runs one job for each of them, "
-            f"and quotes make one text of them."
+            f"and quotes turn them into one text."
         )
     return parsed.value()
 
@@ -131,7 +131,7 @@ def check_references(value: Any, where: str) -> None:
     Raises
     ------
     ValueError
-        For a resolver or another part. It is not resolved, so that its value appears in no message.
+        For a resolver or another part. It is not resolved, so its value appears in no message.
     """
     for key, text in _texts(value, where):
         unknown = [name for name in _REFERENCE.findall(text) if name not in KNOWN]
@@ -173,6 +173,6 @@ def check_names(where: str, names: Iterable[Any], allowed: Iterable[str]) -> Non
 
 def nearest_setting(name: str, settings: Iterable[str]) -> str:
     """Return the advice for an unknown setting: the most similar one, or to leave it out."""
-    by_end = {path.split(".", 1)[-1]: path for path in settings}  # a group in common makes nothing near
+    by_end = {path.split(".", 1)[-1]: path for path in settings}  # a common group alone does not make names similar
     nearest_end = nearest(name.split(".", 1)[-1], by_end)
     return f"the nearest is {by_end[nearest_end]}" if nearest_end else "leave it out"

@@ -34,13 +34,14 @@ from provlab.project.messages import unknown_setting
 IS_REGRESSION = attrgetter("is_regression")
 N_ROWS = attrgetter("n_rows")
 TASKS = ("classification", "regression", "many_rows")
-"""Of data sets; a model may have a config for each, and the data say which is meant: the last for many rows of classes,
-in the place of LIBSVM."""
+"""For data sets; a model may have a config for each kind, and the data decide: the last is for many rows of classes, in
+place of LIBSVM.
+"""
 
 LIBSVM = "provsel.models.LibsvmSVM"
 
 MANY_ROWS = 20_000
-"""Rows on which LIBSVM, whose time grows with their square, takes half a minute a fit."""
+"""Number of rows at which LIBSVM, whose time grows with their square, takes half a minute per fit."""
 
 
 class Trial(NamedTuple):
@@ -53,7 +54,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """All missing trials that share data set, repeat and fold: one unit of work, a plain function's argument.
+    """All missing trials that share data set, repeat and fold: one unit of work, the argument of a plain function.
 
     Without folds, a task is the missing trials of one cell in one repeat, which may take minutes each.
     """
@@ -63,7 +64,7 @@ class Task:
     repeat: int
     fold: int
     private_copies: tuple[str, ...] = ()
-    """Names of classes of others that get arrays of their own; a setting of the executor, and so in no key."""
+    """Names of foreign classes that get their own arrays; a setting of the executor, and so not in any key."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
@@ -92,7 +93,7 @@ def identity_of(config: Mapping[str, Any]) -> str:
 
 
 def files_missing(config: Mapping[str, Any]) -> list[str]:
-    """Return the registered files of a config's data set that no searched folder has."""
+    """Return the registered files of a config's data set that are in no searched folder."""
     return missing_files(config["name"], **_parameters(config))
 
 
@@ -134,7 +135,7 @@ def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 KeyedData = list[tuple[dict[str, Any], str]]
-"""Of each of some data sets its name and parameters as keys have them, and its identity."""
+"""For each data set its name and parameters as in keys, and its identity."""
 
 
 def data_of(dataset: Mapping[str, Any]) -> KeyedData:
@@ -179,7 +180,7 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
         cell = Cell(dataset=first_dataset, data=first_data, **parts)
         return [cell, *(cell.on(config, data) for config, data in members[1:])]
     cells = []
-    for config, data in members:  # each data set has as many folds as it says
+    for config, data in members:  # each data set states its number of folds
         n_folds = _asked(canonical_json(config), data, measured.count_folds)
         protocol = {**parts["protocol"], "n_splits": n_folds}
         cells.append(Cell(dataset=config, data=data, **{**parts, "protocol": protocol}))
@@ -189,7 +190,7 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
 def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: str) -> Any:
     """Return the model for the task and size of a data set; a default LIBSVM is replaced on many rows."""
     classifier = models["classification"]
-    if not is_place(dataset["name"], "path"):  # data sets that are registered have classes
+    if not is_place(dataset["name"], "path"):  # registered data sets have classes
         return classifier
     if _asked(canonical_json(dataset), data, IS_REGRESSION):
         return models["regression"]
@@ -198,8 +199,8 @@ def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: 
     if n_rows <= MANY_ROWS or not is_plain:
         return classifier
     warnings.warn(
-        f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), as LIBSVM takes minutes or hours a fit on "
-        f"so many; model=libsvm chooses LIBSVM all the same.",
+        f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), as LIBSVM takes minutes or hours per fit "
+        f"on so many; model=libsvm still chooses LIBSVM.",
         stacklevel=3,
     )
     return models["many_rows"]
@@ -225,11 +226,11 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     else:
         raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
     members: list[Mapping[str, Any]] = [{**dataset, "set": member} for member in names]
-    return members or [dataset]  # of an empty list the loader says what it takes
+    return members or [dataset]  # for an empty list, the loader's error says what it accepts
 
 
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
-    """Return the distinct cells in order; counts are the largest of equal cells."""
+    """Return the distinct cells in order, each with the largest counts of its duplicates."""
     cells_by_id: dict[str, Cell] = {}
     for cell in cells:
         first = cells_by_id.setdefault(cell.id, cell)

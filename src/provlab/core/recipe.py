@@ -32,7 +32,7 @@ from provlab.core.tables import Traced, mean_and_sd, whole, write_frame, write_t
 from provlab.project.papers import Paper, artefact_file, paper_of
 
 MAX_DATASETS_SHOWN = 12
-"""The default table has columns of each of so many data sets; of more it has their mean."""
+"""The default table has columns for up to this many data sets; for more it has their mean."""
 
 AS_PRINTED = "as printed"
 """Heading of a line with printed numbers, below the line with ours."""
@@ -99,7 +99,7 @@ class Recipe:
         return artefact_frame(artefact, store, summarise, columns=list(self.columns), printed=self.printed())
 
     def check(self, artefact: Artefact) -> None:
-        """Raise for settings that replace the error by another measure, unless `unit` states it.
+        """Raise for settings that replace the error by another measure, unless `unit` names it.
 
         Raises
         ------
@@ -184,8 +184,9 @@ def render_table(rendering: Rendering) -> str:
 
     Printed numbers are in a line below their row.
 
-    Each data set has its own columns; for more than `MAX_DATASETS_SHOWN` data sets only means are shown. Where the file
-    has `artefact.caption`, `artefact.note` or `artefact.corner`, the heading of the rows, the usual ones give way.
+    Each data set has its own columns; for more than `MAX_DATASETS_SHOWN` data sets only means are shown.
+    `artefact.caption`, `artefact.note` and `artefact.corner`, the heading of the rows, replace the defaults if the file
+    has them.
     """
     layout = rendering.artefact.parts["artefact"]
     n_datasets = rendering.frame["dataset"].nunique()

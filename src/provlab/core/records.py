@@ -1,7 +1,7 @@
 """Checks of untrusted records: the trial of each, and the possible range of its numbers.
 
-A store checks both when it reads a file, so that its readers need not. A record with a valid key can still state any
-number in its range, which only an audit detects.
+A store checks both when it reads a file, so its readers need not. A record with a valid key can still contain any
+number in its range; only an audit detects this.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from provlab.core.protocols import COLUMNS
 from provlab.project.documents import MAX_CONFIG_DEPTH, digest_of, parse_json
 
 NUMBERS = ("repeat", "fold", "draw")
-"""Which trial of its cell a record is of."""
+"""Which trial of its cell a record belongs to."""
 
 IDENTITY = ("key", "cell", "data", "config", *NUMBERS)
-"""Columns that say which trial a record is of; all others follow from these, or are measured."""
+"""Columns that identify the trial of a record; all others follow from these, or are measured."""
 
 ROUNDING = 1e-6
-"""How far a number may lie beyond its range: packed trials have single precision."""
+"""Tolerance of a number beyond its range: packed trials have single precision."""
 
 RANGES = {
     column.name: (column.low, column.high)
     for column in COLUMNS
     if math.isfinite(column.low) or math.isfinite(column.high)
 }
-"""The smallest and the largest value of each column that has any; see `outside` for NaN."""
+"""The smallest and the largest value of each column with a range; see `outside` for NaN."""
 
 
 def outside(values: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
@@ -83,7 +83,7 @@ def check_ranges(records: pa.Table, subject: str) -> None:
 
 
 def check_range(name: str, values: NDArray[Any], subject: str) -> None:
-    """Raise for impossible values in a column; errors as `check_ranges`."""
+    """Raise for impossible values in a column; errors as in `check_ranges`."""
     low, high = RANGES.get(name, (-math.inf, math.inf))
     beyond = outside(values, low, high)
     if beyond.any():
@@ -94,7 +94,7 @@ def check_range(name: str, values: NDArray[Any], subject: str) -> None:
 
 
 def _check_features(records: pa.Table, subject: str) -> None:
-    """Raise for a list with a feature that the data set lacks."""
+    """Raise for a list with a feature that is not in the data set."""
     listed = records.select(["features", "n_features"]).drop_null()
     if not len(listed):
         return
@@ -111,7 +111,8 @@ def _check_features(records: pa.Table, subject: str) -> None:
 def check_identities(records: pa.Table, subject: str) -> None:
     """Refuse records whose key, cell or data set does not follow from their config and numbers.
 
-    An edited trial is another trial. A record without a number or a config belongs to no trial and cannot be checked.
+    An edited trial is a different trial. A record without a number or a config belongs to no trial and cannot be
+    checked.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ def check_identities(records: pa.Table, subject: str) -> None:
     if not len(trials):
         return
     configs, codes = _encoded(trials["config"])
-    order = np.argsort(codes, kind="stable")  # all trials of a config stand together, so that its text is hashed once
+    order = np.argsort(codes, kind="stable")  # all trials of a config are adjacent, so its text is hashed once
     trials = trials.take(pa.array(order))
     keys = np.array(trials["key"].to_pylist(), object)
     places = list(zip(*(trials[name].to_pylist() for name in NUMBERS), strict=True))
@@ -165,7 +166,7 @@ def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _stated_data(config: str, subject: str) -> str:
-    """Return the identity of the data set that a config names; raise for what is not a trial's config."""
+    """Return the identity of the data set that a config names; raise for anything that is not a trial's config."""
     try:
         stated = parse_json(config, MAX_CONFIG_DEPTH)
         parts = [stated[name] for name in ("dataset", "selector", "protocol")]

@@ -27,10 +27,10 @@ READ = [*LARGE, *FOLD_SIZES, "n_features", "n_selected"]
 """Columns of the records that `selected_features` reads."""
 
 AT_ONCE = 10_000_000
-"""Selected features, over all trials, that are read into memory together: 300 MB with what is made of them."""
+"""Selected features, over all trials, read into memory together: 300 MB including derived values."""
 
 MAX_FEATURES = 100_000_000
-"""More features are taken for a damaged record: the stability counts each of them."""
+"""More features are considered a damaged record: the stability counts each of them."""
 
 NO_LIST = "no list of features is stored: the method mixes features, or its trials were packed without lists"
 KEEPS_ALL, KEEPS_NONE = "all features are selected", "no feature is selected"
@@ -38,7 +38,7 @@ SINGLE = "a single selection has no stability"
 NUMBERED = "features are numbered from 1"
 
 NO_STABILITY = np.nan, (np.nan, np.nan)
-"""The stability of a cell that has none, and its interval."""
+"""The stability of a cell without one, and its interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class SelectedFeatures:
     Attributes
     ----------
     frame : DataFrame
-        One line per feature that some trial selected, see `selected_features`.
+        One line per feature that at least one trial selected, see `selected_features`.
     n_selections : int
         Trials whose selection is stored: each draw of each fold of each repeat is one.
     n_features : int
@@ -73,13 +73,13 @@ class SelectedFeatures:
 def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, note: str = "") -> SelectedFeatures:
     """Count the features that the trials of one cell selected.
 
-    Each draw of each fold of each repeat is one selection, and all count the same. A trial without a list of features
+    Each draw of each fold of each repeat is one selection, and all count equally. A trial without a list of features
     is left out, unless it kept all.
 
     Parameters
     ----------
     trials : DataFrame
-        Of one cell, see `planned_trials`, with the columns `READ`.
+        Trials of one cell, see `planned_trials`, with the columns `READ`.
     names : sequence of str, optional
         Names of the features of the data set; by default numbers from 1. If a preparation created the columns, the
         records have their names, which may differ between folds.
@@ -93,18 +93,18 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
         Its columns are
 
         - feature: the name;
-        - index: column of the data set from 0; none where a preparation made the columns;
+         - index: column of the data set from 0; none if a preparation created the columns;
         - frequency: share of the selections that have the feature;
         - times: number of these selections;
-        - place: median place in their order of selection, from 1; NaN where all features were kept, and of a method
-          that gives no order: the features of each selection stand in that of the columns;
-        - weight, weight_sd: mean and standard deviation, over the selections that say it, of what a linear model
-          multiplies the feature by; NaN if none does.
+        - place: median place in their order of selection, from 1; NaN if all features were kept, and for a method
+          without an order, whose features are in column order;
+        - weight, weight_sd: mean and standard deviation, over the selections that state it, of the factor by which a
+          linear model multiplies the feature; NaN if none does.
 
     Raises
     ------
     ValueError
-        For a list with a repeated feature, or with one that the data set lacks.
+        For a list with a repeated feature, or with one that is not in the data set.
     """
     n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
     selections, trials = _selections(trials)
@@ -154,7 +154,7 @@ def largest_cells(cells: Iterable[Planned]) -> list[Planned]:
 
 
 def cells_that_select(store: TrialReader, cells: Sequence[Planned]) -> pd.Series:
-    """Return for each cell with stored trials, by id, whether some trial selects only a part of the features."""
+    """Return, for each cell with stored trials, by id, whether any trial selects only a part of the features."""
     sizes = planned_trials(store, cells, ["n_selected", "n_features"])
     return (sizes["n_selected"] < sizes["n_features"]).groupby(sizes["cell"]).any()
 
@@ -172,7 +172,7 @@ def cells_features(
     cells : sequence of Cell, or of what stands for one
         Distinct ones, see `unique_cells`.
     at_once : int, optional
-        Number of selected features in memory at a time; a larger cell is read whole.
+        Number of selected features in memory at a time; a larger cell is read in one piece.
     """
     ordered = sorted(cells, key=lambda cell: cell.data)
     sizes = planned_trials(store, ordered, ["n_selected"]).groupby("place")["n_selected"].sum()
@@ -188,7 +188,7 @@ def data_names(data: str, config: str) -> tuple[Sequence[str] | None, str]:
     """Return the names of a data set's features, or None, and why they are unknown.
 
     They are read if the data set is on this machine and has the identity `data` of the trials. The config is JSON, and
-    may come from a stranger.
+    may come from an untrusted source.
     """
     dataset = json.loads(config)
     try:
@@ -220,7 +220,7 @@ def _selections(trials: pd.DataFrame) -> tuple[list[Any], pd.DataFrame]:
 
 
 def _check_indices(labels: NDArray[np.int64], n_features: int) -> None:
-    """Raise for features that the data set lacks."""
+    """Raise for features that are not in the data set."""
     if n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
         raise ValueError(
             f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "
@@ -241,7 +241,7 @@ def _stability(
     places = list(zip(trials["repeat"], trials["fold"], strict=True))
     folds: list[tuple[int, int]] | None = None
     overlap = 0.0
-    if len({*places}) > 1:  # else draws on one fold
+    if len({*places}) > 1:  # otherwise draws on one fold
         folds = places
         n_train, n_test = (trials[name].astype(float).mean() for name in FOLD_SIZES)
         if n_test > 0 and n_train > 0:  # seeds have no test rows

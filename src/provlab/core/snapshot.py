@@ -17,11 +17,11 @@ from provlab.core.store import LARGE, SCHEMA, TrialStore
 
 
 class Planned(Protocol):
-    """What a join needs of a cell, or of its replacement in a file: its id, counts and data set."""
+    """Values of a cell, or of its replacement in a file, that a join needs: its id, counts and data set."""
 
     @property
     def id(self) -> str:
-        """SHA-256 of what the cell is."""
+        """SHA-256 of the cell's identity."""
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -37,27 +37,27 @@ class Planned(Protocol):
 
 
 class StoreSnapshot:
-    """Trials of a store in memory, without the lists of features: half a kilobyte each where all columns are.
+    """Trials of a store in memory, without the lists of features: half a kilobyte each with all columns.
 
-    A query takes the slices of its cells, so that its time does not depend on the size of the store.
+    A query takes the slices of its cells, so its time does not depend on the size of the store.
 
     Parameters
     ----------
     store : TrialStore
-        Read as it is now.
+        Read in its current state.
     columns : iterable of str, optional
         In addition to cell, repeat, fold and draw. By default all that are not `LARGE`.
     cells : iterable of str, optional
         Cell ids; None takes all.
     beside : iterable of Table
-        Further trials with the same columns, used if the store lacks them.
+        Further trials with the same columns, used if they are not in the store.
 
     Attributes
     ----------
     table : Table
         One row per trial, those of a cell together and sorted by repeat, fold and draw; strings are dictionary-encoded.
     n_nameless : int
-        Records that do not say which trial they are: without a key, a cell, a repeat, fold or draw. They belong to no
+        Records that do not state their trial: without a key, a cell, a repeat, fold or draw. They belong to no
         trial and are left out.
     """
 
@@ -93,7 +93,7 @@ class StoreSnapshot:
         names = in_cells.dictionary.take(pa.array(codes[starts])).to_pylist()
         slices = map(slice, starts.tolist(), ends.tolist())
         self._slices = dict(zip(names, slices, strict=True))
-        # most cells have no number above the planned ones, and need no check of each trial
+        # most cells have only planned numbers, and need no check of each trial
         highest = np.maximum.reduceat(self._numbers, starts, axis=1).T.tolist()
         self._highest = dict(zip(names, highest, strict=True))
 
@@ -108,7 +108,7 @@ class StoreSnapshot:
         return len(self.table)
 
     def count(self, cells: Iterable[Planned]) -> int:
-        """Return how many of the planned trials of some distinct cells are stored.
+        """Return how many of the planned trials of the given distinct cells are stored.
 
         A key is the hash of a cell and these numbers; counting the numbers avoids computing keys, which takes seconds.
         """
@@ -131,7 +131,7 @@ class StoreSnapshot:
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a column of `table`; nulls if no record has it.
 
-        So are the columns of a measure before its first trial.
+        For instance the columns of a measure before its first trial.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class StoreSnapshot:
 
 
 def _is_named(table: pa.Table) -> pa.ChunkedArray:
-    """Return which records say which trial they are."""
+    """Return which records state their trial."""
     is_named = pc.is_valid(table["cell"])
     if "key" in table.column_names:
         is_named = pc.and_(is_named, pc.is_valid(table["key"]))
@@ -204,4 +204,4 @@ def _is_named(table: pa.Table) -> pa.ChunkedArray:
 
 
 TrialReader: TypeAlias = TrialStore | StoreSnapshot
-"""What reads trials: the store, or a snapshot of it."""
+"""A source of trials: the store, or a snapshot of it."""

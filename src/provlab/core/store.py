@@ -3,7 +3,7 @@
 A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It appears by an atomic rename of a complete,
 synced temporary file. So a reader, a second writer, or a run after a crash sees only complete files. Each file is
 checked against its name before its content is used. A damaged file is set aside, and its trials count as not run.
-Files with other names, of earlier versions and of other programs, are read as far as Parquet can check them.
+Files with other names, of earlier versions and of other programs, are read with Parquet's own checks only.
 """
 
 from __future__ import annotations
@@ -45,49 +45,48 @@ TYPES = {
 }
 
 TIMING = tuple(column.name for column in COLUMNS if column.kind == "seconds")
-"""Seconds. What trials share counts in each of them, except in `task_cpu`."""
+"""Seconds. Shared work of trials counts in each of them, except in `task_cpu`."""
 
 VOLATILE = tuple(column.name for column in COLUMNS if column.kind in ("seconds", "volatile bytes"))
 """The only columns that differ between two runs of the same trial on the same machine."""
 
 LARGE = ("features", "feature_names", "coefficients")
-"""Lists, which take most of the memory: what reads millions of trials leaves them on disk until it needs them."""
+"""Lists, which take most of the memory: readers of millions of trials leave them on disk until needed."""
 
 SCHEMA = pa.schema([(column.name, TYPES[column.kind]) for column in COLUMNS], metadata={"provsel_schema": str(VERSION)})
-"""The union of what trials, protocols and theorems declare: primitives and lists only, so that no code is read.
-
-The columns of a project's own measures stand beside these. They are text or numbers, and of Arrow's type null where no
-trial has a value.
+"""The union of what trials, protocols and theorems declare: primitives and lists only, so that no code is read. The
+columns of a project's own measures are added to these. They are text or numbers, and have Arrow's type null if no trial
+has a value.
 """
 
 ENCODED = pa.dictionary(pa.int32(), pa.string())
-"""Texts of which each is stored once."""
+"""Texts that are stored once each."""
 
 LOOSE_FILES = 512
 """`compact` merges when there are more small files than this."""
 
 GROUP = 8192
-"""Rows of a row group of a merged file, which is sorted by cell: a query of some cells reads a few groups only."""
+"""Rows in a row group of a merged file, which is sorted by cell: a query of some cells reads only a few groups."""
 
 MERGED = 2**28
-"""Bytes of records in memory, of which one merged file is made: a run of a million trials is some gigabytes."""
+"""Bytes of records in memory from which one merged file is made: a run of a million trials takes some gigabytes."""
 
 LISTINGS = 100
-"""Listings of a folder whose files go away while they are read, before that is an error."""
+"""Listings of a folder whose files disappear while they are read, before that is an error."""
 
 STEPS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room"),
     **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "make it writable, or name another results folder"),
     **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "name another folder"),
 }
-"""What helps against an error of the system, by its number."""
+"""Remedies for system errors, by their number."""
 
 _DIGEST = re.compile(r"(?:.*-)?([0-9a-f]{64})")
 """Stem of a file that is named by its bytes."""
 
 
 class DamagedFileError(Exception):
-    """A file of the store whose bytes are not those that were written."""
+    """A file of the store whose bytes have changed since it was written."""
 
 
 class RefusedFileError(ValueError):
@@ -104,10 +103,10 @@ class TrialStore:
     folder : path
         Created at the first write.
     read_only : bool, default=False
-        Leave damaged files in place, as in another person's folder.
+        Leave damaged files in place, for instance in another person's folder.
     check : bool, default=True
-        Raise for a file with a trial that is not the one that its key says, or with a number that none can have, see
-        `provlab.core.records`; an audit, which finds such trials itself, does without.
+        Raise for a file with a trial that does not match its key, or with an impossible number, see
+        `provlab.core.records`; an audit, which finds such trials itself, works without this.
 
     Attributes
     ----------
@@ -134,7 +133,7 @@ class TrialStore:
         cells : iterable of str, optional
             Cell ids; None takes all.
         columns : sequence of str, optional
-            None takes all written columns. Another one has no values.
+            None takes all written columns. Columns that were never written have no values.
         """
         table = self.read(None if columns is None else ["key", *columns], cells)
         order = pc.sort_indices(table["key"])
@@ -149,23 +148,24 @@ class TrialStore:
     ) -> pa.Table:
         """Return columns of all files, possibly with repeated trials.
 
-        Others may add, merge and remove files meanwhile. A listing made during a merge may lack the large file and the
-        small ones that are in it already. The second of two listings has what the first lacks for this reason.
+        Other processes may add, merge and remove files meanwhile. A listing made during a merge may lack the large file
+        as well as the small ones merged into it. The second of two listings contains any file that the first lacks for
+        this reason.
 
         Parameters
         ----------
         columns, cells
             As in `query`.
         encoded : bool, default=False
-            Store each text once, except for keys, which never repeat; all columns are those that are not `LARGE`.
+            Store each text once, except for keys, which never repeat; by default all columns that are not `LARGE`.
 
         Raises
         ------
         ValueError
-            When a file has a column of a wrong type, an impossible number, or a trial that does not match its key;
-            names it.
+            If a file has a column of a wrong type, an impossible number, or a trial that does not match its key; names
+            it.
         OSError
-            When a file cannot be read for a reason other than damage.
+            If a file cannot be read for a reason other than damage.
         """
         wanted = None if columns is None else list(dict.fromkeys(columns))
         chosen = None if cells is None else sorted(cells)
@@ -204,14 +204,14 @@ class TrialStore:
         ----------
         trials : Table
         prefix : str
-            Of the file's name. A file whose name begins with "merged-" needs no merge with small files.
+            Prefix of the file's name. A file whose name begins with "merged-" needs no merge with small files.
         **options
             Of Parquet's writer.
 
         Raises
         ------
         OSError
-            When the disk is full or the folder cannot be written; no partial file is left.
+            If the disk is full or the folder cannot be written; no partial file is left.
         """
         if not len(trials):
             return
@@ -232,7 +232,7 @@ class TrialStore:
         Raises
         ------
         OSError
-            When the folder cannot be written, or is full.
+            If the folder cannot be written, or is full.
         """
         try:
             remove_abandoned(self.folder, probe(self.folder))
@@ -240,7 +240,7 @@ class TrialStore:
             raise self._write_error(error, "a folder that can be written") from error
 
     def compact(self, *, minimum: int = LOOSE_FILES, at_once: int = MERGED) -> int:
-        """Merge the small files into large ones when there are more than `minimum`; return how many.
+        """Merge the small files into large ones if there are more than `minimum`; return how many.
 
         A large file is on the disk before the first small one is removed. `at_once` bytes of records are in memory at a
         time.
@@ -248,7 +248,7 @@ class TrialStore:
         Raises
         ------
         OSError
-            When the disk is full or the folder cannot be written; files that are not merged stay unchanged.
+            If the disk is full or the folder cannot be written; files that are not merged stay unchanged.
         """
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
@@ -256,7 +256,7 @@ class TrialStore:
         n_merged = 0
         tables: dict[Path, pa.Table] = {}
         size = 0
-        loose.sort(key=_time_of)  # those of one cell come together
+        loose.sort(key=_time_of)  # trials of one cell are adjacent
         for path in loose:
             table = self._read_file(path)
             if table is not None and len(table):  # another process may have merged it
@@ -315,16 +315,16 @@ class TrialStore:
                 table = pq.read_table(file, **options)
         except (DamagedFileError, pa.ArrowException, ValueError, MemoryError, OSError) as error:
             number = getattr(error, "errno", None)
-            if number in (errno.ENOENT, errno.ESTALE):  # the second is a server's word for it
+            if number in (errno.ENOENT, errno.ESTALE):  # the second is what a server reports
                 return None
-            if number:  # Arrow's errors about content have none
+            if number:  # Arrow's errors about content have no number
                 raise OSError(
                     number,
                     f"store file {path}: it could not be read: {os.strerror(number)!r}; the file was left in "
                     f"place: make it readable or move it out of the store, then run the same command again.",
                 ) from error
             if isinstance(error, RefusedFileError) or (named and not isinstance(error, DamagedFileError)):
-                raise  # whatever it is, the bytes are those that were written
+                raise  # whatever the content, the bytes are as written
             return pa.table({}) if self._set_aside(path, error) else None
         typed = _with_types(path, table, encoded=encoded)
         if self.check:
@@ -411,7 +411,7 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
             if column.null_count == len(column):
                 columns.append(pa.nulls(len(column)))
                 continue
-            # or a cast would make numbers of texts that read as such
+            # otherwise a cast would turn texts that look like numbers into numbers
             pa.unify_schemas(
                 [pa.schema([(field.name, type_of_values)]) for type_of_values in (stored_kind, kind)],
                 promote_options="permissive",

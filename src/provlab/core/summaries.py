@@ -27,7 +27,7 @@ from provsel.certificates.theorem import SLACK
 _Ints: TypeAlias = NDArray[np.int64]
 
 ALL_CERTIFICATES = tuple(dict.fromkeys(theorem.name for theorem in THEOREMS))
-"""What a record says a state of."""
+"""Certificates whose states records contain."""
 
 STATES = (HELD, VIOLATED, VACUOUS, UNDECIDED, NOT_SEPARABLE)
 
@@ -87,7 +87,7 @@ def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArra
     trials : DataFrame
         `repeat`, `fold` and `features` of each.
     draws : {"each", "union"}, default="each"
-        "union" counts the draws of a fold as one selection, of all features that some draw has, in order.
+        "union" counts the draws of a fold as one selection of all features in any draw, in order.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
     """Add the growth of B^2 / gamma^2, and whether `radius_margin_bound` holds, which records do not contain.
 
     B is the radius of the enclosing ball, gamma the hard margin. The state is "held" or "violated" if both were
-    measured and the margin has a bound, else that of the radius or of the margin, which gives the reason.
+    measured and the margin has a bound, otherwise that of the radius or of the margin, which explains why.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
     """
     error, margin, radius = (trials[name].to_numpy(float) for name in (SPECTRAL_ERROR, MARGIN_RATIO, RADIUS_RATIO))
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = radius / margin  # infinite where a selection merges the classes
+        ratio = radius / margin  # infinite if a selection merges the classes
     within = ratio <= radius_margin_bound(error) * (1 + SLACK)
     state = pd.Series(np.where(within, HELD, VIOLATED), trials.index, dtype=object)
     for name in (MARGIN, RADIUS):

@@ -145,8 +145,8 @@ def write_tables(
 ) -> str:
     """Write `stem`.md, .tex and .json, and return the Markdown.
 
-    The JSON file has `caption`, `note`, `header` and `rows`; a cell is `text`, with `row`, `column` and `dataset` of
-    the artefact where the number is `Traced`.
+    The JSON file has `caption`, `note`, `header` and `rows`; a cell has `text`, and `row`, `column` and `dataset` of
+    the artefact if the number is `Traced`.
     """
     write_text(stem.with_suffix(".tex"), latex_table(header, rows, caption, note, f"tab:{stem.name}"))
     layout = {"caption": caption, "note": note, "header": _layout(header), "rows": [_layout(row) for row in rows]}
@@ -157,7 +157,7 @@ def write_tables(
 
 
 def write_frame(frame: pd.DataFrame, path: Path, numbers: Collection[str] = ()) -> None:
-    """Write a long-form frame as CSV, see `messages.csv_text`, packed where the path ends in .gz."""
+    """Write a long-form frame as CSV, see `messages.csv_text`, compressed if the path ends in .gz."""
     content = csv_text(frame, numbers).encode()
     with replacing(path) as temporary:
         temporary.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)

@@ -21,14 +21,14 @@ from provlab.core.tables import value_text
 from provlab.project.project import tool
 
 MAX_VALUES = 200
-"""Values of a measured column that are kept for a drawing; its statistics are of all."""
+"""Number of values of a measured column kept for a drawing; its statistics cover all."""
 
 MAX_LISTED = 600
 """Traces of up to this many trials list each of them."""
 
 PERCENT = ("error", "nmi", "ari")
 ALWAYS = ["seed", "split_seed", "n_train", "environment", "git_revision"]
-"""What every record of the present schema says."""
+"""Columns that every record of the present schema has."""
 
 PLACE = ["entry", "repeat", "fold", "draw"]
 NUMBER = ["row", "column", "dataset"]
@@ -49,8 +49,8 @@ class TracedCell:
     n_stored : int
         Number of planned trials that are stored.
     measured : list of dict
-        One a measured column: `name`, `unit`, what a value is (`by`: fold, seed or draw), up to `MAX_VALUES` `points`
-        in the order of the trials, and over all values `n`, `mean`, `sd` and `QUARTILES`.
+        One per measured column: `name`, `unit`, the meaning of a value (`by`: fold, seed or draw), up to `MAX_VALUES`
+        `points` in the order of the trials, and over all values `n`, `mean`, `sd` and `QUARTILES`.
     split_seeds : list of (repeat, seed)
         Seeds of the folds; the same for all methods.
     trials : list of dict
@@ -69,7 +69,7 @@ class TracedCell:
         return f"{tool('provsel')} run {shlex.join([*self.entry.overrides, 'results=results/again'])}"
 
     def audit_command(self, results: object) -> str:
-        """Return the command that computes it again and compares it with the trials in a results folder."""
+        """Return the command that recomputes it and compares it with the trials in a results folder."""
         command = f"{tool('provsel')} audit --cell {self.entry.cell.id[:16]}"
         return command if str(results) == "results" else f"{command} --results {shlex.quote(str(results))}"
 
@@ -82,12 +82,13 @@ class Trace:
     ----------
     artefact, row, column : str
     numbers : list of dict
-        The lines of the artefact's frame that come from these cells, those of `beside_reference` with `reference`.
+        The lines of the artefact's frame that come from these cells; with `reference` they come from
+        `beside_reference`.
     cells : list of TracedCell
     environments : list of (versions, number of trials)
-        Versions of Python, packages and BLAS, and the kind of machine; {} for records that do not say.
+        Versions of Python, packages and BLAS, and the kind of machine; {} for records that do not state them.
     revisions : list of (git revision, number of trials)
-        "+" after a revision: files differed from it. "" if unknown.
+        "+" after a revision means that files differed from it. "" if unknown.
     silent : list of str
         Columns that some records lack because an older version wrote them.
     """
@@ -115,19 +116,19 @@ def trace_numbers(
     Parameters
     ----------
     artefact : Artefact
-        All of it, or of some entries only.
+        The whole artefact, or some entries only.
     frame : DataFrame
         Its numbers, see `artefact_frame`.
     store : TrialReader
     columns : sequence of str
-        Columns of the records that the numbers are computed from.
+        Columns of the records from which the numbers are computed.
     max_listed : float
         List the trials of traces with at most this many.
     """
     entries: dict[tuple[str, str], list[int]] = {}
     for k, entry in enumerate(artefact.entries):
         entries.setdefault((entry.row, entry.column), []).append(k)
-    headlines = headline_columns(artefact.cells)  # scorers among them are no columns of the schema
+    headlines = headline_columns(artefact.cells)  # scorers among them are not in the schema
     measures = list(dict.fromkeys([*measures_of(columns), *headlines]))
     trials = entry_trials(artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"])))
     measures = [name for name in measures if trials[name].notna().any()]
@@ -173,14 +174,14 @@ def reference_numbers(path: Path) -> pd.DataFrame:
     if not path.is_file():
         return pd.DataFrame(columns=[*NUMBER, "reference"], dtype=str)
     table = pd.read_csv(path, dtype=dict.fromkeys([*NUMBER, "value"], str), keep_default_na=False)
-    is_count = table["value"].str.fullmatch(r"-?\d+")  # shown as it is, as ours
+    is_count = table["value"].str.fullmatch(r"-?\d+")  # shown unchanged, like ours
     numbers = pd.to_numeric(table["value"], errors="coerce").mask(is_count)
     texts = numbers.astype(object).where(numbers.notna(), table["value"]).map(value_text)
     return table[NUMBER].assign(reference=texts).drop_duplicates(NUMBER)
 
 
 def beside_reference(frame: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers of an artefact with `reference`, see `reference_numbers`; "" where it has none."""
+    """Return the numbers of an artefact with `reference`, see `reference_numbers`; "" if it has none."""
     return frame.merge(numbers, "left", NUMBER).fillna({"reference": ""})
 
 
@@ -208,7 +209,7 @@ def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) ->
     if trials.empty:
         return {}
     n_folds = trials[["entry", "repeat", "fold"]].drop_duplicates().groupby("entry").size()
-    # draws of a fold are averaged first, as in the artefacts; on one fold they are what varies
+    # draws of a fold are averaged first, as in the artefacts; with a single fold only the draws vary
     draw = trials["draw"].where(trials["entry"].map(n_folds).eq(1), 0)
     values = trials[measures].groupby([trials["entry"], trials["repeat"], trials["fold"], draw]).mean()
     grouped = values.groupby(level="entry")

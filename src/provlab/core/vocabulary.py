@@ -13,7 +13,7 @@ from provlab.project.messages import nearest
 
 
 class Described(NamedTuple):
-    """What a method is.
+    """The kind of a method.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ SELECTORS: Mapping[str, Described] = {
     "gaussian_compression": Described("compression", "n d r", ("GaussianRandomProjection", "random_projection")),
     "sparse_embedding": Described("compression", "n d", ("count_sketch", "SparseRandomProjection")),
 }
-"""Each file of conf/selector but `any`."""
+"""Each file of conf/selector except `any`."""
 
 SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "selector": {name: described.spellings for name, described in SELECTORS.items()},
@@ -130,7 +130,7 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "one_hot": ("one_hot_encoder",),
     },
 }
-"""By group of conf/ and file, how else people write its name: the one table of these."""
+"""By group of conf/ and file, other spellings of its name: the only table of these."""
 
 
 def family_of(name: str) -> str:
@@ -159,7 +159,7 @@ def advice_on(group: str, spelling: str, names: Collection[str]) -> str:
     group : str
     spelling : str
     names : collection of str
-        Of all files of the group.
+        Names of all files of the group.
     """
     candidates = list(names)
     for name, usual in SPELLINGS.get(group, {}).items():

@@ -1,1 +1,1 @@
-"""What keeps results trustworthy: audits, merges, exports, the reference and its texts."""
+"""Everything that keeps results trustworthy: audits, merges, exports, the reference and its texts."""

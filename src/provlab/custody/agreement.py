@@ -1,14 +1,14 @@
-"""What is promised of a trial that is computed again or by somebody else, and whether two tables of trials keep it.
+"""The promise for a trial that is computed again or by somebody else, and whether two tables of trials keep it.
 
 Times, memory, git revision and environment are not compared.
 
 - **The same environment** (versions of Python and packages, kind of machine, BLAS with its core type, vector
   instructions, libm): every value has the same bits. NaN equals NaN, and a null is not a number.
 - **Another environment**: what follows from the config alone is the same: key, cell, data, seeds, folds, sizes. Floats
-  agree to `DIGITS`, because sums are rounded in another order. The content of generated data may have other bits,
-  which is reported and breaks no promise. Selected features, counts and states of certificates are expected to be the
-  same, but a difference in the last digit decides ties: where that happens the trial is "different", and its values
-  tell whether it was a tie.
+  agree to `DIGITS`, because sums are rounded in another order. The content of generated data may have other bits, which
+  is reported and breaks no promise. Selected features, counts and states of certificates are expected to be the same,
+  but a difference in the last digit can decide a tie: then the trial is "different", and its values show whether it was
+  a tie.
 """
 
 from __future__ import annotations
@@ -31,44 +31,47 @@ DIFFERENT = "different"
 OUTCOMES = (IDENTICAL, CLOSE, DIFFERENT)
 
 COMPUTED_BY = ("environment", "git_revision")
-"""Columns that say where a record was computed, not what came out."""
+"""Columns that say where a record was computed, not its results."""
 
 COMPARED = tuple(name for name in SCHEMA.names if name not in {*VOLATILE, *COMPUTED_BY})
 """Columns of every record that are compared; so are those of the project's own measures, see `compared_columns`."""
 
 LATER = ("feature_names", "coefficients")
-"""Columns that records of earlier versions lack: they are compared where they are stored."""
+"""Columns that records of earlier versions lack: they are compared if they are stored."""
 
 REPORTED = ("content", "coefficients")
-"""Columns that may differ between kinds: exp of generated data has another last digit on another processor, and a
-solver stops at its tolerance."""
+"""Columns that may differ between kinds: exp of generated data has a different last digit on another processor, and a
+solver stops at its tolerance.
+"""
 
 DIGITS = 6
 """Promised between kinds. Rounding in another order moves sums of up to 1e6 terms by about 1e-16 * 1e6 at worst and by
 1e-13 in practice; solvers with a tolerance and inverses of badly conditioned Gram matrices amplify that, so half of the
-16 digits are given away and not more. `error` is a count over `n_test` < 1e6 rows: to these digits it is the same
-count, and one row that is classified otherwise is a difference."""
+16 digits are given up, but no more. `error` is a count over `n_test` < 1e6 rows: to these digits it is the same count,
+and one row classified differently is a difference.
+"""
 
 SMALLEST = 1e-3
-"""What is smaller counts as this large: some values are zero but for rounding, such as the spectral error where nothing
-is left out, and have no digits of their own. Certificates and errors are of the order of 1."""
+"""Smaller values count as this large: some values are zero up to rounding, such as the spectral error if nothing is
+left out, and have no meaningful digits. Certificates and errors are of order 1.
+"""
 
 
 def compared_columns(columns: Iterable[str]) -> list[str]:
-    """Return the columns of records that are compared, of all that they have."""
+    """Return the columns that are compared, of all columns of the records."""
     return [*COMPARED, *(name for name in columns if name not in SCHEMA.names)]
 
 
 def differences(stored: pa.Table, now: pa.Table, names: Sequence[str]) -> pd.DataFrame:
-    """Return a line for each value that has other bits in two tables of the same trials, row by row.
+    """Return a line for each value with different bits in two tables of the same trials, row by row.
 
-    Any NaN is the same as any other, and null only as null.
+    Any NaN equals any other, and null equals only null.
 
     Returns
     -------
     DataFrame
         row; column; stored and now, the values; relative, the difference of two finite numbers relative to the larger,
-        which counts as `SMALLEST` at least, else inf; beyond, whether that is more than is promised between kinds.
+        which counts as `SMALLEST` at least, otherwise inf; beyond, whether that exceeds the promise between kinds.
     """
     lines: list[tuple[Any, ...]] = []
     for name in names:
@@ -97,7 +100,7 @@ def outcomes(stored: pa.Table, now: pa.Table, lines: pd.DataFrame) -> NDArray[np
 
 
 def short_texts(stored: Any, now: Any) -> tuple[str, str]:
-    """Return two values as short strings: of long lists their lengths, and the first place where they differ."""
+    """Return two values as short strings: for long lists their lengths, and the first place where they differ."""
     if not (isinstance(stored, list) and isinstance(now, list)):
         return _shortened(stored), _shortened(now)
     texts = [f"{len(stored)} values", f"{len(now)} values"]
@@ -136,11 +139,11 @@ def _relative(stored: Any, now: Any) -> float:
 
 
 def is_same_environment(stored: pa.Table, now: pa.Table) -> NDArray[np.bool_]:
-    """Return row by row whether records come from the same versions on the same kind of machine."""
+    """Return, row by row, whether records come from the same versions on the same kind of machine."""
     same: NDArray[np.bool_] = pc.fill_null(pc.equal(stored["environment"], now["environment"]), False).to_numpy()
     return same
 
 
 def digits(worst: float) -> int:
-    """Return the decimal digits to which numbers agree whose largest relative difference is above 0; at most 16."""
+    """Return the decimal digits to which numbers agree if their largest relative difference is above 0; at most 16."""
     return min(math.floor(-math.log10(worst)), 16)

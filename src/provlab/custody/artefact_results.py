@@ -1,4 +1,4 @@
-"""What the report shows of an artefact: composed, summarised, traced, judged, and beside the reference."""
+"""The results of an artefact for the report: composed, summarised, traced, judged, and beside the reference."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ log = logging.getLogger(__name__)
 
 
 class Sources(NamedTuple):
-    """What the pages of all artefacts are made from.
+    """The data from which the pages of all artefacts are made.
 
     Attributes
     ----------
     store : StoreSnapshot
     families : mapping
-        By paper, all its claims, which corrections for many comparisons refer to.
+        All claims by paper, as corrections for many comparisons need them.
     readings : mapping
         By claim, see `readings_of`.
     audited : mapping
@@ -82,9 +82,9 @@ class Sources(NamedTuple):
 
 
 def show_artefact(site: Site, sources: Sources, name: str) -> ArtefactPage:
-    """Write the pages of an artefact, paper/artefact, and return what the other pages say of it.
+    """Write the pages of an artefact, paper/artefact, and return the summary for the other pages.
 
-    What goes wrong with one artefact is said on its page and does not stop the others.
+    An error in one artefact is stated on its page and does not stop the others.
     """
     artefact, page = _compose(site, sources.store, name)
     page.reference = sources.reference.parts.get(name)
@@ -146,7 +146,7 @@ def _results(site: Site, sources: Sources, artefact: Artefact, page: ArtefactPag
         try:
             with only_formats("svg"):
                 recipe.write(artefact, store, frame, stem, stem)
-        except Exception as error:  # a renderer may need what a partial store does not have
+        except Exception as error:  # a renderer may need trials that a partial store lacks
             log.warning("report: %s cannot be rendered: %s", artefact.name, error)
             page.problem = f"The table or figure cannot be made from what is stored: {_reason(error)}"
     files = sorted(stem.parent.glob("*"), key=lambda path: (list(FILES).index(path.suffix), path.name))
@@ -178,7 +178,7 @@ def _features(site: Site, store: StoreSnapshot, artefact: Artefact, page: Artefa
     features = cells_features(store, [cell for cell in cells if selects.get(cell.id)])
     try:
         return write_features(site, lines, selects, features, f"files/{page.short}")
-    except ValueError as error:  # damaged lists take no number from a page
+    except ValueError as error:  # damaged lists must not remove numbers from a page
         return FeaturesPart(notes=[_reason(error).rstrip(".")])
 
 
@@ -212,10 +212,10 @@ def _reason(error: Exception) -> str:
 def compare_with_print(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame of numbers with `difference`, ours minus printed, and `standard_errors`, on that scale.
 
-    The standard error of each side is its sd times the scale of ours, see `standard_error_scale`: the paper's protocol
-    is ours. Where the paper prints no sd, its standard error counts as ours. NaN where a side is not a number, or where
-    nothing is randomised: then any difference is real. `number` and `printed_number` are NaN for text; `text` and
-    `printed` are both as text.
+    The standard error of each side is its sd times our scale, see `standard_error_scale`: the paper's protocol is ours.
+    If the paper prints no sd, our standard error is used for it. NaN if a side is not a number, or if nothing is
+    randomised: then any difference is real. `number` and `printed_number` are NaN for text; `text` and `printed` are
+    both as text.
     """
     names = ("value", "printed_value", "scale", "sd", "printed_sd")
     ours, printed, scale, sd, printed_sd = (pd.to_numeric(frame[name], errors="coerce") for name in names)
@@ -230,14 +230,14 @@ def compare_with_print(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_certificates(store: StoreSnapshot, cells: Sequence[Cell]) -> pd.Series:
-    """Return the number of planned trials by `certificate`, `cell` and `state`, of those that were measured."""
+    """Return the number of measured planned trials by `certificate`, `cell` and `state`."""
     trials = planned_trials(store, cells, [*STATES.values()])
     counts = {name: trials.groupby(["cell", trials[column].rename("state")]).size() for name, column in STATES.items()}
     return pd.concat(counts, names=["certificate"]).drop("not measured", level="state", errors="ignore")
 
 
 def sum_certificates(pages: Iterable[ArtefactPage]) -> dict[str, dict[str, int]]:
-    """Return by certificate the trials in each state, where there is a bound; cells of two artefacts count once."""
+    """Return by certificate the trials in each state, if there is a bound; cells of two artefacts count once."""
     frames = [page.states for page in pages if page.states is not None]
     if not frames:
         return {}
@@ -259,7 +259,7 @@ def tally(verdicts: Iterable[Verdict], readings: Mapping[str, ClaimReadings]) ->
 
 
 def readings_of(files: Iterable[ClaimFile], results: Path) -> dict[str, ClaimReadings]:
-    """Return by claim what `provsel readings` gave; what cannot be read is left out with a warning."""
+    """Return the results of `provsel readings` by claim; unreadable ones are left out with a warning."""
     readings: dict[str, ClaimReadings] = {}
     for file in files:
         try:
@@ -273,7 +273,7 @@ def readings_of(files: Iterable[ClaimFile], results: Path) -> dict[str, ClaimRea
 
 
 def claim_readings(outcome: Outcome) -> dict[str, ClaimReadings]:
-    """Return what becomes of each claim under the readings of a paper that touch it."""
+    """Return the verdicts of each claim under the readings of a paper that affect it."""
     readings = {}
     for robustness in outcome.robustness:
         claim = outcome.claims[robustness.claim]
@@ -297,9 +297,9 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
     Parameters
     ----------
     report : Path
-        The folder that the report is written to.
+        The folder of the new report.
     files : iterable of ClaimFile
-        Claims that the reference no longer has a say on are left out.
+        Claims that the reference no longer covers are left out.
     """
     folder = current_project().root / "results" / FOLDER
     reference = Reference.read(folder)

@@ -1,7 +1,7 @@
-"""Stored trials, computed again: random folds of a store are run from its records alone, and compared.
+"""Stored trials, computed again: random folds of a store are recomputed from its records alone, and compared.
 
-A column that the writer of a record did not know (an older schema) is not compared, and is counted: it has no value in
-any record of the same git revision. `agreement` says what is promised of the others.
+A column unknown to the writer of a record (an older schema) is not compared, but counted: it has no value in any record
+of the same git revision. `agreement` states the promise for the others.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from provlab.run.runner import ticker
 from provsel import __version__
 
 CELLS_AT_ONCE = 200
-"""Cells whose records are read together: a sample of a large store names most of its cells."""
+"""Cells whose records are read together: a sample of a large store covers most of its cells."""
 
 
 def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any) -> tuple[AuditRun, Path]:
-    """Compute a random sample of stored trials again, compare, and write what was found.
+    """Recompute a random sample of stored trials, compare, and write the findings.
 
-    All trials of a fold are drawn together, the last fold's in part: they share what is computed of its rows, so that a
+    All trials of a fold are drawn together, except in the last fold: they share computations on its rows, so a
     hundredth of the trials costs about a hundredth of the time.
 
     Parameters
     ----------
     results : path
-        Folder with `store`, to which nothing is added; what was found goes to `audits` beside it.
+        Folder with `store`, to which nothing is added; findings go to `audits` beside it.
     executor : mapping, optional
         See `execute`; loky with one worker per core by default.
     **draw
-        fraction, above 0 and up to 1, by default 0.01 of a store and all of a cell, of which at least one trial is
-        drawn; cell, at least 8 hex digits that only one cell's id begins with; limit, an int, to draw no more than
-        that; seed of the draw, by default a fresh one.
+        fraction, above 0 and up to 1, by default 0.01 of a store and all of a cell, with at least one trial; cell, at
+        least 8 hex digits with which only one cell's id begins; limit, an int, the largest number to draw; seed of the
+        draw, by default a fresh one.
 
     Returns
     -------
@@ -69,9 +69,9 @@ def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **dra
     Raises
     ------
     ValueError
-        Nothing is stored, or what is requested does not fit the store.
+        If nothing is stored, or the request does not fit the store.
     KeyboardInterrupt, OSError
-        After what was compared so far has been written.
+        After writing the comparisons made so far.
     """
     store = TrialStore(results / "store", check=False)
     trials = store.query(columns=["key", "cell", "data", "repeat", "fold"])
@@ -92,10 +92,10 @@ def run_panel_audit(
     executor: Mapping[str, Any] | None = None,
     **draw: Any,
 ) -> tuple[AuditRun, Path]:
-    """Do the same with some methods, or all, of a folder of a benchmark's panel, "" for the one that provsel has.
+    """Do the same for some methods, or all, of a folder of a benchmark's panel, "" for provsel's own.
 
-    A selection that was cut off is left out: how long it may take on another machine says nothing. The run's trials
-    have data set and method as the panel calls them.
+    A selection that was cut off is left out: its time on another machine says nothing. The run's trials have data set
+    and method as named in the panel.
     """
     table = read_trials(Path(folder) if folder else stored_folder())
     if methods:
@@ -112,7 +112,7 @@ def run_panel_audit(
 def run_readings_audit(
     folder: Path | str, results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any
 ) -> tuple[AuditRun, Path]:
-    """Do the same with the packed trials of a folder of a paper's readings, of those that the readings ask for now."""
+    """Do the same for the packed trials of a folder of a paper's readings, those that the readings now need."""
     from provlab.verdicts.readings.packed import read_packed, repeated  # claims and their statistics: slow to import
     from provlab.verdicts.readings.study import multiverse_of
 
@@ -169,7 +169,7 @@ def _audit(
                 for key, _, reason in result.failures:
                     noted[key] = ("fails now", "a record", _line(reason))
                 advance(len(result.records) + len(result.failures))
-    except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
+    except (KeyboardInterrupt, Exception) as error:  # for instance a lost cluster
         stopped = error
     for record in records:
         for name, n_digits in (digits or {}).items():
@@ -329,7 +329,7 @@ def _compare(
     lacking = {keys[row]: [*columns] for row, columns in unknown.groupby("row")["column"]}
     trials = stored.filter(pc.is_in(stored["key"], pa.array([*keys, *noted], pa.string())))
     frame = trials.select([name for name in TRIALS if name in trials.column_names]).to_pandas()
-    for name in ("dataset", "selector"):  # packed trials do not have them
+    for name in ("dataset", "selector"):  # packed trials lack them
         frame[name] = frame[name].fillna(frame["key"].map(dict(zip(keys, now[name].to_pylist(), strict=True))))
     for name, kind in TRIALS.items():
         if name in frame:
@@ -347,7 +347,7 @@ def _compare(
 def _is_unknown(store: TrialStore | None, stored: pa.Table, lines: pd.DataFrame) -> NDArray[np.bool_]:
     """Return whether the revision that wrote a record did not have the column that differs."""
     is_unknown = np.array([value is None for value in lines["stored"]], bool)
-    if store is None:  # packed trials: whatever is null was not packed
+    if store is None:  # packed trials: null means not packed
         return is_unknown
     names = lines["column"][is_unknown].unique().tolist()
     written = store.query(columns=[*names, "git_revision"])

@@ -1,4 +1,4 @@
-"""What runs of `provsel audit` found: their files, and a table of them."""
+"""Findings of runs of `provsel audit`: their files, and a table of them."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ class AuditRun:
     when : str
         Its start, UTC, ISO 8601.
     version, git_revision, environment : str
-        Of the code that computed again.
+        Version of the recomputing code.
     seed : int
     fraction : float
     limit : int or None
     cell : str
-        These four repeat the draw on the same store; "" is all cells.
+        These four repeat the draw on the same store; "" means all cells.
     n_stored, n_drawn : int
-        Trials in the store then, and in the sample.
+        Trials in the store at the time, and in the sample.
     packed : str
-        "benchmark", or the paper of the readings, whose packed trials they are; "" is a store.
+        "benchmark", or the paper whose readings have these packed trials; "" is a store.
     interrupted : bool
         Then `trials` are those that were compared before.
     skipped : dict
-        Drawn trials that could not be computed again, by reason.
+        Drawn trials that could not be recomputed, by reason.
     trials : DataFrame
-        A line per trial that was computed again, see `TRIALS`.
+        One line per recomputed trial, see `TRIALS`.
     agreement : DataFrame
         How far trials of other environments agree, see `AGREEMENT`.
     """
@@ -88,7 +88,7 @@ class AuditRun:
 
     @property
     def different(self) -> list[tuple[str, list[Sequence[str]]]]:
-        """Where trials differ in a few words, with (column, stored, now) of each difference."""
+        """Where trials differ, in a few words, with (column, stored, now) of each difference."""
         trials = self.trials[self.trials["outcome"] == DIFFERENT]
         lines = []
         for trial in trials.itertuples():
@@ -98,14 +98,14 @@ class AuditRun:
 
     @property
     def digits(self) -> int | None:
-        """Fewest digits to which other environments agree; None with the same bits, or where a trial is different."""
+        """Fewest digits to which other environments agree; None if all bits agree, or if a trial is different."""
         worst = self.agreement["worst"].max()
         if self.count(DIFFERENT) or not worst > 0:
             return None
         return agreement.digits(worst)
 
     def write(self, results: Path) -> Path:
-        """Write the run below `results`/audits and return the file: whole, or not at all."""
+        """Write the run below `results`/audits and return the file: completely, or not at all."""
         stamp = datetime.fromisoformat(self.when).strftime("%Y%m%dT%H%M%S.%fZ")
         path = results / "audits" / f"{stamp}-{self.seed}.json"
         frames = {name: getattr(self, name).to_dict("records") for name in ("trials", "agreement")}
@@ -116,7 +116,7 @@ class AuditRun:
 def read_audits(results: Path) -> list[AuditRun]:
     """Return the runs whose files are below `results`/audits, newest first.
 
-    A file that this version of `provsel audit` did not write is left out, and a warning says so.
+    A file that this version of `provsel audit` did not write is left out with a warning.
     """
     runs = []
     for path in sorted((Path(results) / "audits").glob("*.json")):
@@ -150,7 +150,7 @@ def _triples(differences: Sequence[Sequence[Any]]) -> list[tuple[str, str, str]]
 
 
 def audits_frame(runs: Sequence[AuditRun]) -> pd.DataFrame:
-    """Return a line for each run that came to its end: what it drew, on which processor, and what it found."""
+    """Return a line for each completed run: its sample, its processor, and its findings."""
     lines = []
     for run in runs:
         if run.interrupted:
@@ -170,5 +170,5 @@ def audits_frame(runs: Sequence[AuditRun]) -> pd.DataFrame:
 
 
 def frame_of(rows: Sequence[Any], types: Mapping[str, type]) -> pd.DataFrame:
-    """Return rows as a frame with columns of some types, also where there are no rows."""
+    """Return rows as a frame with columns of the given types, even if there are no rows."""
     return pd.DataFrame(rows, columns=[*types]).astype(types)

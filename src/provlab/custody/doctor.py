@@ -1,6 +1,6 @@
-"""What an installation has and lacks: packages, data sets, the store. Nothing is loaded or changed.
+"""State of an installation: packages, data sets, the store. Nothing is loaded or changed.
 
-What is missing can be fetched; a warning lets runs continue; a problem stops them, or makes their results wrong.
+Missing items can be fetched; a warning lets runs continue; a problem stops them, or makes their results wrong.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ PROBLEM = "problem"
 MISSING = "missing"
 
 INSTALLATION = "Installation"
-"""Group of checks that names no folder: it stands in reports, which are passed on."""
+"""Group of checks that names no folder: it appears in reports, which are passed on."""
 
 DATA = "Data sets"
 STORE = "Store"
 
 Findings = Iterator[tuple[str, ...]]
-"""Name, state, value, and advice where there is any, as in `Check`."""
+"""Name, state, value, and advice if there is any, as in `Check`."""
 
 
 class Check(NamedTuple):
-    """One finding; `value` can hold paths and other foreign text, `advice` is the next step, or ""."""
+    """One finding; `value` can hold paths and other untrusted text, `advice` is the next step, or ""."""
 
     group: str
     name: str
@@ -43,7 +43,7 @@ class Check(NamedTuple):
 
 
 def examine(results: Path) -> list[Check]:
-    """Return the state of all that a run needs; the store is `results/store`, and none of it needs to exist."""
+    """Return the state of everything that a run needs; the store is `results/store`, and none of it needs to exist."""
     checks = [Check(INSTALLATION, *finding) for finding in _installation()]
     checks += [Check(DATA, *finding) for finding in _data()]
     checks += [Check(STORE, *finding) for finding in _store(results / "store")]

@@ -1,9 +1,8 @@
 """A store as a folder for other people: the trials as Parquet, for `provsel merge`, and as one CSV file.
 
 `trials.csv` has one line per trial. A missing value is empty, and an empty string is quoted (`""`). Numbers have all
-their digits. A list of features is `3 1 2`, one of names is JSON. Before a text that a spreadsheet would take for a
-formula stands a single quote, see `provlab.project.messages`. `README.md` says how to read the columns, and cites the
-data.
+their digits. A list of features is `3 1 2`, one of names is JSON. A text that a spreadsheet would evaluate as a formula
+is preceded by a single quote, see `provlab.project.messages`. `README.md` explains the columns, and cites the data.
 """
 
 from __future__ import annotations
@@ -45,25 +44,25 @@ Data files are not part of this folder.
 
 
 def export(results: Path, target: Path) -> dict[str, str]:
-    """Write the trials of a results folder in place of an earlier export; files of others there stay.
+    """Write the trials of a results folder in place of an earlier export; other files there stay.
 
     Parameters
     ----------
     results : Path
     target : Path
-        Folder, which is new or an earlier export.
+        Folder, either new or an earlier export.
 
     Returns
     -------
     dict
-        What each file is, by its path in the folder.
+        Description of each file, by its path in the folder.
 
     Raises
     ------
     ValueError
-        Nothing is stored, or the folder holds something else.
+        If nothing is stored, or the folder holds something else.
     OSError
-        When the folder cannot be written; the old one stays.
+        If the folder cannot be written; the old one stays.
     """
     store = TrialStore(results / "store")
     trials = store.query()
@@ -71,7 +70,7 @@ def export(results: Path, target: Path) -> dict[str, str]:
         raise ValueError(f"export: expected stored trials in {store.folder}, found none; run provsel reproduce first.")
     if target.is_dir() and any(target.iterdir()) and not (target / TRIALS).is_file():
         raise ValueError(f"export: expected a new folder or an earlier export, got {target}; name another folder.")
-    files = {TRIALS: "trials, one a line", "README.md": "columns, and citations of the data"}
+    files = {TRIALS: "trials, one per line", "README.md": "columns, and citations of the data"}
     with replacing_folder(target, keep=True) as folder:
         TrialStore(folder / "store").add(trials)
         for path in (folder / "store").iterdir():
@@ -96,7 +95,7 @@ def data_set_table(trials: pa.Table) -> list[str]:
 
 
 def write_csv(table: pa.Table, path: Path) -> None:
-    """Write a table whole or not at all, no text of which is a formula; lists are texts such as "3 1 2"."""
+    """Write a table completely or not at all, without texts that are formulas; lists are texts such as "3 1 2"."""
     columns = {field.name: _as_cells(table[field.name], field.type) for field in table.schema}
     with replacing(path) as temporary:
         pcsv.write_csv(pa.table(columns), temporary)

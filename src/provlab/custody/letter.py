@@ -29,16 +29,16 @@ from provlab.verdicts.readings.study import Outcome
 from provlab.verdicts.readings.universes import Multiverse
 
 OWN = "letter.j2"
-"""File of a paper's room with a paragraph of its own, a template as those of `provlab.custody.texts`."""
+"""File in a paper's folder with an additional paragraph, a template like those of `provlab.custody.texts`."""
 
 QUOTED = (REPLICATED, CONTRADICTED, DEPENDS_ON_READING)
-"""Verdicts of which the letter quotes one claim: it has one page."""
+"""Verdicts for which the letter quotes one claim: it has one page."""
 
 N_QUESTIONS = 3
 
 
 class Question(NamedTuple):
-    """What the authors are asked: a place, and how many of their claims get another verdict by its options."""
+    """A question to the authors: a place, and how many of their claims change their verdict by its options."""
 
     place: Place
     n_turned: int
@@ -53,9 +53,9 @@ def letter(
     ----------
     outcome : Outcome
     counts : mapping, optional
-        What each of the paper's own claims counts as, by id; by default those that were asked under readings.
+        Result of each of the paper's own claims, by id; by default for those tested under readings.
     outdated : collection of str
-        Artefacts whose readings were computed with other code or data than now.
+        Artefacts whose readings were computed with other code or data than the current ones.
     own : str
         A paragraph about this paper.
     """
@@ -134,7 +134,7 @@ def _in_words(artefact: str) -> str:
 
 
 def plan_text(multiverse: Multiverse) -> str:
-    """Return which places there are, how many universes, and on which part of the data."""
+    """Return the places, the number of universes, and the part of the data that they use."""
     numbers = [len([*multiverse.universes(claim)]) for claim in multiverse.claims]
     n_universes = " to ".join(map(str, sorted({min(numbers), max(numbers)})))
     touching: set[int] = set()
@@ -152,7 +152,7 @@ def plan_text(multiverse: Multiverse) -> str:
 
 
 def robustness_table(outcome: Outcome) -> Table:
-    """Return one line for each claim: shares of verdicts, the decisive place, and the smallest change that flips it."""
+    """Return one line per claim: shares of verdicts, the decisive place, and the smallest change that flips it."""
     lines = []
     frame = robustness_frame(outcome.robustness)
     for line, robustness in zip(frame.to_dict("records"), outcome.robustness, strict=True):
@@ -175,7 +175,7 @@ def robustness_table(outcome: Outcome) -> Table:
 
 
 def print_lines(outcome: Outcome) -> Iterator[str]:
-    """Yield for each artefact what the print tells about its universes."""
+    """Yield for each artefact what the print shows about its universes."""
     for name, frame in outcome.prints.items():
         if frame.empty:
             continue

@@ -1,8 +1,8 @@
-"""Stores of several people as one, with what they disagree about.
+"""Stores of several people as one, with their disagreements.
 
-A trial is what its key says, wherever it was computed: the union of stores is one store. Where two have the same trial,
-what came out is compared as an audit compares (`provlab.custody.agreement`): the same bits on the same environment, the
-stated digits on another. What is different beyond that is a conflict, and is for people to look at.
+A trial is identified by its key, wherever it was computed: the union of stores is one store. If two have the same
+trial, the results are compared as in an audit (`provlab.custody.agreement`): the same bits in the same environment, the
+stated digits in another. Any larger difference is a conflict, which people must resolve.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from provlab.custody.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES
 PLACE = ["key", "dataset", "selector", "repeat", "fold", "draw"]
 
 CONFLICT_COLUMNS = ["source", "other", *PLACE, "column", "first", "second"]
-"""Of what is different: where the trial came from first, where it is different, and both values."""
+"""For each difference: the first source of the trial, the differing source, and both values."""
 
 FIRST = "first source"
-"""Column beside those of the trials, a name that no measure can have."""
+"""Column in addition to those of the trials, a name that no measure can have."""
 
 
 def source_trials(folder: Path) -> pa.Table:
     """Return the trials of a results folder, of an export, or of the folder of a store; nothing is changed there.
 
-    They are sorted by key. A trial that is there twice stays twice, see `split_repeated`.
+    They are sorted by key. Repeated trials stay, see `split_repeated`.
 
     Raises
     ------
     ValueError
-        When it is none of these, or a trial does not say which one it is.
+        If it is none of these, or a record does not state its trial.
     """
     inside = folder / "store"
     if any(inside.glob("*.parquet")):
@@ -71,16 +71,16 @@ def split_repeated(trials: pa.Table) -> tuple[pa.Table, pa.Table]:
 
 
 def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dict[str, int], pd.DataFrame]:
-    """Compare the trials of a source with earlier ones, row by row the same, which say their `FIRST` source.
+    """Compare the trials of a source with earlier ones, row by row the same, which state their `FIRST` source.
 
     Returns
     -------
     counts : dict
         How many are identical, close and different.
     conflicts : DataFrame
-        A line per column of a trial that is different, see `CONFLICT_COLUMNS`.
+        One line per differing column of a trial, see `CONFLICT_COLUMNS`.
     """
-    # a column that one side never wrote is that of another version, and no disagreement
+    # a column that one side never wrote comes from another version, and is not a disagreement
     written = _written(earlier) & _written(trials)
     names = [name for name in agreement.compared_columns(trials.column_names) if name in written]
     differences = agreement.differences(earlier, trials, names)
@@ -96,32 +96,32 @@ def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dic
 
 
 def _written(trials: pa.Table) -> set[str]:
-    """Return the columns in which some trial has a value."""
+    """Return the columns in which at least one trial has a value."""
     return {name for name in trials.column_names if trials[name].null_count < len(trials)}
 
 
 def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.DataFrame:
-    """Add the trials of some sources to the store of a results folder, and print a line about each source.
+    """Add the trials of the sources to the store of a results folder, and print a line about each source.
 
     Parameters
     ----------
     sources : dict
-        Folders by the names that people see.
+        Folders by their displayed names.
     target : Path
-        Results folder, whose trials have the last word.
+        Results folder, whose trials take precedence.
     keep_first : bool
-        Where a trial is different, keep the one that came first. Otherwise nothing is written then.
+        If a trial differs, keep the first version. Otherwise nothing is written in that case.
 
     Returns
     -------
     DataFrame
-        What is different, see `CONFLICT_COLUMNS`.
+        The differences, see `CONFLICT_COLUMNS`.
 
     Raises
     ------
     ValueError
-        When a source has no trials, one that says not which it is, or a column with another type than in the sources
-        before; of what a store refuses, see `TrialStore.read`.
+        If a source has no trials, a record that does not state its trial, or a column with another type than in earlier
+        sources; or if a store refuses something, see `TrialStore.read`.
     """
     store = TrialStore(target / "store")
     ours = store.query()

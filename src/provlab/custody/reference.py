@@ -1,9 +1,9 @@
-"""The reference results: what full runs gave, small enough to be committed, and compared with the code ever after.
+"""The reference results: results of full runs, small enough to be committed, and compared with the code ever after.
 
-`provsel reference` writes them from what is stored, one artefact at a time, as a run of all takes long: tables (CSV,
-Markdown) and figures (SVG) by the artefacts' recipes, verdicts and rankings as `provsel verify`, what `provsel
-readings` found, and a sample of the records, which tests compute again. `summary.json` states for each artefact what
-its part was made with; the README compares these statements with the code as it is now.
+`provsel reference` writes them from stored trials, one artefact at a time, since a run of all takes a long time: tables
+(CSV, Markdown) and figures (SVG) by the artefacts' recipes, verdicts and rankings as in `provsel verify`, the findings
+of `provsel readings`, and a sample of the records, which tests recompute. `summary.json` states for each artefact the
+code and data of its part; the README compares these statements with the current code.
 """
 
 from __future__ import annotations
@@ -65,17 +65,17 @@ MAX_BYTES = 16_000_000
 """A repository is cloned with all its history."""
 
 SUFFIXES = {".csv", ".md", ".svg"}
-"""Of what an artefact writes: what can be read, compared, and shown in a browser."""
+"""Files of an artefact that can be read, compared, and shown in a browser."""
 
 MAX_TRIALS = 12
-"""Of an artefact in the sample."""
+"""Records of an artefact in the sample."""
 
 MAX_SECONDS = 3.0
-"""CPU time of these: a check of every change has to be quick."""
+"""CPU time of these: a check of every change has to be fast."""
 
 
 def write_parts(reference: Reference) -> None:
-    """Write verdicts.csv, rankings.csv, summary.json and README.md of what the reference has."""
+    """Write verdicts.csv, rankings.csv, summary.json and README.md for the artefacts in the reference."""
     write_frame(reference.verdicts, reference.folder / VERDICT_LINES)
     write_frame(reference.rankings, reference.folder / RANKING_LINES)
     artefacts = {name: reference.artefacts[name] for name in artefact_names() if name in reference.artefacts}
@@ -86,7 +86,7 @@ def write_parts(reference: Reference) -> None:
 
 
 def readme(reference: Reference) -> str:
-    """Return the README, which compares what the parts state with the code as it is now."""
+    """Return the README, which compares the statements of the parts with the current code."""
     judged = {*reference.verdicts["id"]}
     totals = reference.totals()
     for file in all_claim_files():  # those without a line have not been run
@@ -122,7 +122,7 @@ def letters(reference: Reference) -> dict[Path, str]:
             if outcome is None or name not in own_claims:
                 continue
             paragraph = fill(template, reference.folder) if template.is_file() else ""
-        except ValueError as error:  # lines of other readings than now, which the README says as well
+        except ValueError as error:  # lines of readings that have changed since, which the README reports as well
             log.warning("reference: no letter was written about %s: %s", name, error)
             path.unlink(missing_ok=True)
             continue
@@ -132,17 +132,17 @@ def letters(reference: Reference) -> dict[Path, str]:
 
 
 def write_pages(folder: Path) -> list[Path]:
-    """Write README.md and the letters of a folder of reference results, as by the code now; return what changed."""
+    """Write README.md and the letters of a folder of reference results by the current code; return what changed."""
     reference = Reference.read(folder)
     return write_changed({folder / README: readme(reference), **letters(reference)})
 
 
 def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Sequence[str] = ()) -> Path:
-    """Write artefacts from what is stored into `results`/reference, and return the folder.
+    """Write stored artefacts into `results`/reference, and return the folder.
 
-    What belongs to an artefact is written anew: its tables and figures, the verdicts and rankings that rest on it, its
-    records in the sample, the readings of the claims about it, and the statement of what all this was made with. The
-    parts of other artefacts stay; those of artefacts that the project has no more go.
+    Everything that belongs to an artefact is rewritten: its tables and figures, the verdicts and rankings that rest on
+    it, its records in the sample, the readings of the claims about it, and the statement of code and data behind it.
+    The parts of other artefacts stay; those of artefacts that no longer exist in the project are removed.
 
     Parameters
     ----------
@@ -150,15 +150,15 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
     overrides : sequence of str
         The user's settings; for a reference there should be none.
     artefacts : sequence of str
-        By default all whose trials are all stored.
+        By default all artefacts with all their trials stored.
 
     Raises
     ------
     ValueError
-        When nothing is stored, a named artefact is not complete, one that shares claims with it is neither named nor
+        If nothing is stored, a named artefact is not complete, one that shares claims with it is neither named nor
         complete, or the files are larger than `MAX_BYTES`.
     OSError
-        When the folder cannot be written; the old one stays.
+        If the folder cannot be written; the old one stays.
     """
     target = results / FOLDER
     store = StoreSnapshot(TrialStore(results / "store"))
@@ -195,7 +195,7 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
 
 
 def _write_sample(reference: Reference, records: Mapping[str, dict[str, Any]]) -> None:
-    """Replace the sample by those records, given by key, that the artefacts name."""
+    """Replace the sample by the records, given by key, that the artefacts name."""
     folder = reference.folder / SAMPLE
     shutil.rmtree(folder, ignore_errors=True)
     keys = sorted({key for part in reference.artefacts.values() for key in part["sample"]})
@@ -211,20 +211,20 @@ def _remove_files(reference: Reference, artefacts: Collection[str]) -> None:
 
 
 def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
-    """Write what `provsel readings` found into `results`/reference; all else there stays. Return the folder.
+    """Write the findings of `provsel readings` into `results`/reference; all else there stays. Return the folder.
 
     Parameters
     ----------
     results : path
     artefacts : sequence of str
-        Those whose readings are written; by default all that were asked.
+        Artefacts whose readings are written; by default all with readings.
 
     Raises
     ------
     ValueError
-        When the readings of a named artefact are not there, or the files are larger than `MAX_BYTES`.
+        If a named artefact has no readings, or the files are larger than `MAX_BYTES`.
     OSError
-        When the folder cannot be written; the old one stays.
+        If the folder cannot be written; the old one stays.
     """
     target = results / FOLDER
     names = [full_name(name) for name in artefacts]
@@ -241,12 +241,12 @@ def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
 
 
 def write_audits(results: Path) -> Path:
-    """Write what the runs of `provsel audit` found into `results`/reference, as audits.csv, and return the folder.
+    """Write the findings of `provsel audit` into `results`/reference, as audits.csv, and return the folder.
 
     Raises
     ------
     ValueError
-        When there was no run.
+        If there was no run.
     """
     audits = audits_frame(read_audits(results))
     if audits.empty:
@@ -278,9 +278,9 @@ def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
 
 
 def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any]]:
-    """Return the record with the lowest key of some of an artefact's cells: on synthetic data, the cheapest first.
+    """Return the record with the lowest key among an artefact's cells: on synthetic data, the cheapest first.
 
-    What was measured in a process of its own is left out, as its memory is no result that could be compared.
+    Trials measured in a separate process are left out, since their memory is not a comparable result.
     """
     registered = {*source_names()}
     synthetic = [cell for cell in unique_cells(artefact.cells) if cell.dataset["name"] not in registered]
@@ -293,7 +293,7 @@ def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any
 
 
 def whole_records(store: TrialReader, cells: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """Return records with what own measures gave; one whose cell does not have a measure does not have its columns."""
+    """Return records with the values of own measures; a record has only the columns of its cell's measures."""
     records = store.query(cells).to_pylist()
     for record in records:
         for name in record.keys() - {*SCHEMA.names}:
@@ -303,7 +303,7 @@ def whole_records(store: TrialReader, cells: Iterable[str] | None = None) -> lis
 
 
 def certificate_counts(trials: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Return how many trials are in each state, by certificate; what was not measured is left out."""
+    """Return how many trials are in each state, by certificate; unmeasured ones are left out."""
     counts = {}
     for name, column in STATES.items():
         states = trials[column].value_counts().sort_index().drop(["not measured", "no bound"], errors="ignore")
@@ -328,11 +328,11 @@ def _complete(
             continue
         if len(trials) == n_planned:
             complete[name] = artefact, trials
-        else:  # a part of a table is no reference
+        else:  # part of a table is not a reference
             reasons[name] = counted_state(len(trials), n_planned)
     shared = [claim.artefacts for file in files for claim in file.claims]
     while partly := [artefacts for artefacts in shared if artefacts & complete.keys() and artefacts - complete.keys()]:
-        for artefacts in partly:  # verdicts on all of them must be on the same trials
+        for artefacts in partly:  # verdicts on all of them must use the same trials
             missing = ", ".join(sorted(artefacts - complete.keys()))
             for name in artefacts & complete.keys():
                 reasons[name] = f"claims rest on it and {missing}"

@@ -49,36 +49,36 @@ from provlab.verdicts.panel_scores import Scores
 from provsel.files import replacing_folder
 
 MAX_DIFFERENT = 500
-"""Trials listed that audits found to differ."""
+"""Number of trials to list that audits found to differ."""
 
 MAX_PROCESSES = 4
 
 FIELD_LINK = "What the field says: published statements, judged on these trials"
 
 PER_PROCESS = 8
-"""Artefacts that a process has at least, as it would take longer to start than to write fewer."""
+"""Minimum number of artefacts per process: it takes longer to start than to write fewer."""
 
 
 def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
     """Write `results`/report and return its index.html.
 
-    The new pages take the place of the old ones when all are written; files of others there stay.
+    The new pages replace the old ones once all are written; other files there stay.
 
     Parameters
     ----------
     results : path
         Results folder; nothing in it but report/ is changed.
     overrides : sequence of str
-        The user's settings: states and verdicts are about these.
+        The user's settings, to which states and verdicts refer.
     n_jobs : int, optional
         Processes; by default one per core, at most `MAX_PROCESSES`, and at most one for `PER_PROCESS` artefacts.
 
     Raises
     ------
     ValueError
-        When the settings fit no artefact, or a name cannot be that of a page.
+        If the settings fit no artefact, or a name cannot be used for a page.
     OSError
-        When the folder cannot be written; the old report stays.
+        If the folder cannot be written; the old report stays.
     """
     target = results / "report"
     with replacing_folder(target, keep=True) as folder:
@@ -129,7 +129,7 @@ def _read_store(results: Path) -> StoreSnapshot:
     """Return a snapshot of the store, with the lists of selected features if they fit into memory."""
     store = StoreSnapshot(TrialStore(results / "store"))
     n_selected = store.column("n_selected")
-    selects = pc.less(n_selected, store.column("n_features"))  # what keeps all features has no list
+    selects = pc.less(n_selected, store.column("n_features"))  # methods that keep all features have no list
     n_listed = pc.sum(pc.if_else(selects, n_selected, 0), min_count=0).as_py()
     if n_listed <= AT_ONCE:
         store = store.with_large(store.table["cell"].unique().to_pylist())
@@ -168,7 +168,7 @@ def _write_stored_panel(site: Site, folder: Path) -> None:
 
 
 _parts: Sequence[Callable[[], ArtefactPage | None]] = ()
-"""What forked processes call: they share its snapshot of the store, which is too large to be sent."""
+"""Functions called by forked processes: they share the snapshot of the store, which is too large to send."""
 
 
 def _write_parts(parts: Sequence[Callable[[], ArtefactPage | None]], n_jobs: int) -> list[ArtefactPage | None]:
@@ -198,7 +198,7 @@ def _write_overview(
 ) -> None:
     """Write the overview, the list of claims, the page of each paper, and the list of own runs."""
     shared: dict[str, Any] = {"readings": sources.readings, "reference": sources.reference}
-    pages = sorted(pages, key=lambda page: not page.n_stored)  # what is stored comes first
+    pages = sorted(pages, key=lambda page: not page.n_stored)  # stored artefacts come first
     titles: dict[str, str] = {}
     tallies: dict[str, list[tuple[str, int]]] = {}
     for name in dict.fromkeys(page.paper for page in pages):

@@ -1,6 +1,6 @@
-"""Texts that state results: `NAME.md.j2` beside `NAME.md` is a Jinja template, which `provsel reference --texts` fills.
+"""Texts that state results: `NAME.md.j2` beside `NAME.md` is a Jinja template, rendered by `provsel reference --texts`.
 
-A template asks a folder of reference results for what it says, so that a new reference needs no editing::
+A template queries a folder of reference results for its statements, so that a new reference needs no editing::
 
     {{ number("smith2020/figure1", "BSS", "r=300", "mean .2f") }}      the mean over the data sets, with two decimals
     {{ number("smith2020/figure1", "BSS", "r=300", "n<0 d", less="Full") }}     in how many of them it is below Full
@@ -15,9 +15,8 @@ A template asks a folder of reference results for what it says, so that a new re
     {{ first(lines("benchmark/_leaderboard")) }}                       which method is first, or that none surely is
     {{ lines("a/b") | map(attribute="x") | median(".1f") }}            the median of texts that are numbers
 
-A query is a statistic and a format of Python's. The statistic `value` is the one number that there is, `printed` the
-one printed number, and `times` the one over the other; `sd` is the mean standard deviation; the others are
-`STATISTICS`.
+A query is a statistic and a Python format. The statistic `value` is the only number, `printed` the only printed number,
+and `times` the one divided by the other; `sd` is the mean standard deviation; the others are `STATISTICS`.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
 }
 
 SURELY_FIRST = 0.95
-"""Share of resamples in which a method has to be first to be called so."""
+"""Share of resamples in which a method has to be first to be reported as first."""
 
 
 def templates() -> list[Path]:
@@ -67,7 +66,7 @@ def templates() -> list[Path]:
 
 
 def fill_texts(folder: Path) -> list[Path]:
-    """Fill the templates of the project from a folder of reference results, and return the texts that changed.
+    """Render the templates of the project from a folder of reference results, and return the texts that changed.
 
     Raises
     ------
@@ -78,7 +77,7 @@ def fill_texts(folder: Path) -> list[Path]:
 
 
 def fill(template: Path, folder: Path) -> str:
-    """Return what a template gives with a folder of reference results; errors as `render`."""
+    """Return the result of a template with a folder of reference results; errors as in `render`."""
     return render(
         template,
         number=partial(_number, folder),
@@ -136,14 +135,14 @@ def likelihoods() -> dict[str, dict[tuple[str, ...], dict[str, str]]]:
 
 
 def render(template: Path, **names: Any) -> str:
-    """Return what a template of Markdown gives with some names; the filter `text` shows a text as it is.
+    """Return the result of a Markdown template with the given names; the filter `text` shows a text unchanged.
 
     Raises
     ------
     ValueError
-        Names the file and the line, for what cannot be read or is not there.
+        Names the file and the line, for anything that cannot be read or does not exist.
     """
-    from jinja2 import StrictUndefined, TemplateError  # of the extra "report"
+    from jinja2 import StrictUndefined, TemplateError  # from the extra "report"
     from jinja2.sandbox import SandboxedEnvironment
 
     environment = SandboxedEnvironment(
@@ -248,7 +247,7 @@ def _median(values: Iterable[str], form: str) -> str:
 
 
 def first_in_words(board: Sequence[Mapping[str, Any]]) -> str:
-    """Return which method of the lines of a leaderboard is first; if none surely is, the two that are so most often."""
+    """Return the first method of the lines of a leaderboard; if none is surely first, the two that most often are."""
     shares = {line["method"]: float(line["first"]) for line in board if line["first"] not in ("", None)}
     ordered = sorted(shares.items(), key=lambda item: -item[1])
     name, share = ordered[0]

@@ -1,7 +1,7 @@
-"""Controls: real data sets of which it is known what there is to find.
+"""Controls: real data sets with a known answer.
 
-Nothing can be learned from permuted labels: what does better than chance on them has seen test rows. Noise columns tell
-nothing beyond the real ones beside them. A simulated target depends on known columns of the real ones.
+Nothing can be learned from permuted labels: a method that does better than chance has seen test rows. Noise columns
+carry no information beyond the real ones beside them. A simulated target depends on known columns of the real ones.
 
 Source of the three kinds of noise: Cherepanova, Levin, Somepalli, Geiping, Bruss, Wilson, Goldstein, Goldblum (2023), A
 performance-driven benchmark for feature selection in tabular deep learning; corrupted columns keep their values here.
@@ -30,7 +30,7 @@ def controlled(
     simulated_relevant: int | None,
     control_seed: int,
 ) -> Dataset:
-    """Return a data set with a simulated target, then noise columns, then permuted labels; None is without each.
+    """Return a data set with a simulated target, then noise columns, then permuted labels; None skips each.
 
     `load_dataset` describes the parameters.
 
@@ -50,20 +50,20 @@ def controlled(
 
 
 def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
-    """Return the data set with as many noise columns behind its own. Given these, none tells more of the target.
+    """Return the data set with as many noise columns after its own. Given its own, none adds information on the target.
 
     Parameters
     ----------
     dataset : Dataset
     kind : {"permuted", "corrupted", "products"}
-        A copy of each column with its values permuted; a copy in which only the values of a half of the rows are
-        permuted; or products of two columns, as many as there are columns, or pairs of these.
+        A copy of each column with its values permuted; a copy with the values of only half of the rows permuted; or
+        products of two columns, as many as there are columns, or pairs of these.
     seed : int
 
     Raises
     ------
     ValueError
-        For products of fewer than two columns of numbers.
+        For products with fewer than two numeric columns.
     """
     rng = np.random.default_rng([seed, 1])
     if kind == "products":
@@ -132,7 +132,7 @@ def _products(dataset: Dataset, rng: np.random.Generator) -> tuple[Any, list[str
         return dataset.X[:, firsts] * dataset.X[:, seconds], names
     columns = sparse.csc_array(dataset.X)
     products = columns[:, firsts] * columns[:, seconds]
-    products.eliminate_zeros()  # of factors that are too small
+    products.eliminate_zeros()  # for factors that are too small
     return products, names
 
 
@@ -140,9 +140,9 @@ def with_simulated_target(dataset: Dataset, n_relevant: int, seed: int) -> Datas
     """Return the data set with a target that depends on `n_relevant` of its columns, which come first.
 
     The signal is a sum of these columns, standardised, each times a number from 1 to 2 of either sign. Noise has the
-    variance of the signal. A target of numbers is replaced by signal and noise; classes by whether it is above its
-    median: -1 or +1, half of the rows each. Other columns that agree with a relevant one, such as copies, do not count
-    as relevant.
+    variance of the signal. A target of numbers is replaced by signal plus noise; classes by whether this is above its
+    median: -1 or +1, half of the rows each. Other columns equal to a relevant one, such as copies, do not count as
+    relevant.
 
     Raises
     ------

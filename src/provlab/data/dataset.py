@@ -1,4 +1,4 @@
-"""The record that every loader returns, the digest of what it holds, and what can be done to any data set."""
+"""The record that every loader returns, the digest of its content, and operations on any data set."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ MAX_RATIO_OF_RANGES = 1000.0
 
 
 class Classes(NamedTuple):
-    """Classes as y has them, sorted, and what they stand for: texts, or numbers and truth values where names are."""
+    """Classes as in y, sorted, and their meaning: texts, or numbers and bools if the names are such."""
 
     codes: np.ndarray
     labels: np.ndarray
@@ -62,17 +62,17 @@ class Dataset:
     X : ndarray or csr_array of shape (n, d), float64
         Samples in rows. Sparse data are in canonical form: sorted indices, no duplicates, no stored zeros.
     y : ndarray of shape (n,), int64 or float64
-        Classes as whole numbers, -1 and +1 for two of them; real numbers where the task is a regression.
+        Classes as whole numbers, -1 and +1 for two of them; real numbers if the task is a regression.
     feature_names : ndarray of shape (d,), object
         Distinct names, each a `str`. Not of fixed width, because one long word would blow up the array.
     name : str
         Short name, for tables.
     source : str
-        Where the data came from: words, address, citation.
+        Origin of the data: description, address, citation.
     official_train : ndarray of shape (n,), bool, or None
-        True for the rows that the publishers' own split trains on; None when there is no such split.
+        True for the rows on which the publishers' own split trains; None if there is no such split.
     class_names : ndarray of str, or None
-        What the labels, sorted, stand for; None if they speak for themselves.
+        Meaning of the labels, sorted; None if they need no explanation.
     categories : mapping of str to ndarray of str
         Names of the categories of each text column, by the column's name: X has their numbers from 0. A data set
         with such columns, or with NaN for missing values, needs a preparation, see `check_complete`.
@@ -100,7 +100,7 @@ class Dataset:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """What X consists of, by name: itself when it is dense."""
+        """Parts of X by name: X itself if it is dense."""
         X = self.X
         if isinstance(X, np.ndarray):
             return {"dense": X}
@@ -108,9 +108,9 @@ class Dataset:
 
     @cached_property
     def content(self) -> str:
-        """SHA-256 of what the data set holds, independent of byte order and index width; what is None leaves no trace.
+        """SHA-256 of the data set's content, independent of byte order and index width; None leaves no trace.
 
-        It tells where data differ in bits, as generated ones may between processors, and is not a name: see
+        It shows whether data differ in bits, as generated data may between processors, but is not a name: see
         `dataset_identity`.
         """
         digest = hashlib.sha256(_FINGERPRINT_FORMAT + "|{}x{}|".format(*self.X.shape).encode())
@@ -150,7 +150,7 @@ class Dataset:
 
     @cached_property
     def classes(self) -> "Classes | None":
-        """The classes and what they stand for; None for a regression."""
+        """The classes and their meaning; None for a regression."""
         if self.is_regression:
             return None
         codes = np.unique(self.y)
@@ -158,11 +158,11 @@ class Dataset:
 
     @property
     def labels(self) -> np.ndarray:
-        """What y stands for, shape (n,): labels of classes, or the numbers of a regression."""
+        """The meaning of y, shape (n,): labels of classes, or the numbers of a regression."""
         return self.y if self.classes is None else self.classes.labels_of(self.y)
 
     def make_read_only(self) -> None:
-        """Let no array be written to: those who share the data set see the same values."""
+        """Make all arrays read-only: everyone who shares the data set sees the same values."""
         beside = (self.y, self.feature_names, self.official_train, self.groups, self.sample_weight, self.folds)
         for array in (*self.arrays.values(), *beside):
             if array is not None:
@@ -174,7 +174,7 @@ class Dataset:
         Raises
         ------
         ValueError
-            Names the columns, the first cell of each kind, and what helps.
+            Names the columns, the first cell of each kind, and the remedy.
         """
         if self.categories:
             column, texts = next(iter(self.categories.items()))
@@ -222,15 +222,15 @@ def make_dataset(
     X : array or sparse matrix of shape (n, d)
         Finite numbers.
     y : array-like of shape (n,)
-        Whole numbers; of a regression finite real ones.
+        Whole numbers; for a regression finite real ones.
     feature_names : iterable of d distinct str, default=None
-        One name for each column; None is "1", "2", ... .
+        One name per column; None is "1", "2", ... .
     name, source : str
         See `Dataset`.
     official_train : array-like of shape (n,), bool, or None, default=None
         Official split with rows of both kinds: True for training, False for testing.
     regression : bool, default=False
-        Whether y are real numbers to be predicted, and no classes.
+        Whether y are real numbers to be predicted, not classes.
     missing : bool, default=False
         Whether X may have NaN.
     **more
@@ -243,7 +243,7 @@ def make_dataset(
     Raises
     ------
     ValueError
-        When the parts are empty, do not fit each other, or hold NaN, infinities or broken labels.
+        If the parts are empty, do not fit each other, or contain NaN, infinities or invalid labels.
     """
     X = _canonical(name, X)
     n, d = X.shape
@@ -255,7 +255,7 @@ def make_dataset(
     stated = np.asarray(y)
     if stated.shape != (n,):
         raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {stated.shape}")
-    with np.errstate(invalid="ignore"):  # NaN becomes some number, which it is not equal to
+    with np.errstate(invalid="ignore"):  # NaN becomes some number, to which it is not equal
         labels = stated.astype(np.float64 if regression else np.int64)
     if (labels != stated).any() or not np.isfinite(labels).all():
         kind = "finite numbers as the target" if regression else "labels that are whole numbers"
@@ -311,7 +311,7 @@ def rows_from(rows: Any, n_rows: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        For what is none of `n_rows` rows.
+        For numbers that are not among `n_rows` rows.
     """
     array = np.asarray(rows)
     if array.dtype == bool and array.shape == (n_rows,):
@@ -325,12 +325,12 @@ def rows_from(rows: Any, n_rows: int) -> np.ndarray:
 
 
 def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters that every data set has, completed and checked, and those of the loader.
+    """Return the parameters common to all data sets, completed and checked, and those of the loader.
 
     Raises
     ------
     ValueError
-        For a bad value of the first.
+        For an invalid value of the former.
     """
     preparation = {**NOTHING, **{key: value for key, value in params.items() if key in NOTHING}}
     for key in ("unit_rows", "distinct_rows"):
@@ -381,18 +381,17 @@ def sampled(
     min_class_size: int | None,
     distinct_rows: bool,
 ) -> Dataset:
-    """Return some rows of a data set in their order, of each class the same share.
+    """Return some rows of a data set in their order, with the same share of each class.
 
-    Of rows that agree in all columns and the target the first is taken where `distinct_rows`: others would be trained
-    on and tested as well.
-    Classes with fewer than `min_class_size` rows are left out, with a warning. Of the classes only the `sample_classes`
-    with the most rows are taken, of equally many the first. Where two are left they get the labels -1 and +1, more keep
-    theirs. None is all. Sparse columns that have no entry in these rows are left out.
+    If `distinct_rows`, only the first of several rows with equal columns and target is kept: others could be both
+    trained on and tested. Classes with fewer than `min_class_size` rows are left out, with a warning. Only the
+    `sample_classes` classes with the most rows are kept; of equally large ones the first. If two are left they get the
+    labels -1 and +1, more keep theirs. None is all. Sparse columns without an entry in these rows are left out.
 
     Raises
     ------
     ValueError
-        When there are fewer rows or classes, and for classes of a regression.
+        If there are fewer rows or classes, and for classes of a regression.
     """
     if distinct_rows:
         dataset = _without_repeated_rows(dataset)
@@ -411,7 +410,7 @@ def sampled(
             raise ValueError(f"data set {dataset.name}: {parameter} must be at most {most}, got {value}. Lower it")
     if sample_rows is not None:
         drawn = np.random.default_rng(sample_seed).permutation(rows)
-        place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m: the first places are of all alike
+        place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m: the first places are shared evenly
         for code in largest:
             place[codes[drawn] == code] = (np.arange(counts[code]) + 0.5) / counts[code]
         rows = np.sort(drawn[np.argsort(place, kind="stable")[:sample_rows]])
@@ -497,7 +496,7 @@ def _of_classes(
 
 
 def warn_of_scales(dataset: Dataset) -> None:
-    """Warn when the ranges of dense columns differ so much that an SVM on them trains for minutes."""
+    """Warn if the ranges of dense columns differ so much that an SVM on them would train for minutes."""
     if sparse.issparse(dataset.X):
         return
     ranges = np.nanmax(dataset.X, axis=0, initial=-np.inf) - np.nanmin(dataset.X, axis=0, initial=np.inf)
@@ -510,7 +509,8 @@ def warn_of_scales(dataset: Dataset) -> None:
         names = dataset.feature_names
         warnings.warn(
             f"data set {dataset.name!r}: expected columns of similar size, got ranges from {ranges[small]:.2g} "
-            f"({names[small]}) to {ranges[large]:.2g} ({names[large]}): an SVM takes long to train on them, and the "
-            f"large ones dominate distances; preparation=standardise, range or robust scales them in each fold.",
+            f"({names[small]}) to {ranges[large]:.2g} ({names[large]}): an SVM takes a long time to train on them, "
+            f"and the large ones dominate distances; preparation=standardise, range or robust scales them in each "
+            f"fold.",
             stacklevel=2,
         )

@@ -1,8 +1,8 @@
-"""Fetch the files of a source: the only code of the project that touches the network.
+"""Fetch the files of a source: the only code of the project that uses the network.
 
-A file is found in the mirror or the data folder, or else downloaded, or else made from others that are. It is complete
-in a temporary folder before it takes its place by a rename: an interruption leaves no half a file, and two fetches at
-once do no harm.
+A file is taken from the mirror or the data folder, or else downloaded, or else made from others. It is complete in a
+temporary folder before it is renamed into place: an interruption leaves no partial file, and two fetches at once do no
+harm.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .identity import dataset_names, is_place, loader
 from .registry import RAW, Source, SourceFile, read_source, source_names
 
 SCRIPTS = Path(__file__).parents[3] / "data_scripts"
-"""Of a checkout: converters that hardly anybody needs, each in a file of its name."""
+"""In a checkout: rarely needed converters, each in a file of its name."""
 
 _BLOCK = 1 << 16
 _TIMEOUT = (10.0, 30.0)
@@ -37,20 +37,20 @@ _TIMEOUT = (10.0, 30.0)
 
 PATIENCE = 60.0
 SLOWEST = 50_000
-"""A download is cut off after so many seconds, and one more for each so many bytes of the file."""
+"""A download is cut off after this many seconds, plus one for each of this many bytes of the file."""
 
 MAX_UNREACHABLE = 2
-"""Hosts that cannot be reached, after which no other one is tried: there is no network."""
+"""Number of unreachable hosts after which no other one is tried: there is no network."""
 
 _log = logging.getLogger(__name__)
 
 
 class FetchError(OSError):
-    """No address of a file serves it, or it cannot be made."""
+    """No address of a file delivers it, or it cannot be made."""
 
 
 class UnreachableError(FetchError):
-    """No host that has a file can be reached; `reason` names those that were tried, which many files have in common."""
+    """No host of a file can be reached; `reason` names those that were tried, which many files share."""
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
@@ -58,7 +58,7 @@ class UnreachableError(FetchError):
 
 
 class Obtained(NamedTuple):
-    """What became of one file: its verified path, or None and the reason."""
+    """Result for one file: its verified path, or None and the reason."""
 
     file: SourceFile
     path: Path | None
@@ -68,20 +68,20 @@ class Obtained(NamedTuple):
 def fetch(
     names: Sequence[str], *, keep_raw: bool = False, progress: bool = False, retries: int = 2
 ) -> dict[str, list[Obtained]]:
-    """Fetch several data sets into `$PROVSEL_DATA`, and continue after a file that cannot be had.
+    """Fetch several data sets into `$PROVSEL_DATA`, and continue after a file that cannot be obtained.
 
-    `keep_raw` keeps the downloads that other files are made from. `progress` shows what is going on, on the standard
-    error output. `retries` are attempts after the first, for each address.
+    `keep_raw` keeps the downloads from which other files are made. `progress` shows the progress on standard error.
+    `retries` are attempts after the first, for each address.
 
     Returns
     -------
     dict of str to list of Obtained
-        By name, what became of each file that the loader can read; empty for a data set that needs none.
+        By name, the result for each file that the loader can read; empty for a data set that needs none.
 
     Raises
     ------
     ValueError
-        For an unknown name, or files that only the user can get, before anything is fetched.
+        For an unknown name, or files that only the user can obtain, before anything is fetched.
     """
     for name in names:
         if is_place(name, "path"):
@@ -100,7 +100,7 @@ def fetch(
 
 
 def usable(obtained: Sequence[Obtained]) -> bool:
-    """Return whether the loader finds all that it needs: the files of one form."""
+    """Return whether the loader finds everything it needs: the files of one form."""
     if not obtained:
         return True
     paths = {item.file.path for item in obtained if item.path is not None}
@@ -114,7 +114,7 @@ class _Fetch:
     def __init__(
         self, source: Source, keep_raw: bool, progress: bool, retries: int, unreachable: dict[str, str]
     ) -> None:
-        from provlab.project.terminal import PlainConsole  # and with it rich, which loaders do without
+        from provlab.project.terminal import PlainConsole  # imports rich, which loaders do not need
 
         self._source = source
         self._keep_raw = keep_raw
@@ -137,7 +137,7 @@ class _Fetch:
         try:
             return locate(file)
         except (MissingDataError, DataIntegrityError):
-            # A mirror is the user's own folder: say what is wrong with it. Our file can be had again.
+            # A mirror is the user's own folder: report what is wrong with it. Our own file can be fetched again.
             if path not in (None, data_dir() / file.path):
                 raise
         if path is not None:
@@ -208,7 +208,7 @@ class _Fetch:
             answer = requests.get(url, **options)
         except requests.ConnectionError as error:
             cause = _no_connection(error)
-            if cause:  # another attempt would wait for the same
+            if cause:  # another attempt would wait just as long
                 self._unreachable[_host(url)] = f"{_host(url)}: {cause}"
                 raise FetchError(f"no connection ({cause})") from None
             raise
@@ -293,7 +293,7 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
     Raises
     ------
     FetchError
-        For one of a checkout in an installation without.
+        For a converter of a checkout in an installation without one.
     """
 
     def convert(sources: Sequence[Path], target: Path) -> None:
@@ -326,7 +326,7 @@ def techtc_tokens(content: bytes) -> bytes:
     """Return the documents of one pickle as a token list, see `loaders.techtc.read_tokens`, packed with xz.
 
     The pickle, of Python 2, holds two halves, each a pair of documents (lists of strings) and labels (0 or 1). Its
-    maker dealt the documents out to the halves in turn, so they are taken from both in turn.
+    author dealt the documents to the halves in turn, so they are taken from both in turn.
     """
     halves = _TokenUnpickler(io.BytesIO(content), encoding="bytes").load()
     n_documents = sum(len(labels) for _, labels in halves)

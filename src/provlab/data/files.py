@@ -1,4 +1,4 @@
-"""Files of data sets on this machine: the folders that are searched, and what tells the registered file from another.
+"""Files of data sets on this machine: the searched folders, and how the registered file is recognised.
 
 `provsel fetch` writes to the data folder; loaders only read. The mirror folder is searched first and never written to.
 """
@@ -26,11 +26,11 @@ DATA_VARIABLE = "PROVSEL_DATA"
 
 ROW_BYTES = 64
 COLUMN_BYTES = 256
-"""What loading a user's table takes beside the numbers: labels as Python objects, and names with their suffixes."""
+"""Memory for loading a user's table beside the numbers: labels as Python objects, and names with their suffixes."""
 
 
 class MissingDataError(FileNotFoundError):
-    """A file that a data set needs is in none of the searched folders; `dataset` names what to fetch, where known."""
+    """A file that a data set needs is in none of the searched folders; `dataset` names what to fetch, if known."""
 
     def __init__(self, message: str, dataset: str = "") -> None:
         super().__init__(message)
@@ -38,16 +38,16 @@ class MissingDataError(FileNotFoundError):
 
 
 class DataIntegrityError(ValueError):
-    """A file is there, but is not the registered one: other hash or other size."""
+    """A file exists, but is not the registered one: another hash or another size."""
 
 
 class TableError(ValueError):
-    """A user's table cannot be read, or not with certainty: the message is without the name of the file."""
+    """A user's table cannot be read, or not with certainty: the message does not include the name of the file."""
 
 
 @dataclass(frozen=True)
 class ArchivedFile:
-    """A file in a zip archive of the user's, which is not unpacked to the disk; `size` is that of its content."""
+    """A file in a user's zip archive, which is not unpacked to the disk; `size` is the size of its content."""
 
     archive: Path
     name: str
@@ -59,7 +59,7 @@ class ArchivedFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content: the same as of the unpacked file."""
+        """SHA-256 of the content: equal to that of the unpacked file."""
         return _archived_sha256(self)
 
     def read_bytes(self) -> bytes:
@@ -74,13 +74,13 @@ class ArchivedFile:
 
         try:
             with zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as content:
-                return content.read(self.size)  # no more than it claims, whatever is packed
+                return content.read(self.size)  # no more than it claims, whatever is compressed
         except DAMAGED as error:
             raise _damaged(self, error) from error
 
 
 def mirror_dir() -> Path | None:
-    """Return the folder `$PROVSEL_DATA_MIRROR`, or None when it is not set."""
+    """Return the folder `$PROVSEL_DATA_MIRROR`, or None if it is not set."""
     value = os.environ.get(MIRROR_VARIABLE, "")
     return Path(value).expanduser() if value else None
 
@@ -103,7 +103,7 @@ def describe_roots() -> str:
 
 
 def find_file(path: str) -> Path | None:
-    """Return the first file of this relative path, in the mirror or the data folder, whatever is in it."""
+    """Return the first file with this relative path, in the mirror or the data folder, whatever its content."""
     for root in (mirror_dir(), data_dir()):
         if root is not None and (root / path).is_file():
             return root / path
@@ -111,14 +111,14 @@ def find_file(path: str) -> Path | None:
 
 
 def locate(file: SourceFile) -> Path:
-    """Return the verified path of a registered file: in the mirror when it is there, else in the data folder.
+    """Return the verified path of a registered file: in the mirror if it is there, otherwise in the data folder.
 
     Raises
     ------
     MissingDataError
-        When no searched folder has the file.
+        If no searched folder has the file.
     DataIntegrityError
-        When the first file found is not the registered one.
+        If the first file found is not the registered one.
     """
     path = find_file(file.path)
     if path is None:
@@ -137,9 +137,9 @@ def locate(file: SourceFile) -> Path:
 
 
 def difference(file: SourceFile, path: Path) -> str:
-    """Return what was expected of a file and what was found, in words; "" for the registered file.
+    """Return the expected and the actual properties of a file, in words; "" for the registered file.
 
-    Its size and SHA-256 decide, or else the content of a packed file.
+    Its size and SHA-256 decide, or the content of a compressed file.
     """
     size = path.stat().st_size
     expected = f"{file.size} bytes"
@@ -152,7 +152,7 @@ def difference(file: SourceFile, path: Path) -> str:
     if file.content_sha256 is not None:
         try:
             content = file_sha256(path, file.format)
-        except Exception as error:  # damaged, or another file: each library has errors of its own
+        except Exception as error:  # damaged, or another file: each library raises its own errors
             content = f"that cannot be read ({error!s:.300})"
         if content == file.content_sha256:
             return ""
@@ -162,24 +162,24 @@ def difference(file: SourceFile, path: Path) -> str:
 
 
 def file_sha256(path: Path, packed: str = "") -> str:
-    """Return the SHA-256 of a file, or of what a packed one holds.
+    """Return the SHA-256 of a file, or of the content of a compressed one.
 
-    zlib and liblzma pack the same content to other bytes in other versions, and GitHub packs a commit anew when it
-    likes to: the hash of the packed file differs, that of its content does not. A process hashes a file once,
-    as long as the file system says that it is the same.
+    Other versions of zlib and liblzma compress the same content to other bytes, and GitHub may compress a commit again
+    at any time: the hash of the compressed file differs, the hash of its content does not. A process hashes a file
+    once, as long as the file system reports it as unchanged.
 
     Parameters
     ----------
     path : Path
     packed : {"", "gz", "xz", "npz", "tar.gz", "tar.xz"}, default=""
         "gz", "xz": the hash of the uncompressed stream. The archives: the hash over all files in them, sorted by name,
-        of the name, a zero byte, and the 32 bytes of the file's SHA-256. A folder that all of them lie in is not part
+        of the name, a zero byte, and the 32 bytes of the file's SHA-256. A folder that contains all of them is not part
         of their names: GitHub names it after the commit.
 
     Raises
     ------
     Exception
-        For a damaged file, whatever its library raises.
+        For a damaged file, any error of its library.
     """
     return _hashed(path.absolute(), packed, file_state(path))
 
@@ -204,7 +204,7 @@ def _hashed(path: Path, packed: str, state: object) -> str:
 
 
 def archived_files(archive: Path) -> Sequence[ArchivedFile]:
-    """Return the files of a zip archive of the user's, listed once while it stays as it is.
+    """Return the files of a user's zip archive, listed once while it is unchanged.
 
     Raises
     ------

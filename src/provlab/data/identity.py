@@ -1,25 +1,26 @@
-"""What a data set is, known without loading it: the same text on every processor, whatever the data do there.
+"""The identity of a data set, known without loading it: the same text on every processor, whatever its data do there.
 
-A loader is a module of `loaders/`, or stands for a source with a section `mat`. It has `load`, `VERSION`, and where
-there are any:
+A loader is a module of `loaders/`, or stands for a source with a section `mat`. It has `load`, `VERSION`, and
+optionally:
 
-- `load(*, ...)` returns the `Dataset`; it is called with checked parameters. Of a data set with a source it is
+- `load(*, ...)` returns the `Dataset`; it is called with checked parameters. For a data set with a source it is
   `load(paths, digest, *, ...)`: the verified files, and one SHA-256 for all of them, which goes into `Dataset.source`.
-- `VERSION` is raised when the same files and parameters give other data; stored trials of the old one no longer count.
-- `version(**parameters)` returns it, raised only for those files that gave other data before.
-- `entry(**parameters)` returns what a file beside the loader says of a data set, where that decides what is read.
+- `VERSION` is raised when the same files and parameters give other data; trials stored under the old one no longer
+  count.
+- `version(**parameters)` returns it, raised only for files that gave other data before.
+- `entry(**parameters)` returns the entry on a data set in a file beside the loader, if that decides what is read.
 - `CHOICES` names parameters that have a few values, with these values; `AT_LEAST` names whole numbers, with the
   smallest, and `AT_MOST` those that are at most another one.
-- `checked(**parameters)` refuses bad ones, and returns them in the one spelling of all that give equal data.
-- `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
-- `files(**parameters)` returns the registered paths of what `load` reads, or the places of files that are not
-  registered; without it that is all that its source has.
+- `checked(**parameters)` refuses invalid ones, and returns them in one spelling for all that give equal data.
+- `settled(**parameters)` returns them with "auto" replaced by the form of the files on this machine.
+- `files(**parameters)` returns the registered paths of the files that `load` reads, or the places of unregistered
+  files; by default all files of its source.
 - `members()` of a collection are the parts that `set: all` means, by default the choices of its parameter `set`.
-- `LATER` names parameters that keys leave out at their defaults, as they came later.
-- `LICENCE` is that of data without a registered source which are not generated.
-- `OBTAIN` says how a user comes to data that cannot be fetched, in the imperative.
+- `LATER` names parameters that keys leave out at their defaults, since they were added later.
+- `LICENCE` is the licence of data that are not generated and have no registered source.
+- `OBTAIN` says, in the imperative, how a user obtains data that cannot be fetched.
 
-The loaders in `OF_USERS` read files of the user's. Their parameter `path` says where these are; it is their
+The loaders in `OF_USERS` read the user's own files. Their parameter `path` says where the files are; it is their
 `Dataset.source`, and the argument of their `members`.
 """
 
@@ -49,7 +50,7 @@ OF_USERS = ("file", "techtc300")
 
 
 def dataset_names() -> list[str]:
-    """Return the names of the data sets that `load_dataset` knows, sorted: without those in files of the user's."""
+    """Return the names of the data sets that `load_dataset` knows, sorted: without those in users' files."""
     return [name for name in _names() if name not in OF_USERS]
 
 
@@ -67,15 +68,14 @@ def loader(name: str) -> Any:
 
 
 def is_place(name: str, parameter: str) -> bool:
-    """Return whether a loader's parameter says where data are and not what: keys and identities leave it out."""
+    """Return whether a loader's parameter says where data are, not what they are: keys and identities leave it out."""
     return name in OF_USERS and parameter == "path"
 
 
 def dataset_members(name: str, path: str = "") -> list[str]:
-    """Return the members of a collection that `set: all` means, sorted; [] when `name` is a single data set.
+    """Return the members of a collection that `set: all` means, sorted; [] if `name` is a single data set.
 
-    They are the same on every machine, whatever is downloaded there; of a user's own archive, at `path`, they are the
-    sets in it.
+    They are the same on every machine, whatever is downloaded; for a user's own archive, at `path`, they are its sets.
     """
     module = loader(name)
     if not hasattr(module, "members"):
@@ -87,23 +87,23 @@ def dataset_members(name: str, path: str = "") -> list[str]:
 def dataset_identity(name: str, /, **params: Any) -> str:
     """Return the identity of a data set: SHA-256 of its loader, the loader's version, parameters, and files.
 
-    Nothing is loaded, and nothing that was computed in floating point is part of it. Parameters, which are those of
-    `load_dataset`, have the loader's defaults where they are not given. Of a registered file the registry knows the
-    SHA-256, so that it may be missing; other files are hashed.
+    Nothing is loaded, and no part of it was computed in floating point. Parameters are those of `load_dataset`, with
+    the loader's defaults. The registry knows the SHA-256 of registered files, so these may be missing; other files are
+    hashed.
 
     Raises
     ------
     ValueError
-        For an unknown name, an unknown parameter or a bad value.
+        For an unknown name, an unknown parameter or an invalid value.
     MissingDataError
-        When a file is needed that the registry does not know, and it is in none of the searched folders.
+        If a needed file is unknown to the registry and in none of the searched folders.
     """
     preparation, loader_params = separated(name, params)
     return identity_from(name, checked_parameters(name, loader_params), preparation)
 
 
 def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping[str, Any] = NOTHING) -> str:
-    """Return the identity of what a loader makes with all its parameters, checked, and of what is done to that."""
+    """Return the identity of a loader's data with all its parameters, checked, and of the operations on them."""
     module = loader(name)
     version = module.version(**parameters) if hasattr(module, "version") else module.VERSION
     stated = {}
@@ -111,7 +111,7 @@ def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping
         if not is_place(name, key):
             stated[key] = value.item() if isinstance(value, np.generic) else value
     stated["unit_rows"] = preparation["unit_rows"]
-    # what came later is named where it is no default
+    # later parameters are named if they are not at their default
     stated |= {key: value for key, value in preparation.items() if value != NOTHING[key]}
     files = digests_of(files_of(name, parameters))
     parts = {"loader": name, "version": version, "parameters": stated, "files": files}
@@ -121,21 +121,21 @@ def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping
 
 
 def missing_files(name: str, /, **params: Any) -> list[str]:
-    """Return the paths of those registered files of a data set that are in none of the searched folders."""
+    """Return the paths of the registered files of a data set that are in none of the searched folders."""
     _, loader_params = separated(name, params)
     files = files_of(name, checked_parameters(name, loader_params))
     return [file.path for file in files if isinstance(file, SourceFile) and find_file(file.path) is None]
 
 
 def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
-    """Return parameters of a data set as keys of trials hold them: the same for all spellings of equal data.
+    """Return parameters of a data set as in keys of trials: the same for all spellings of equal data.
 
-    Defaults are written out, but for those of parameters that came later than the first keys.
+    Defaults are written out, except those of parameters added after the first keys.
 
     Raises
     ------
     ValueError
-        For an unknown name, an unknown parameter or a bad value.
+        For an unknown name, an unknown parameter or an invalid value.
     """
     preparation, loader_params = separated(name, params)
     spelled = {**_spelled(name, loader_params), **preparation}
@@ -148,7 +148,7 @@ def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
 
 
 def checked_parameters(name: str, loader_params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a loader's own parameters, checked, completed, and with what "auto" stands for here."""
+    """Return a loader's own parameters, checked and completed, with "auto" resolved on this machine."""
     parameters = _spelled(name, loader_params)
     module = loader(name)
     return module.settled(**parameters) if hasattr(module, "settled") else parameters
@@ -180,7 +180,7 @@ def _spelled(name: str, loader_params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
-    """Return what the loader's `files` says; of a loader without it all that its source publishes."""
+    """Return the result of the loader's `files`, or everything that its source publishes."""
     module = loader(name)
     if not hasattr(module, "files"):
         return [*read_source(name).published()] if name in source_names() else []
@@ -193,7 +193,7 @@ def _file_of_data(name: str, file: str | FileOfData) -> FileOfData:
 
 
 def digests_of(files: Sequence[FileOfData]) -> list[str]:
-    """Return the SHA-256 of each file: that of the registry where it knows one, else of the file that is there."""
+    """Return the SHA-256 of each file: from the registry if it knows the file, otherwise from the file itself."""
     return [*map(_digest_of, files)]
 
 
@@ -207,7 +207,7 @@ def _loader(name: str) -> Any:
         source = read_source(name)
         if source.mat is not None:
             return mat_loader(name, **source.mat)
-    return importlib.import_module(f"{loaders.__name__}.{name}")  # asked for thousands of times while planning
+    return importlib.import_module(f"{loaders.__name__}.{name}")  # needed thousands of times while planning
 
 
 @cache
@@ -217,7 +217,7 @@ def _names() -> tuple[str, ...]:
 
 
 def dataset_parameters(name: str) -> list[str]:
-    """Return the parameters of a data set, those that any has included.
+    """Return the parameters of a data set, including those that all have.
 
     Raises
     ------

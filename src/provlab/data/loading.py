@@ -1,7 +1,7 @@
-"""Load a data set by its name; what was parsed once is kept as an uncompressed npz file without pickles.
+"""Load a data set by its name; parsed data are kept as an uncompressed npz file without pickles.
 
 The cache is a shortcut: it saves 170 of 172 seconds for CIFAR-10, whose images are decoded, and most of the time of all
-others (docs/decisions/data.md). Whatever is wrong with it, the source files decide.
+others (docs/decisions/data.md). If anything is wrong with it, the source files decide.
 """
 
 from __future__ import annotations
@@ -48,12 +48,13 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     unit_rows : bool, default=False
         Scale every row to length 1; rows of zeros stay. In a config: `+dataset.unit_rows=true`.
     shuffle_columns : int, default=None
-        Seed of another order of the features; None is that of the files. In a config: `+dataset.shuffle_columns=0`.
+        Seed that shuffles the order of the features; None keeps the order of the files. In a config:
+        `+dataset.shuffle_columns=0`.
     sample_rows, sample_classes : int, default=None
-        Only this many rows, of each class the same share, and only so many classes, those with the most rows; None is
-        all. In a config: `+dataset.sample_rows=500`.
+        Only this many rows, with the same share of each class, and only this many classes, those with the most rows;
+        None is all. In a config: `+dataset.sample_rows=500`.
     sample_seed : int, default=0
-        Of the draw of rows.
+        Seed of the draw of rows.
     min_class_size : int, default=None
         Classes with fewer rows are left out, with a warning; None keeps all. In a config:
         `+dataset.min_class_size=10`.
@@ -61,16 +62,16 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         Leave out rows that equal an earlier one in all columns and the target, before rows are drawn. In a config:
         `+dataset.distinct_rows=true`.
     permute_labels : int, default=None
-        Seed by which the target is permuted among the rows, after these were drawn: a control, as nothing can be
-        learned then. None leaves it. In a config: `+dataset.permute_labels=1`.
+        Seed by which the target is permuted among the drawn rows: a control, as nothing can be learned then. None
+        leaves it. In a config: `+dataset.permute_labels=1`.
     noise_columns : {"permuted", "corrupted", "products"}, default=None
-        As many columns as there are, behind them, that tell nothing beyond them: a control, see
+        As many further columns as there are, without information beyond them: a control, see
         `provlab.data.controls.with_noise_columns`.
     simulated_relevant : int, default=None
-        So many of the columns, which come first then, decide a simulated target: a control, see
+        This many columns, which then come first, determine a simulated target: a control, see
         `provlab.data.controls.with_simulated_target`.
     control_seed : int, default=0
-        Of noise columns and simulated targets.
+        Seed of noise columns and simulated targets.
     **params
         Keyword parameters of the loader, see the docstring of `provlab.data.loaders.<name>.load`.
 
@@ -81,9 +82,9 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     Raises
     ------
     ValueError
-        For an unknown name, an unknown parameter, a bad value, or a damaged file.
+        For an unknown name, an unknown parameter, an invalid value, or a damaged file.
     MissingDataError
-        When a file is in none of the searched folders.
+        If a file is in none of the searched folders.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         dataset = _parsed(name, parameters, sample)
     else:
         dataset = sampled(loader(name).load(**parameters), **sample)
-    # neither lets a row see another one: what does, such as scales of columns, is fitted in each fold
+    # neither lets rows affect each other: steps that do, such as scaling columns, are fitted in each fold
     if preparation["unit_rows"]:
         dataset = with_unit_rows(dataset)
     dataset = controlled(dataset, **{key: preparation[key] for key in CONTROLS})
@@ -119,7 +120,7 @@ def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any])
         return _read(cached)
     except FileNotFoundError:
         pass
-    except Exception as error:  # whatever a damaged file raises
+    except Exception as error:  # any error of a damaged file
         _log.warning("cache file %s is damaged (%s): it is built again", cached, error)
     if sample != SAMPLE:
         dataset = sampled(_parsed(name, parameters, SAMPLE), **sample)

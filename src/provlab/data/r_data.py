@@ -1,7 +1,7 @@
 """R data files, read as a stream.
 
-The form is the one that R's `save` writes, RDX2 or RDX3 in XDR (R Internals, "Serialization Formats"), packed with
-gzip, bzip2 or xz. What registered files have is read: vectors, lists and what wraps a vector.
+The format is that written by R's `save`, RDX2 or RDX3 in XDR (R Internals, "Serialization Formats"), compressed with
+gzip, bzip2 or xz. Only the types in the registered files are supported: vectors, lists and wrappers of a vector.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _SYMBOL, _PAIRS, _TEXT, _TRUTHS, _INTEGERS, _DOUBLES = 1, 2, 9, 10, 13, 14
 _HAS_ATTRIBUTES, _HAS_NAME = 0x200, 0x400
 
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
-"""By the first two bytes of a packed file."""
+"""Decompressors by the first two bytes of a compressed file."""
 
 MISSING_INTEGER = -(2**31)
-"""R's missing value among integers and truth values."""
+"""R's missing value among integers and bools."""
 
 
 @dataclass(frozen=True)
 class RVector:
     """A vector or list of R, with attributes such as names, levels and class; `vector[name]` is an entry.
 
-    `values` are int32 for integers and truth values, float64 for doubles, lists of str for texts, with None for a
-    missing one, and lists of objects for lists.
+    `values` are int32 for integers and bools, float64 for doubles, lists of str for texts, with None for a missing one,
+    and lists of objects for lists.
     """
 
     values: Any
@@ -47,7 +47,7 @@ class RVector:
 def read_r_data(path: Path, *, doubles: Callable[[np.ndarray], Any] = np.asarray) -> dict[str, Any]:
     """Return the objects of an R data file by name: RVector, list (of pairs) or None.
 
-    `doubles` is called with each vector of doubles, shape (n,), as it is read; what it returns is kept in its place.
+    `doubles` is called with each vector of doubles, shape (n,), as it is read; its result replaces the vector.
     """
     with path.open("rb") as packed:
         opener = _OPENERS[packed.read(2)]

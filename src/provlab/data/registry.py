@@ -1,6 +1,6 @@
-"""The registry of sources: one YAML file a data set says which files it needs and how to verify them.
+"""The registry of sources: one YAML file per data set says which files it needs and how to verify them.
 
-A data set that is one MATLAB file, with a matrix of samples and a vector of labels, needs no module beside that.
+A data set that is one MATLAB file, with a matrix of samples and a vector of labels, needs no further module.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .dataset import Dataset, make_dataset
 SOURCES = Path(__file__).parent / "sources"
 
 RAW = "raw/"
-"""Where the files lie that only converters read."""
+"""Folder of the files that only converters read."""
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a source, as its YAML file says it."""
+    """One file of a source, as described in its YAML file."""
 
     path: str  # relative POSIX path in the mirror and in the data folder
     format: str  # in a word: "xz", "npz", "mat", ...
@@ -45,7 +45,7 @@ class SourceFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256 that names the content on every machine: of what is packed where that is registered."""
+        """SHA-256 that identifies the content on every machine: of the uncompressed content if that is registered."""
         return self.content_sha256 or self.sha256
 
 
@@ -66,12 +66,12 @@ class Source:
         return next(file for file in self.files if file.path == path)
 
     def published(self) -> list[SourceFile]:
-        """Return the files that a loader can read: all but those that are only there to make others."""
+        """Return the files that a loader can read: all but those that only serve to make others."""
         return [file for file in self.files if not file.path.startswith(RAW)]
 
     @property
     def forms(self) -> dict[str, list[SourceFile]]:
-        """Files by form, in the order in which forms are registered; those of any one form are enough."""
+        """Files by form, in the order of registration; those of any one form suffice."""
         files = self.published()
         names = [name for file in files for name in file.forms or ()] or [""]
         by_form: dict[str, list[SourceFile]] = {}
@@ -92,7 +92,7 @@ def read_source(name: str) -> Source:
     Raises
     ------
     ValueError
-        For an unknown name. What an entry must have is tested of all of them.
+        For an unknown name. The requirements on an entry are tested for all of them.
     """
     names = source_names()
     if name not in names:
@@ -114,12 +114,13 @@ def mat_loader(
     variables: Sequence[str] = ("X", "Y"),
     columns_are_samples: bool = False,
 ) -> SimpleNamespace:
-    """Return the loader of a data set that the section `mat` of its source describes: what a module would have.
+    """Return the loader of a data set described by the section `mat` of its source: the equivalent of a module.
 
-    Of two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features are named "1", "2",
-    ... . `holds` and `about` say what is in the file, after "Load", and what labels and features mean; `citation` is
-    for `Dataset.source`; `variables` are the matrix, with a sample a row unless `columns_are_samples`, and the labels.
-    `version` is raised when the same file gives other data.
+    With two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features are named "1",
+    "2",
+    ... . `holds` and `about` describe the content of the file, after "Load", and the meaning of labels and features;
+    `citation` is for `Dataset.source`; `variables` are the matrix, with one sample per row unless
+    `columns_are_samples`, and the labels. `version` is raised when the same file gives other data.
     """
 
     def load(paths: list[Path], digest: str) -> Dataset:

@@ -1,4 +1,4 @@
-"""From configs to components: classes of provsel, of scikit-learn, of modules that are trusted, and nothing else."""
+"""From configs to components: classes of provsel, of scikit-learn, of trusted modules, and nothing else."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from provlab.project.versions import version_of
 from provsel.certificates import THEOREMS, Measure
 
 REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measure": "provsel.certificates"}
-"""Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
-none, and would wait for them longer than for all the rest."""
+"""Packages of provsel's classes. They and scikit-learn are imported only when a class is needed: readers of a store
+need none, and would wait for them longer than for everything else.
+"""
 
 NAMEABLE = {
     "selector": ("provsel.selectors", "provlab.benchmark.selectors"),
@@ -34,14 +35,17 @@ NAMEABLE = {
     "measure": ("provsel.certificates",),
     "preparation": ("provlab.preparation",),
 }
-"""Packages of ours whose public classes a config may name, by the names that keys have; nothing else of ours is
-imported because of a config."""
+"""Our packages whose public classes a config may name, by their names in keys; nothing else of ours is imported because
+of a config.
+"""
 
 KEYED_BY_CLASS = (*REGISTRIES.values(), "provlab.preparation")
-"""Packages whose classes keys hold without the package: a part of the contract of keys, by the names of that time."""
+"""Packages whose classes appear in keys without the package: part of the contract of keys, under the names of that
+time.
+"""
 
 KEY_NAMES = {present: former for former, present in FORMER_MODULES.items()}
-"""Packages as keys hold them, by the names that they have now."""
+"""Packages as they appear in keys, by their present names."""
 
 UNSET = "???"
 """Placeholder for a class that `selector=any` needs."""
@@ -53,20 +57,20 @@ METHODS = {
     "preparation": "transform",
     "splitter": "split",
 }
-"""What a class from elsewhere has to have."""
+"""Requirements on a class from elsewhere."""
 
 LISTED = dict.fromkeys(("model", "selector", "preparation", "component"), "estimator")
-"""What each kind is called on the list of scikit-learn's names, where that is another word."""
+"""Name of each kind in the list of scikit-learn's names, if that differs."""
 
 PLACES = {"splitter": "protocol.cv", "scorer": "protocol.scoring"}
-"""Where a config has a kind that is no group of its own."""
+"""Place in a config of a kind that is not a group of its own."""
 
 WITHOUT_BASE = ("splitter", "kernel", "scorer")
-"""Kinds that scikit-learn has no public base class for."""
+"""Kinds without a public base class in scikit-learn."""
 
 
 def base_of(kind: str) -> type:
-    """Return what a component of other modules inherits from, so that nothing else is ever called."""
+    """Return the base class that components of other modules must have, so that nothing else is ever called."""
     from sklearn.base import BaseEstimator
 
     if kind in WITHOUT_BASE:
@@ -74,7 +78,7 @@ def base_of(kind: str) -> type:
     return Measure if kind == "measure" else BaseEstimator
 
 
-@cache  # plans ask tens of thousands of times
+@cache  # plans call this tens of thousands of times
 def registered(kind: str, package: str = "") -> dict[str, type]:
     """Return the public classes of a kind in one of our own packages by name; without a package, of its registry."""
     from sklearn.base import TransformerMixin
@@ -102,7 +106,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     Raises
     ------
     ValueError
-        For anything else: a config cannot run other code, and nothing of it is imported.
+        For anything else: a config cannot run other code, and nothing else is imported.
     """
     target = config.get("_target_")
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
@@ -155,7 +159,7 @@ def _advice(kind: str, target: str) -> str:
 
 
 def is_own(config: Mapping[str, Any]) -> bool:
-    """Return whether a config names one of our classes that leave their input as it is."""
+    """Return whether a config names one of our classes that leave their input unchanged."""
     return _key_package(config)[0] in KEYED_BY_CLASS
 
 
@@ -166,7 +170,7 @@ def _key_package(config: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def foreign_names(config: Any) -> list[str]:
-    """Return the names of the classes and functions in a config that are not provsel's, however deep."""
+    """Return the names of the classes and functions in a config that are not provsel's, at any depth."""
     names: list[str] = []
     if isinstance(config, Mapping):
         if is_component(config) and not is_own(config):
@@ -234,9 +238,9 @@ def _memories(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def build(kind: str, config: Mapping[str, Any]) -> Any:
-    """Return an unfitted component from its config; what it takes other components for is built as well.
+    """Return an unfitted component from its config, including the components that are its arguments.
 
-    Of a measure, it is the function of a trial, with its settings.
+    For a measure, it is the function of a trial, with its settings.
     """
     arguments = component_arguments(kind, config)
     build_inner = partial(_build_inner, kind)
@@ -275,9 +279,9 @@ def _build_inner(kind: str, value: Mapping[str, Any]) -> Any:
 
 
 def function_of(kind: str, config: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return the function that a config names: one that this program passed, or a score function of scikit-learn.
+    """Return the function that a config names: one passed by this program, or a score function of scikit-learn.
 
-    As a scorer also one that a trusted module defines.
+    A scorer may also be defined in a trusted module.
 
     Raises
     ------
@@ -315,7 +319,7 @@ def _trusted_function(name: str) -> Any:
 
 
 def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what keys hold of a component: its name, version and arguments, those of inner ones as well."""
+    """Return a component in the form used in keys: its name, version and arguments, including inner components."""
     cls = component_class(kind, config)
     arguments = component_arguments(kind, config)
     package, name = _key_package(config)
@@ -328,12 +332,12 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def target_of_key(name: str) -> str:
-    """Return the `_target_` of the class that keys call by a name.
+    """Return the `_target_` of the class that keys refer to by a name.
 
     Raises
     ------
     ValueError
-        When there is no such class now.
+        If there is no such class now.
     """
     if "." in name:
         return name
@@ -344,9 +348,9 @@ def target_of_key(name: str) -> str:
 
 
 def component_json(kind: str, config: Mapping[str, Any]) -> str:
-    """Return a config with what keys hold of it, as JSON: what is found of a component is remembered by this.
+    """Return a config with its form in keys, as JSON: results for a component are cached by this.
 
-    By its config alone, a class that was edited and imported again would be taken for the old one.
+    With the config alone, a class that was edited and imported again would be mistaken for the old one.
     """
     return canonical_json({"config": config, "identity": component_identity(kind, config)})
 
@@ -359,7 +363,7 @@ def _identity(kind: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def function_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what keys hold of a function: its name, version, and the arguments that are bound to it."""
+    """Return a function in the form used in keys: its name, version, and the arguments bound to it."""
     bound = {name: value for name, value in config.items() if name not in (FUNCTION, "version")}
     identity_of_inner = partial(_identity, kind)
     inner = {name: _replace_components(value, identity_of_inner) for name, value in bound.items()}
@@ -383,7 +387,7 @@ def is_component(value: Any) -> bool:
 
 
 def inner_kind(config: Mapping[str, Any]) -> str:
-    """Return the kind of a component that is an argument of another one: by what its class has."""
+    """Return the kind of a component that is an argument of another one, judged by its class."""
     target = str(config["_target_"])
     package, _, name = target.rpartition(".")
     for kind, packages in NAMEABLE.items():
@@ -394,7 +398,7 @@ def inner_kind(config: Mapping[str, Any]) -> str:
     component = listed(target) if kind_of(target) == "estimator" else object_in_hand(target)
     if component is None and package.split(".")[0] in current_project().trust:
         component = _trusted_class("component", package, name, current_project())
-    # another one is a model, which is refused with all that could stand there
+    # any other is a model, which is refused with a list of the alternatives
     if component is None or hasattr(component, "predict"):
         return "model"
     return "selector" if hasattr(component, "transform") or not kind_of(target) else "component"
@@ -440,7 +444,7 @@ def _module(package: str, root: Path) -> ModuleType:
         for name in [name for name in sys.modules if _is_of(name.partition(".")[0], _root)]:
             del sys.modules[name]
     if str(root) not in sys.path:
-        sys.path.append(str(root))  # at the end: a module of the project hides no other
+        sys.path.append(str(root))  # at the end: a module of the project must not hide another
     _root = str(root)
     if _OthersFirst not in sys.meta_path:
         sys.meta_path.insert(sys.meta_path.index(PathFinder), _OthersFirst)
@@ -468,7 +472,7 @@ def _is_of(top: str, root: str) -> bool:
 
 
 _root = ""
-"""The folder of the project that a module was imported for last."""
+"""The project folder for which a module was last imported."""
 
 
 def component_parameters(kind: str, cls: type) -> list[str]:
@@ -486,12 +490,12 @@ def _parameters(kind: str, cls: Any) -> Mapping[str, bool]:
 
 
 def check_columns(measure: type[Measure], other_columns: Collection[str]) -> None:
-    """Check what a class declares.
+    """Check the declarations of a class.
 
     Raises
     ------
     ValueError
-        No columns, names that others have, or kinds that cannot be stored.
+        For no columns, names already in use, or types that cannot be stored.
     """
     try:
         columns = measure.columns()
@@ -511,12 +515,12 @@ def check_columns(measure: type[Measure], other_columns: Collection[str]) -> Non
 
 
 def check_values(measure: type[Measure], record: Any) -> dict[str, float | str | None]:
-    """Return what a measure gave as values of its columns.
+    """Return the result of a measure as values of its columns.
 
     Raises
     ------
     ValueError
-        Another record than its own, or values of another kind.
+        For another record than its own, or values of another type.
     """
     if not isinstance(record, measure):
         raise ValueError(f"{measure.__name__}.measure: expected a {measure.__name__}, got {record!r:.80}.")

@@ -1,4 +1,4 @@
-"""YAML, TOML and JSON that anybody may have written: plain values, and no more than a limit says."""
+"""YAML, TOML and JSON from untrusted sources: plain values, within limits."""
 
 import hashlib
 import json
@@ -18,27 +18,27 @@ from provlab.project.messages import did_you_mean
 Record = TypeVar("Record")
 
 SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Plain values only; libyaml's is ten times faster."""
+"""Plain values only; the libyaml version is ten times faster."""
 
-# ---- limits of what anybody may have written: a few lines must not fill the memory, or take hours
+# ---- limits for untrusted text: a few lines must not fill the memory, or take hours
 
 MAX_BYTES = 1 << 20
 """Bytes of a YAML or TOML file."""
 
 MAX_JSON_BYTES = 1 << 26
-"""Bytes of a JSON file, which a command of ours wrote."""
+"""Bytes of a JSON file written by one of our commands."""
 
 MAX_DEPTH = 20
 """Levels of a document, and of an override."""
 
 MAX_CONFIG_DEPTH = 3 * MAX_DEPTH
-"""Levels of a config as a record has it, where a component of a YAML file takes two."""
+"""Levels of a config in a record, where a component of a YAML file takes two."""
 
 MAX_VALUES = 100_000
-"""Values of a document, those included that aliases stand for."""
+"""Values of a document, including those that aliases stand for."""
 
 MAX_CONFIG_VALUES = 10_000
-"""Values of a config, those included that references stand for."""
+"""Values of a config, including those that references stand for."""
 
 MAX_SCALAR = 20_000
 """Characters of one value, and of an override."""
@@ -50,7 +50,7 @@ MAX_COUNT = 100_000
 
 
 def file_state(path: Path) -> tuple[int, ...]:
-    """Return what differs where a file has changed, or is another one that was copied with its time."""
+    """Return a value that differs if a file has changed, or is another file copied with its time."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
@@ -61,9 +61,9 @@ def read_text(path: Path, max_bytes: int = MAX_BYTES) -> str:
     Raises
     ------
     ValueError
-        With the reason and without the name of the file: more bytes, or no UTF-8.
+        Gives the reason without the name of the file: too many bytes, or not UTF-8.
     OSError
-        When the file cannot be read.
+        If the file cannot be read.
     """
     with path.open("rb") as handle:
         content = handle.read(max_bytes + 1)
@@ -73,13 +73,13 @@ def read_text(path: Path, max_bytes: int = MAX_BYTES) -> str:
 
 
 def parse_yaml(text: str, *, loader: Any = SAFE_LOADER, max_values: int = MAX_VALUES) -> Any:
-    """Return the plain values of a text, of which the events are looked at before any value is made.
+    """Return the plain values of a text, whose events are checked before any value is created.
 
     Raises
     ------
     ValueError
-        With the reason: no YAML, other types than those of plain values, more than 20 levels, more values than
-        `max_values`, those included that an alias stands for, or one of more than 20,000 characters.
+        Gives the reason: not YAML, types other than plain values, more than 20 levels, more values than `max_values`,
+        including those that an alias stands for, or one of more than 20,000 characters.
     """
     try:
         _check_events(text, max_values)
@@ -96,7 +96,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def parse_json(text: str, max_depth: int = MAX_DEPTH) -> Any:
-    """Return the content of JSON; a ValueError gives the reason: no JSON, or more levels than `max_depth`."""
+    """Return the content of JSON; a ValueError gives the reason: not JSON, or more levels than `max_depth`."""
     return _not_deep(json.loads, text, max_depth)
 
 
@@ -114,12 +114,12 @@ def read_plain_yaml(path: Path) -> Any:
 
 
 def read_record(path: Path, kind: Callable[..., Record]) -> Record:
-    """Return a YAML file as a dataclass, see `read_as`; keys that it does not have may hold YAML anchors.
+    """Return a YAML file as a dataclass, see `read_as`; unknown keys may hold YAML anchors.
 
     Raises
     ------
     ValueError
-        Names the file, and what is wrong there.
+        Names the file, and the error in it.
     """
     try:
         content = read_plain_yaml(path)
@@ -137,17 +137,17 @@ def with_known_keys(kind: Any, content: Any) -> Any:
 
 
 def read_as(kind: Any, value: Any, subject: str) -> Any:
-    """Return a value of a YAML or TOML file as a type hint says it.
+    """Return a value of a YAML or TOML file as the type of a type hint.
 
-    A mapping becomes a dataclass, by the hints of its fields, and a list a tuple. A whole number is a `float` as well,
-    and nothing else is taken for another type. `Annotated[kind, function]` is what a function makes of a value that its
-    first parameter's type says.
+    A mapping becomes a dataclass, by the hints of its fields, and a list a tuple. A whole number is also a `float`; no
+    other type is accepted in place of another. `Annotated[kind, function]` is the result of a function of a value,
+    whose type is that of the function's first parameter.
 
     Raises
     ------
     ValueError
-        With `subject` and the keys below it: another type, a missing or unknown key, or what a function or dataclass
-        says itself.
+        With `subject` and the keys below it: another type, a missing or unknown key, or the error of a function or
+        dataclass.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind) and isinstance(value, Mapping):
@@ -176,14 +176,14 @@ def read_as(kind: Any, value: Any, subject: str) -> Any:
 
 
 def read_fields(kind: Any, content: Mapping[Any, Any], subject: str) -> dict[str, Any]:
-    """Return the values of those keys of a mapping that are fields of a dataclass; errors as `read_as`."""
+    """Return the values of those keys of a mapping that are fields of a dataclass; errors as in `read_as`."""
     kinds = _kinds(kind)
     return {name: read_as(kinds[name], content[name], f"{subject}: {name}") for name in content if name in kinds}
 
 
 @contextmanager
 def about(subject: str) -> Iterator[None]:
-    """Put what it is about before the message of a ValueError."""
+    """Put the subject before the message of a ValueError."""
     try:
         yield
     except ValueError as error:
@@ -225,12 +225,12 @@ def _kinds(kind: Any) -> dict[str, Any]:
 
 
 def one_line(text: str) -> str:
-    """Return a text without the breaks that YAML's folding leaves."""
+    """Return a text without the line breaks left by YAML's folding."""
     return " ".join(text.split())
 
 
 Line = Annotated[str, one_line]
-"""A text of which the breaks do not count."""
+"""A text whose line breaks do not matter."""
 
 
 def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH) -> Any:
@@ -254,7 +254,9 @@ def _check_events(text: str, max_values: int) -> None:
     for event in yaml.parse(text, Loader=SAFE_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
             opened.append((event.anchor, n_values))
-            if len(opened) > MAX_DEPTH:  # libyaml's loader takes a piece of the C stack a level, and crashes at its end
+            if (
+                len(opened) > MAX_DEPTH
+            ):  # libyaml's loader uses some C stack per level, and crashes when it is exhausted
                 raise ValueError(f"it is nested more than {MAX_DEPTH} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = opened.pop()
@@ -273,11 +275,11 @@ def _check_events(text: str, max_values: int) -> None:
             raise ValueError(f"it has more than {max_values} values, counting those of its aliases")
 
 
-# ---- canonical JSON, of which keys are made
+# ---- canonical JSON, from which keys are made
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one JSON text of a value of primitives, lists and dicts: sorted keys, no white space."""
+    """Return the unique JSON text of a value of primitives, lists and dicts: sorted keys, no white space."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
@@ -287,5 +289,5 @@ def digest(value: Any) -> str:
 
 
 def digest_of(text: str) -> str:
-    """Return the SHA-256 of canonical JSON that is there, in hex."""
+    """Return the SHA-256 of existing canonical JSON, in hex."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Estimators in hand as configs: what a user's program passes is its own code, and needs no trust."""
+"""Estimators in memory as configs: everything that a user's program passes is its own code, and needs no trust."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from provlab.project.versions import version_of
 _IN_HAND: ContextVar[dict[str, Any]] = ContextVar("in_hand")
 
 FUNCTION = "_function_"
-"""Key of a mapping that stands for a function in a config; only one of `estimators_in_hand` is ever found."""
+"""Key of a mapping that stands for a function in a config; only those of `estimators_in_hand` are ever found."""
 
 
 @contextmanager
 def estimators_in_hand() -> Iterator[None]:
-    """Let configs name what `as_config` is given in the block: in this process, and until the end of the block."""
+    """Let configs name the objects given to `as_config` in the block: in this process, until the end of the block."""
     token = _IN_HAND.set({})
     try:
         yield
@@ -33,17 +33,18 @@ def estimators_in_hand() -> Iterator[None]:
 
 
 def object_in_hand(name: object) -> Any:
-    """Return what a name in a config stands for where a program has passed it, else None."""
+    """Return the object that a name in a config stands for if a program has passed it, otherwise None."""
     return _IN_HAND.get({}).get(name) if isinstance(name, str) else None
 
 
 def as_config(value: Any) -> Any:
-    """Return an estimator as the config that makes it again: its class, and the arguments that are no defaults.
+    """Return an estimator as the config that creates it again: its class, and its non-default arguments.
 
     Raises
     ------
     ValueError
-        An argument that is no plain value, function or estimator, or a class or function that has no name of its own.
+        For an argument that is not a plain value, function or estimator, or a class or function without a name of its
+        own.
     """
     from sklearn.base import BaseEstimator
     from sklearn.metrics import get_scorer
@@ -82,7 +83,7 @@ def _arguments_of(value: Any) -> dict[str, Any]:
     if hasattr(value, "get_params"):
         arguments: dict[str, Any] = value.get_params(deep=False)
         return arguments
-    kept = {**getattr(value, "cvargs", {}), **vars(value)}  # repeated folds keep some for the splitter inside
+    kept = {**getattr(value, "cvargs", {}), **vars(value)}  # repeated folds keep some of these for the inner splitter
     return {name: kept[name] for name in inspect.signature(type(value)).parameters}
 
 
@@ -115,7 +116,7 @@ def _name_in_hand(value: Any) -> str:
 
 
 def public_name(value: Any) -> str:
-    """Return the shortest dotted name by which a class or function can be imported; "" where its module has none."""
+    """Return the shortest dotted name under which a class or function can be imported; "" if its module has none."""
     name: str = getattr(value, "__name__", "")
     parts: list[str] = (getattr(value, "__module__", None) or "").split(".")
     for n in range(1, len(parts) + 1):

@@ -1,7 +1,7 @@
-"""What people are shown: foreign text without its commands, the name that they may have meant, and what to install.
+"""Text shown to people: untrusted text without its commands, suggested names, and what to install.
 
-Foreign text comes from data files, stores, configs and labels. Stores keep it as it is; no terminal, browser or
-spreadsheet takes a part of it for a command, as what people look at has it escaped.
+Untrusted text comes from data files, stores, configs and labels. Stores keep it unchanged; displays escape it, so that
+no terminal, browser or spreadsheet treats any part of it as a command.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
-"""C0 and C1 without tab and newline, marks of direction, separators of lines, and halves of characters."""
+"""C0 and C1 without tab and newline, direction marks, line separators, and surrogates."""
 
 _HIDDEN = re.compile(f"[{_CONTROLS}]")
 _BREAKING = re.compile(rf"[\t\n{_CONTROLS}]")
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""With this, spreadsheets take a cell for a formula, or will where the quotes before it are taken away again."""
+"""Characters with which spreadsheets treat a cell as a formula, or will once the quotes before it are removed."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -36,13 +36,13 @@ MODULES = {
     "lab": ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "pooch", "requests", "threadpoolctl"),
     "report": ("matplotlib", "mpl_toolkits", "PIL", "plotly", "jinja2", "markupsafe"),
 }
-"""Modules that come with an extra, and that are imported without asking first whether they are there."""
+"""Modules that come with an extra, and that are imported without first checking whether they are there."""
 
 MAKE_TARGETS = {"lab": "setup", "report": "setup-report"}
 
 
 def explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """Return an error that says what to install, where a package of an extra is missing; others as they are."""
+    """Return an error that says what to install if a package of an extra is missing; other errors are unchanged."""
     module = (error.name or "").partition(".")[0]
     if module in MODULES["lab"]:
         message = (
@@ -58,7 +58,7 @@ def explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
 
 @contextmanager
 def optional_figures() -> Iterator[None]:
-    """Leave out figures and pages, and warn of it, where the packages that draw and write them are missing."""
+    """Leave out figures and pages, with a warning, if the packages for them are missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -98,11 +98,11 @@ def _installed_from() -> str:
 
 
 PAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
-"""Of a folder or a file that names a page."""
+"""Characters of a folder or a file that names a page."""
 
 
 def in_file_name(text: str) -> str:
-    """Return the ASCII letters and digits of a text, with hyphens for all between them; empty if there are none."""
+    """Return the ASCII letters and digits of a text, with hyphens between them; empty if there are none."""
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
 
 
@@ -113,14 +113,14 @@ def listed(names: Sequence[object], shown: int = 5) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the known name that is most like this one, None if none is; letters' case makes no difference."""
+    """Return the known name most similar to this one, or None if none is similar; case is ignored."""
     by_form = {candidate.lower(): candidate for candidate in names}
     matches = difflib.get_close_matches(name.lower(), by_form, n=1)
     return by_form[matches[0]] if matches else None
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return the end of a message about a name that is none: "; did you mean 'leverage'?", or nothing."""
+    """Return the end of a message about an unknown name: "; did you mean 'leverage'?", or nothing."""
     meant = nearest(name, names)
     return f"; did you mean {meant!r}?" if meant else ""
 
@@ -131,7 +131,7 @@ def counted_noun(n: int, noun: str) -> str:
 
 
 def unknown_setting(part: str, name: str, settings: Iterable[str]) -> str:
-    """Return the end of a message about a setting that nothing takes, with those of this part of a config."""
+    """Return the end of a message about an unknown setting, with the settings of this part of a config."""
     settings = [setting for setting in settings if not setting.startswith("_")]
     inside = [setting for setting in settings if setting.endswith(f".{name}")]
     near = inside[0] if inside else nearest(name, settings)
@@ -147,7 +147,7 @@ def visible(text: str, backslash: str = "\\") -> str:
     ----------
     text : str
     backslash : str
-        Two of them where a text is inside of JSON.
+        Two backslashes if a text is inside JSON.
     """
     return _HIDDEN.sub(lambda match: backslash + _escape(match[0])[1:], text)
 
@@ -162,21 +162,21 @@ def _escape(letter: str) -> str:
 
 
 def as_cell(text: str) -> str:
-    """Return a text as spreadsheets show it: a single quote stands before what they would compute. Numbers stay."""
+    """Return a text as spreadsheets show it: a single quote precedes anything that they would run. Numbers stay."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def from_cell(cell: str) -> str:
-    """Return the text of a cell that `as_cell` made."""
+    """Return the original text of a cell made by `as_cell`."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def csv_text(frame: pd.DataFrame, numbers: Collection[str] = ()) -> str:
-    """Return a frame as CSV, no text of which is a formula; control characters are escaped.
+    """Return a frame as CSV in which no text is a formula; control characters are escaped.
 
-    `numbers` are columns that are known to have nothing but numbers, also where they are texts, such as "-inf".
+    `numbers` are columns that contain only numbers, even if they are texts, such as "-inf".
     """
-    import pandas as pd  # which takes long, and the command needs the rest
+    import pandas as pd  # importing it takes long, and the command needs only the rest
 
     safe = frame.rename(columns=_cell)
     for place, kind in enumerate(frame.dtypes):
@@ -187,5 +187,5 @@ def csv_text(frame: pd.DataFrame, numbers: Collection[str] = ()) -> str:
 
 
 def _cell(value: Any) -> Any:
-    # pandas quotes no carriage return, so that the rest of a text would be a cell of its own
+    # pandas does not quote carriage returns, so the rest of a text would become a separate cell
     return as_cell(visible(value)) if isinstance(value, str) else value

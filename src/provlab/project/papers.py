@@ -1,4 +1,4 @@
-"""The papers of a project: one room each, with its artefacts, claims, printed numbers, notes and code."""
+"""The papers of a project: one folder each, with its artefacts, claims, printed numbers, notes and code."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from provlab.project.messages import did_you_mean
 from provlab.project.project import current_project
 
 ENTRY_POINTS = "provsel.papers"
-"""Group of the entry points by which an installed package brings papers: a name, and the package that is the room."""
+"""Group of the entry points through which an installed package provides papers: a name, and the package that is the
+folder.
+"""
 
 
 OTHERS = ("claims.yaml", "readings.yaml")
-"""Files of a room that are no artefacts."""
+"""Files of a folder that are not artefacts."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Paper:
     name : str
     folder : Path
     package : str
-        Name of the package that its scripts are modules of: they import each other relatively.
+        Name of the package to which its scripts belong: they import each other relatively.
     """
 
     name: str
@@ -43,7 +45,7 @@ class Paper:
     package: str
 
     def read_notes(self) -> tuple[str, str]:
-        """Return its title, which notes have in a heading such as "# Notes on Smith (2020)", and our notes on it."""
+        """Return its title, from a heading in the notes such as "# Notes on Smith (2020)", and our notes on it."""
         path = self.folder / "NOTES.md"
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         heading = re.match(r"#\s+(?:Notes on )?(.+)(?:\n|$)", text)
@@ -54,7 +56,7 @@ class Paper:
         return sorted(path.stem for path in self.folder.glob("*.yaml") if path.name not in OTHERS)
 
     def module(self, artefact: str) -> ModuleType:
-        """Import a script or another module of the folder, each time again, so that edits take effect."""
+        """Import a script or another module of the folder, anew each time, so that edits take effect."""
         name = f"{self.package}.{artefact}"
         sys.modules.pop(name, None)
         return importlib.import_module(name)
@@ -66,7 +68,7 @@ def papers() -> dict[str, Paper]:
     Raises
     ------
     ValueError
-        When two have the same name.
+        If two have the same name.
     """
     by_name: dict[str, Paper] = {}
     folder = current_project().papers
@@ -89,7 +91,7 @@ def papers() -> dict[str, Paper]:
 
 @cache
 def installed_papers() -> tuple[Paper, ...]:
-    """Return the papers that installed packages bring; looked for once, as that reads what all packages say of them."""
+    """Return the papers of installed packages; searched once, as this reads the metadata of all packages."""
     installed = []
     for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
         spec = importlib.util.find_spec(point.value)
@@ -111,7 +113,7 @@ def some_artefacts() -> list[str]:
     Raises
     ------
     ValueError
-        Where there are none: outside of a project, or in one without papers.
+        If there are none: outside of a project, or in one without papers.
     """
     names = artefact_names()
     if not names:
@@ -141,7 +143,7 @@ def paper_of(name: str) -> Paper:
     Raises
     ------
     ValueError
-        For a name that no artefact has.
+        For an unknown name.
     """
     room, _, artefact = name.partition("/")
     paper = papers().get(room)
@@ -151,23 +153,23 @@ def paper_of(name: str) -> Paper:
 
 
 def artefact_file(name: str) -> Path:
-    """Return the YAML file of an artefact by its full name; errors as `paper_of`."""
+    """Return the YAML file of an artefact by its full name; errors as in `paper_of`."""
     return paper_of(name).folder / f"{name.partition('/')[2]}.yaml"
 
 
 def full_name(name: str, also: Sequence[str] = ()) -> str:
-    """Return paper/artefact of an artefact's name with or without its paper.
+    """Return paper/artefact for an artefact's name with or without its paper.
 
     Parameters
     ----------
     name : str
     also : sequence of str
-        Other names that might be meant by a wrong one.
+        Other names that a wrong one might mean.
 
     Raises
     ------
     ValueError
-        For a name that no artefact has, or that those of two papers have.
+        For a name that no artefact has, or that occurs in two papers.
     """
     all_names = artefact_names()
     matching = [full for full in all_names if name in (full, full.split("/")[1])]
@@ -179,14 +181,14 @@ def full_name(name: str, also: Sequence[str] = ()) -> str:
 
 
 def short_name(name: str) -> str:
-    """Return an artefact's name without its paper where no other paper has that name."""
+    """Return an artefact's name without its paper if it is unique among the papers."""
     short = name.split("/")[1]
     same_name = [full for full in artefact_names() if full.split("/")[1] == short]
     return short if len(same_name) == 1 else name
 
 
 def reproduce_command(name: str, overrides: Sequence[str] = (), program: str = "provsel") -> str:
-    """Return the command that computes what an artefact is missing, and shows it."""
+    """Return the command that computes the missing part of an artefact, and shows it."""
     return shlex.join([program, "reproduce", short_name(name), *overrides])
 
 

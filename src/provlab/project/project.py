@@ -1,4 +1,4 @@
-"""Which project am I in: its folder, the configs and papers below it, the code that its configs may name; a new one."""
+"""The current project: its folder, the configs and papers below it, the code that its configs may name; a new one."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from provsel.files import replacing_folder
 
 FILE = "provsel.toml"
 VARIABLE = "PROVSEL_PROJECT"
-"""Environment variable: the root of the project, for a process that is started elsewhere."""
+"""Environment variable: the root of the project, for a process started elsewhere."""
 
 TEMPLATE = "my-study"
-"""Folder of the new project whose files stand in `template`, with `my_study` for the module."""
+"""Folder of the new project whose files are in `template`, with `my_study` for the module."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a project's file says; folders are below its own."""
+    """Settings in a project's file; folders are below the project's folder."""
 
     papers: str = "experiments"
     conf: str = "conf"
@@ -59,11 +59,11 @@ class Project:
     ----------
     root : Path
     papers : Path or None
-        Folder of the papers' rooms; None outside of any project.
+        Folder of the papers; None outside of any project.
     conf : Path or None
-        Folder of config groups of its own.
+        Folder of the project's own config groups.
     trust : tuple of str
-        Top-level modules whose classes a config may name, beside provsel's own. Nothing but this file says so.
+        Top-level modules whose classes a config may name, beside provsel's own. Only this file can extend the list.
     methods : mapping of str
         How figures show a method, by its name in artefacts: see `provlab.report.figures.looks`.
 
@@ -83,12 +83,12 @@ class Project:
 
     @classmethod
     def find(cls, start: Path | None = None) -> Project:
-        """Return the project that `start` is in, by default the working directory; a bare one outside of any.
+        """Return the project that contains `start`, by default the working directory; an empty one outside of any.
 
         Raises
         ------
         ValueError
-            A project file that is not TOML, or with other settings.
+            For a project file that is not TOML, or has other settings.
         """
         named = os.environ.get(VARIABLE) if start is None else None
         folder = Path(named or start or "").absolute()
@@ -106,7 +106,7 @@ class Project:
 
 
 def current_project() -> Project:
-    """Return the project of this process: see `Project.find`; looked for again when its file changes."""
+    """Return the project of this process: see `Project.find`; searched again if its file changes."""
     place = os.environ.get(VARIABLE), os.getcwd()
     project, changed = _known.get(place, (None, ()))
     if project is None or changed != _changed(project.root):
@@ -128,7 +128,7 @@ def _changed(root: Path) -> tuple[int, ...]:
 
 
 def tool(name: str) -> str:
-    """Return how a command of this environment is called from the project: .venv/bin/<name> where that is it."""
+    """Return how to call a command of this environment from the project: .venv/bin/<name> if it is there."""
     environment = Path(sys.prefix)
     return f"{environment.name}/bin/{name}" if environment.parent == current_project().root else name
 
@@ -141,7 +141,7 @@ def package_conf() -> Path:
 
 
 def conf_dirs() -> list[Path]:
-    """Return the folders of config groups, the project's own first: what it has stands before the package's."""
+    """Return the folders of config groups, the project's own first: its files take precedence over the package's."""
     folders = [current_project().conf, package_conf()]
     return list(dict.fromkeys(folder for folder in folders if folder is not None and folder.is_dir()))
 
@@ -162,7 +162,7 @@ def _stated(root: Path) -> dict[str, Any] | None:
             content: Any = parse_toml(read_text(path))
         except ValueError as error:
             if inside:
-                continue  # of another tool: it says so itself
+                continue  # of another tool, which reports it itself
             raise ValueError(f"{path}: expected TOML, got {error}; see README, 'A project'.") from error
         for part in inside:
             content = content.get(part) if isinstance(content, dict) else None
@@ -172,17 +172,17 @@ def _stated(root: Path) -> dict[str, Any] | None:
 
 
 def new_project(folder: Path) -> list[str]:
-    """Make a project, and return its files.
+    """Create a project, and return its files.
 
     Parameters
     ----------
     folder : Path
-        Must not be there yet; its name becomes that of the project's module.
+        Must not exist yet; its name becomes the name of the project's module.
 
     Raises
     ------
     ValueError
-        The folder is there, or its name cannot be that of a module, or is that of another one.
+        If the folder exists, or its name cannot be that of a module, or is that of another one.
     """
     module = folder.name.replace("-", "_").lower()
     if not re.fullmatch(r"[a-z]\w*", module):

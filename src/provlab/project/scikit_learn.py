@@ -1,7 +1,7 @@
-"""What a config may name of scikit-learn without trust: a list, of which nothing reads or writes files.
+"""Names of scikit-learn that a config may use without trust: a list without anything that reads or writes files.
 
-The list is written out, so that a new version of scikit-learn adds nothing to it unseen; a test compares it with
-`sklearn.utils.all_estimators` and `sklearn.metrics`. Left out are text vectorisers, which read files by their names.
+The list is written out, so that a new version of scikit-learn adds nothing to it unnoticed; a test compares it with
+`sklearn.utils.all_estimators` and `sklearn.metrics`. Text vectorisers, which read files by name, are left out.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ KERNELS = {
     "gaussian_process.kernels": """CompoundKernel ConstantKernel DotProduct ExpSineSquared Exponentiation Matern
         PairwiseKernel Product RBF RationalQuadratic Sum WhiteKernel""",
 }
-"""What estimators take as their `kernel`."""
+"""Possible values of `kernel` in estimators."""
 
 SPLITTERS = {
     "model_selection": """GroupKFold GroupShuffleSplit KFold LeaveOneGroupOut LeaveOneOut LeavePGroupsOut LeavePOut
@@ -95,7 +95,7 @@ EXPERIMENTAL = {
     "HalvingGridSearchCV": "enable_halving_search_cv",
     "HalvingRandomSearchCV": "enable_halving_search_cv",
 }
-"""Estimators that are there only after the import of a module of `sklearn.experimental`."""
+"""Estimators that exist only after importing a module of `sklearn.experimental`."""
 
 
 def _by_target(kinds: dict[str, dict[str, str]]) -> dict[str, str]:
@@ -115,21 +115,21 @@ KINDS = _by_target(
         "function": FUNCTIONS,
     }
 )
-"""What each name stands for, as `sklearn.svm.SVC`: an estimator."""
+"""The object behind each name, such as `sklearn.svm.SVC`: an estimator."""
 
 
 def kind_of(target: object) -> str:
-    """Return what a dotted name stands for, "" where it is not on the list."""
+    """Return the object that a dotted name stands for, "" if it is not on the list."""
     return KINDS.get(target, "") if isinstance(target, str) else ""
 
 
 def listed(target: str) -> Any:
-    """Return the class or function of a name that is on the list.
+    """Return the class or function of a name on the list.
 
     Raises
     ------
     ValueError
-        The installed scikit-learn does not have it.
+        If the installed scikit-learn does not have it.
     """
     module, _, name = target.rpartition(".")
     if name in EXPERIMENTAL:
@@ -143,7 +143,7 @@ def listed(target: str) -> Any:
 
 
 def function_target(setting: str, name: str, module: str) -> str:
-    """Return the dotted name of a function of a module of the list, which is also called by its last part.
+    """Return the dotted name of a function of a module on the list, which may also be given by its last part.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is written to a terminal: control characters are shown, as `provlab.project.messages` does, and not obeyed."""
+"""Output to a terminal: control characters are shown, as in `provlab.project.messages`, and not executed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rich.text import Text
 from provlab.project.messages import visible
 
 WIDTH = 180
-"""Columns of a file or a pipe, which have no width of their own."""
+"""Width of a file or a pipe, which have none of their own."""
 
 
 class PlainConsole(Console):
-    """A console that prints text as it is, whatever brackets, colons and control characters a name or a path has.
+    """A console that prints text unchanged, whatever brackets, colons and control characters a name or a path has.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class PlainConsole(Console):
 
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
         stream = sys.stderr if stderr else sys.stdout
-        file = getattr(stream, "obeyed", stream)  # which takes the colours of this console
+        file = getattr(stream, "obeyed", stream)  # uses the colours of this console
         super().__init__(**{"file": file, "markup": False, "highlight": False, "emoji": False, **options})
         if not self.is_terminal and "width" not in options:
             self.width = WIDTH
@@ -45,9 +45,9 @@ class PlainConsole(Console):
 
 
 def table(lines: Sequence[Mapping[str, object]], title: str = "", caption: str = "") -> Table:
-    """Return a table for a console: a line for each mapping, a column for each key of the first one.
+    """Return a table for a console: one line per mapping, one column per key of the first one.
 
-    None is an empty cell, and a `rich.text.Text` brings its colour; nothing is cut.
+    None is an empty cell, and a `rich.text.Text` keeps its colour; nothing is truncated.
     """
     shown = Table(title_justify="left", caption_justify="left")
     shown.title = Text(title) if title else None
@@ -66,16 +66,16 @@ def _cell(value: object) -> Text | str:
 
 
 def print_text(text: str) -> None:
-    """Print a text, of which a reader that leaves early, such as head, takes a part."""
+    """Print a text to a reader, such as head, that may stop early."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
-        # what is left must not be written once more at the exit of Python
+        # the rest must not be written again when Python exits
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_json(value: Any) -> None:
-    """Print values of Python, NumPy and pandas as JSON: an array is a list, and a number that is not there is null."""
+    """Print values of Python, NumPy and pandas as JSON: an array is a list, and a missing number is null."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -89,7 +89,7 @@ def print_json(value: Any) -> None:
 
 
 class VisibleStream:
-    """A stream to which text is written with its control characters escaped; all else is the stream's.
+    """A stream to which text is written with its control characters escaped; everything else is passed through.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class VisibleStream:
         self.obeyed = stream
 
     def write(self, text: str) -> int:
-        """Write a text, and return how long it was."""
+        """Write a text, and return its length."""
         self.obeyed.write(visible(text))
         return len(text)
 
@@ -111,7 +111,7 @@ class VisibleStream:
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Let nothing that is printed, or told by a log or a warning, make a terminal do something."""
+    """Keep printed text, logs and warnings from making a terminal do anything."""
     with redirect_stdout(_visible(sys.stdout)), redirect_stderr(_visible(sys.stderr)):
         yield
 

@@ -1,4 +1,4 @@
-"""What keys hold of the code of a class or function: a version that it states, a distribution, or a hash of source."""
+"""The version of a class or function in keys: one that it states, its distribution, or a hash of its source."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from provlab.project.project import current_project
 def version_of(value: Any) -> int | str:
     """Return the `algorithm_version` of a class, or else its distribution, or the hash of its source.
 
-    A version counts that the class states, or a base of the same top-level module: another author's says nothing of
-    what a subclass adds. The source is that of the whole top-level module where it is in the project's folder or in no
-    distribution, and that of a whole script; of a class or function of a notebook its own alone.
+    A stated version counts if it is stated by the class, or by a base of the same top-level module: another author's
+    version does not cover a subclass. The hashed source is the whole top-level module if it is in the project's folder
+    or in no distribution, or a whole script; for a class or function of a notebook, only its own.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def version_of(value: Any) -> int | str:
     Raises
     ------
     ValueError
-        For a class or function of none of these.
+        For a class or function that is none of these.
     """
     top = value.__module__.split(".")[0]
     for cls in getattr(value, "__mro__", (value,)):
@@ -38,7 +38,7 @@ def version_of(value: Any) -> int | str:
 
 
 _versions: dict[tuple[str, Path], tuple[list[Any], str]] = {}
-"""What modules were found to be, and the import that this is of: a module that was imported again is another one."""
+"""Versions of modules, and the import to which they belong: a module imported again is another one."""
 
 
 def _version(module: str, root: Path) -> str:

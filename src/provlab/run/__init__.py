@@ -1,1 +1,1 @@
-"""Running what is planned: a task, its executors and where it ran."""
+"""Running planned tasks: a task, its executors and its environment."""

@@ -1,4 +1,4 @@
-"""Weights of classes by the labels of the data, as scikit-learn has them, for models that learn whole numbers."""
+"""Class weights by the labels of the data, as in scikit-learn, for models that learn whole numbers."""
 
 from __future__ import annotations
 

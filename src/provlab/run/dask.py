@@ -1,6 +1,7 @@
 """Run tasks on a Dask cluster: a running one, processes of this machine, or jobs of SLURM.
 
-The client alone plans and writes the store; workers load the data themselves. A task is sent as it is, a few at a time.
+The client alone plans and writes the store; workers load the data themselves. Tasks are sent unchanged, a few at a
+time.
 """
 
 from __future__ import annotations
@@ -37,15 +38,17 @@ from provsel import __version__
 
 DATA = ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")
 TASKS_A_THREAD = 2
-"""Submitted at a time: one that runs and the next one. More would only fill the memory of scheduler and client."""
+"""Tasks submitted at a time per worker: a running one and the next one. More would only fill the memory of scheduler
+and client.
+"""
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks at the workers of the cluster."""
+"""Seconds between two checks of the cluster's workers."""
 
 AGAIN = "finished trials are stored; run the same command again to resume"
 
 _ONE_TASK = threading.Lock()
-"""A worker of several threads runs one task at a time: BLAS's threads, CPU times and warnings are the process's."""
+"""A worker of several threads runs one task at a time: BLAS threads, CPU times and warnings belong to the process."""
 
 
 def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int) -> Results:
@@ -59,7 +62,7 @@ def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
         raise ValueError(f"executor.patience: expected a number of seconds above 0, got {stated!s:.80}.")
     if not tasks:
         return
-    # one task a worker: the one that runs when a worker dies is the only one to be suspected of it
+    # one task per worker: when a worker dies, only its running task can be the cause
     saturation = dask.config.set({"distributed.scheduler.worker-saturation": 1.0})
     with silence_logging_cmgr(logging.CRITICAL + 1), saturation, ExitStack() as stack:
         cluster: Any = config.get("address")
@@ -90,14 +93,14 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
     Parameters
     ----------
     config : mapping
-        queue, account, walltime, memory (a worker), interface, local_directory, log_directory: as SLURMCluster has
-        them, but quoted. `job_extra_directives`: further lines #SBATCH. `job_script_prologue`: lines of shell before
-        the worker starts, after ours, which cap BLAS at one thread and say where the data is.
+        queue, account, walltime, memory (per worker), interface, local_directory, log_directory: as in SLURMCluster,
+        but quoted. `job_extra_directives`: further #SBATCH lines. `job_script_prologue`: lines of shell before the
+        worker starts, after ours, which limit BLAS to one thread and say where the data are.
 
     Raises
     ------
     ValueError
-        A text of more than one line, or with control characters.
+        For a text of more than one line, or with control characters.
     """
     try:
         from dask_jobqueue import SLURMCluster
@@ -140,7 +143,7 @@ def _job_directives(config: Mapping[str, Any]) -> list[str]:
         os.makedirs(folder, exist_ok=True)
         for option, suffix in (("-e", "err"), ("-o", "out")):
             directives.append(f"{option} {shlex.quote(f'{folder}/provsel-%J.{suffix}')}")
-    # options, which may have quotes of their own
+    # options may contain quotes
     further = [_line("job_extra_directives", text) for text in _texts_of(config, "job_extra_directives")]
     return directives + further
 
@@ -186,7 +189,7 @@ def _local_cluster(n_jobs: int) -> LocalCluster:
     return LocalCluster(
         n_workers=n_jobs,
         threads_per_worker=1,
-        memory_limit=0,  # no limit of their own, near which workers would be killed: as with the other executors
+        memory_limit=0,  # no memory limit, near which workers would be killed: as with the other executors
         dashboard_address="127.0.0.1:0",  # any port: two runs at a time would warn about the same one
         preload=["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],  # the client ends its workers
         silence_logs=logging.CRITICAL,
@@ -196,8 +199,8 @@ def _local_cluster(n_jobs: int) -> LocalCluster:
 def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -> Results:
     """Yield the result of each task, in any order; whatever happens, nothing of them stays on the cluster.
 
-    Tasks of a lost worker run again elsewhere. They are submitted in their order, in which those of one data set stand
-    together: a worker, which keeps the last data sets that it loaded, loads each once.
+    Tasks of a lost worker run again elsewhere. They are submitted in order, with those of one data set together: a
+    worker, which keeps the last data sets that it loaded, then loads each once.
 
     Parameters
     ----------
@@ -211,8 +214,8 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
     Raises
     ------
     ClusterError
-        No workers, or a worker of another version, or without the data; a task that takes its workers down with it,
-        as each does where a worker has no provsel.
+        If there are no workers, or one has another version or lacks the data; also for a task that takes its workers
+        down, as every task does on a worker without provsel.
     """
     waiting, running, seen = deque(enumerate(tasks)), set[Future](), time.monotonic()
     address = client.scheduler_info()["address"]
@@ -225,7 +228,7 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
                 raise TimeoutError
             while waiting and len(running) < TASKS_A_THREAD * n_threads:
                 number, task = waiting.popleft()
-                # the order of submission as priorities: those of one moment would run in any order
+                # the order of submission sets priorities: tasks submitted together would run in any order
                 running.add(client.submit(run_on_worker, task, __version__, priority=-number, pure=False))
             if not running:
                 time.sleep(min(0.1, patience))
@@ -235,7 +238,7 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
                 done, running = wait(running, timeout=LOOK_EVERY, return_when="FIRST_COMPLETED")
             for future in done:
                 result: TaskResult = future.result(timeout=patience)
-                future.release()  # or it would run again where its worker dies
+                future.release()  # otherwise it would run again when its worker dies
                 yield result
     except TimeoutError:
         raise ClusterError(
@@ -248,8 +251,8 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
         ) from None
     except ClusterError:
         raise
-    except (OSError, CancelledError):  # of its connection; futures are cancelled with that
-        running.clear()  # to cancel them would take half a minute
+    except (OSError, CancelledError):  # errors of its connection; this cancels futures
+        running.clear()  # cancelling them would take half a minute
         raise ClusterError(
             f"executor: lost the scheduler at {where}; start it and its workers again; {AGAIN}."
         ) from None
@@ -259,9 +262,9 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
 
 
 def run_on_worker(task: Task, version: str) -> TaskResult:
-    """Run a task on a worker, which loads the data itself; what it lacks for any task is a ClusterError."""
+    """Run a task on a worker, which loads the data itself; anything that it lacks for every task is a ClusterError."""
     try:
-        fresh = [replace(cell) for cell in task.cells]  # which ask the classes that are here, not the client's
+        fresh = [replace(cell) for cell in task.cells]  # these use the classes on this machine, not the client's
         keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]
         if version != __version__ or keys != [trial.key for trial in task.trials]:
             raise ValueError(f"it has provsel {__version__}, the client has {version}, or its keys of trials differ")

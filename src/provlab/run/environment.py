@@ -1,4 +1,4 @@
-"""What a record says of the place it was computed in."""
+"""The environment of a computation, as stated in a record."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ LIBLINEAR = "liblinear-official"
 def environment() -> str:
     """Return versions of Python and packages, machine kind, BLAS, processor features and libm, as canonical JSON.
 
-    Records with the same text come from one kind of machine, and the same bits are promised of them. A BLAS is its
-    name, version and core type, as in "openblas 0.3.30 SkylakeX": OpenBLAS has other kernels for other processors, and
-    their last digits differ. So do NumPy's loops, whose vector instructions are `cpu`, and the functions of `libm`.
+    Records with the same text come from one kind of machine, and should have the same bits. A BLAS is described by
+    name, version and core type, as in "openblas 0.3.30 SkylakeX": OpenBLAS has different kernels for different
+    processors, whose last digits differ. The same holds for NumPy's loops, whose vector instructions are `cpu`, and the
+    functions of `libm`.
     """
-    import_module("scipy.linalg")  # which brings a BLAS of its own: told whether or not it was used by now
+    import_module("scipy.linalg")  # SciPy brings its own BLAS: reported whether or not it has been used yet
     blas = sorted({_blas_text(pool) for pool in threadpool_info() if pool["user_api"] == "blas"})
     return canonical_json(
         {
@@ -50,7 +51,7 @@ def environment() -> str:
 
 
 def _blas_text(pool: dict[str, Any]) -> str:
-    parts = (pool["internal_api"], pool["version"], pool.get("architecture"))  # only some libraries tell the last
+    parts = (pool["internal_api"], pool["version"], pool.get("architecture"))  # only some libraries report the last
     return " ".join(str(part) for part in parts if part)
 
 
@@ -62,23 +63,23 @@ def cpu_features() -> list[str]:
 
 
 def mathematics() -> str:
-    """Return the C library and a digest of what exp, log and pow give here, as in "glibc 2.36 0f3a61c2b9d4".
+    """Return the C library and a digest of its results for exp, log and pow, as in "glibc 2.36 0f3a61c2b9d4".
 
-    The C library chooses among variants of these functions by processor and by GLIBC_TUNABLES, and says so nowhere.
-    They differ in one value of a thousand and less (glibc 2.36 without FMA: exp in 9 of 16,384), hence so many.
+    The C library chooses among variants of these functions by processor and by GLIBC_TUNABLES, and does not report its
+    choice. They differ in one value in a thousand or fewer (glibc 2.36 without FMA: exp in 9 of 16,384), hence so many.
     """
     grid = np.arange(1, 16385) / 1024  # exact: the same bits everywhere
     functions = (math.exp, math.log, lambda x: math.pow(x, 1.7))
     scalars = [list(map(function, grid.tolist())) for function in functions]
-    values = np.array([*scalars, np.exp(grid), np.log(grid)], dtype="<f8")  # NumPy has loops of its own for these two
+    values = np.array([*scalars, np.exp(grid), np.log(grid)], dtype="<f8")  # NumPy has its own loops for these two
     library = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}) else None
     return f"{library or 'unnamed'} {hashlib.sha256(values.tobytes()).hexdigest()[:12]}"
 
 
 def git_revision() -> str:
-    """Return the revision of the source tree, or of the project where provsel is installed, with "+" if files differ.
+    """Return the revision of the source tree, or of the project if provsel is installed, with "+" if files differ.
 
-    "" where neither is a checkout.
+    "" if neither is a checkout.
     """
     roots = package_conf().parent, current_project().root
     return next((_revision(root) for root in roots if (root / ".git").exists()), "")
@@ -86,7 +87,7 @@ def git_revision() -> str:
 
 @cache
 def _revision(root: Path) -> str:
-    """Return the commit of a working tree, with "+" if files differ; "" where git cannot tell.
+    """Return the commit of a working tree, with "+" if files differ; "" if git cannot tell.
 
     The settings of a repository name programs that git runs, such as filters, so settings of a data folder are not
     read: an empty repository uses the index and the objects of this one.

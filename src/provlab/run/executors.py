@@ -1,4 +1,4 @@
-"""Where tasks run. An executor takes tasks and yields their results as they come; results never depend on it."""
+"""Where tasks run. An executor takes tasks and yields their results as they arrive; results never depend on it."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ WORKERS_START = 4.0
 """Seconds until workers compute: Python starts, and imports what a task needs."""
 
 LONG_TASK = 10.0
-"""Seconds of a first task that are not those of imports and of loading alone."""
+"""Seconds of a first task that are not just imports and loading."""
 
 REPLACED = "A worker stopped while some jobs were given to the executor"
-"""What loky warns of when it replaces a worker that has grown, such as by 60,000 images; nothing is lost."""
+"""Warning of loky when it replaces a worker that has grown, for instance by 60,000 images; nothing is lost."""
 
 THREADS_END = 10.0
-"""Seconds that the threads of a pool which is shut down may take to end."""
+"""Seconds that the threads of a pool may take to end after it is shut down."""
 
 WATCH_EVERY = 1.0
-"""Seconds between two looks of a worker at the process that started it."""
+"""Seconds between two checks by a worker of the process that started it."""
 
 
 def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
@@ -54,20 +54,21 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     ----------
     tasks : sequence of Task
     config : mapping
-        `name`: auto, serial, loky, dask or slurm; but for serial `n_jobs`, the number of worker processes, -1 for one a
-        core. For dask `address`, that of a running scheduler, instead. For both `patience`, in seconds. For slurm what
-        `dask.slurm_cluster` takes. For all `private_copies`, names of classes that get rows which they may write to.
+        `name`: auto, serial, loky, dask or slurm; except for serial, `n_jobs`, the number of worker processes, -1 for
+        one per core. For dask alternatively `address`, the address of a running scheduler. For both `patience`, in
+        seconds. For slurm also the arguments of `dask.slurm_cluster`. For all, `private_copies`, names of classes that
+        get rows to which they may write.
 
     Raises
     ------
     ValueError
         For an unknown executor or number of workers, or an executor whose packages are not installed.
     ChildProcessError
-        A worker process was ended from outside.
+        A worker process was killed from outside.
     ClusterError
         A cluster that cannot do the work, see `dask.run_on`.
     """
-    cut_off_on.cache_clear()  # in this process; others begin with nothing
+    cut_off_on.cache_clear()  # in this process; other processes start empty
     tasks = [replace(task, private_copies=_private_copies(config)) for task in tasks]
     name, wanted = config.get("name"), str(config.get("n_jobs", -1))
     if not re.fullmatch(r"-?[1-9]\d*", wanted, re.ASCII):
@@ -112,17 +113,19 @@ def _private_copies(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use: its affinity and its container's quota count."""
+    """Return the number of cores that this process may use, considering its affinity and its container's quota."""
     return int(joblib.cpu_count())
 
 
 def run_and_record(task: Task) -> TaskResult:
-    """Run a task and keep what it warns of: shown as it comes, the same is said thousands of times in a run.
+    """Run a task and collect its warnings: shown as they come, the same one would appear thousands of times.
 
-    Not for threads, which share how warnings are shown.
+    Not for threads, which share the handling of warnings.
     """
     with warnings.catch_warnings(record=True) as messages:
-        if any(action == "error" for action, *_ in warnings.filters):  # as by python -W error: no result depends on it
+        if any(
+            action == "error" for action, *_ in warnings.filters
+        ):  # as with python -W error: no result depends on it
             warnings.simplefilter("default")
         result = run_task(task)
     result.warnings += [visible(f"{message.category.__name__}: {message.message}") for message in messages]
@@ -130,7 +133,7 @@ def run_and_record(task: Task) -> TaskResult:
 
 
 def run_in_worker(task: Task) -> TaskResult:
-    """Run a task as `run_and_record` in a process whose output no command makes visible."""
+    """Run a task like `run_and_record` in a process whose output is not shown by any command."""
     with visible_output():
         return run_and_record(task)
 
@@ -158,7 +161,7 @@ def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
 
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
     """Run tasks in processes of this machine; two per worker are submitted at a time."""
-    warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky's
+    warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky
     others, threads = set(multiprocessing.active_children()), set(threading.enumerate())
     pool = ProcessPoolExecutor(
         n_jobs, env=dict.fromkeys(ONE_THREAD, "1"), initializer=_end_with, initargs=(os.getpid(),)
@@ -199,7 +202,7 @@ def _uninterrupted() -> Iterator[None]:
         yield
         return
     for tracker in (multiprocessing.resource_tracker, resource_tracker):
-        tracker.ensure_running()  # Python's lets the signal through when it starts
+        tracker.ensure_running()  # Python's own tracker lets the signal through when it starts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

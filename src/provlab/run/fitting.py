@@ -1,4 +1,4 @@
-"""Fit the selector of a cell on the rows of a fold, in one of three settings, test a model, and say what that gave."""
+"""Fit the selector of a cell on the rows of a fold, in one of three settings, test a model, and return the results."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from provsel.training_view import Cost, Meter, described
 
 @dataclass
 class Fitted:
-    """A reducer fitted on `rows`, which are those of the fold or its support vectors, and what that cost.
+    """A reducer fitted on `rows`, either the rows of the fold or its support vectors, and its cost.
 
-    `geometry` is what certificates derive of it, for all trials that have the same one; `weights` has the
-    `sample_weight` of the rows if there is one.
+    `geometry` holds the values that certificates derive from it, for all trials with the same reducer; `weights` has
+    the `sample_weight` of the rows if there is one.
     """
 
     reducer: Any
@@ -41,7 +41,7 @@ class Fitted:
     weights: dict[str, Any] = field(default_factory=dict)
 
     def as_record(self, fold: Fold) -> Record:
-        """Return what was selected, of the features of a fold, and the cost of that."""
+        """Return the selection from the features of a fold, and its cost."""
         inner, features = self.reducer, reducers.kept_features(self.reducer)
         return {
             "selector": type(inner).__name__,
@@ -59,18 +59,18 @@ class Fitted:
 
 
 class Tested(NamedTuple):
-    """What a model came to on the test rows; of the model nothing is kept, as a forest is large.
+    """The results of a model on the test rows; the model itself is not kept, as a forest is large.
 
     Attributes
     ----------
     scores : mapping
         Columns of the record.
     weights : ndarray of shape (n_columns,)
-        What a linear model multiplies each column by; empty for other models, and for many columns.
+        Factors by which a linear model multiplies each column; empty for other models, and for many columns.
     columns : ndarray or None
-        Those that the model keeps itself.
+        Features that the model itself keeps.
     cost : Cost
-        Of the training and of the prediction.
+        Cost of the training and of the prediction.
     """
 
     scores: Record
@@ -80,10 +80,10 @@ class Tested(NamedTuple):
 
 
 DETERMINED = ("provsel", "provlab", "sklearn")
-"""Packages whose models give the same for the same rows, where they have a seed or need none."""
+"""Packages whose models give the same results for the same rows, if they have a seed or need none."""
 
 MAX_COEFFICIENTS = 100
-"""More coefficients of a trial are not stored: they would take most of a store."""
+"""More coefficients of a trial are not stored: they would take up most of a store."""
 
 
 def _named(fold: Fold, features: Any) -> Record:
@@ -109,16 +109,16 @@ def _coefficients(weights: NDArray[np.float64], reducer: Any, n_features: int) -
 
 
 def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
-    """Fit a selector on the rows of a view, or on its support vectors; what draws nothing is fitted once for all.
+    """Fit a selector on the rows of a view, or on its support vectors; a deterministic one is fitted once for all.
 
-    Trials that differ in their model only, such as in C, have the same selection where they have the same rows.
+    Trials that differ only in their model, such as in C, have the same selection if they have the same rows.
     """
     selector: Any = build("selector", method.selector)
     if view.y is not None and view.y.dtype.kind == "f":
         _tell_of_numbers(selector)
     if isinstance(selector, BaseSelector) and isinstance(getattr(selector, "n_features_to_select", None), int):
         checked_count(selector, view.n_features)  # before minutes go into an SVM on all rows
-    # a class of others that is given the view could call its parts by the names of ours
+    # a foreign class that is given the view could name its parts like ours
     is_shipped = type(selector).__module__.split(".")[0] in ("provsel", "provlab")
     outsider = selector if isinstance(selector, BaseSelector) and not is_shipped else None
     draws = reducers.is_random(selector)
@@ -152,7 +152,7 @@ SCORES_OF_CLASSES = {
     "f_classif": "f_regression",
     "mutual_info_classif": "mutual_info_regression",
 }
-"""Score functions of scikit-learn that take each number for a class, and what to use for numbers."""
+"""Score functions of scikit-learn that treat each number as a class, and what to use for numbers."""
 
 
 def _tell_of_numbers(selector: Any) -> None:
@@ -176,7 +176,7 @@ def _tell_of_numbers(selector: Any) -> None:
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     """Return the record of a fitted selection, with the test error of a model on it and its certificates.
 
-    An empty selection is a result as well, see `model_without_features`.
+    An empty selection is also a result, see `model_without_features`.
     """
     model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
@@ -260,13 +260,13 @@ def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: An
 
 
 def class_counts(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> Record:
-    """Return how many test rows each class has, and how many of these have another prediction.
+    """Return how many test rows each class has, and how many of these are misclassified.
 
     Parameters
     ----------
     y, predicted : ndarray of shape (n_test,)
     classes : ndarray of shape (n_classes,)
-        All of the data set, increasing: folds with whole groups may have no test rows of some.
+        All classes of the data set, increasing: folds with whole groups may have no test rows of some.
     """
     places = np.searchsorted(classes, y)
     rows = np.bincount(places, minlength=classes.size)
@@ -280,7 +280,7 @@ def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
     record = fitted.as_record(fold) | tested.scores
     record |= {"train_cpu": tested.cost.cpu, "train_wall": tested.cost.wall}
     record["coefficients"] = _coefficients(tested.weights, inner, fold.view.n_features)
-    if tested.columns is not None:  # a model that drops features itself, of those that the selector left it
+    if tested.columns is not None:  # a model that itself drops some of the features left by the selector
         left = reducers.kept_features(inner)
         features = tested.columns if left is None else np.sort(left)[tested.columns]
         record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
@@ -288,30 +288,30 @@ def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
 
 
 def model_without_features(fold: Fold) -> Any:
-    """Return the model of an empty selection: it predicts the most frequent class, or the mean, by the weights."""
+    """Return the model of an empty selection: it predicts the most frequent class, or the mean, using the weights."""
     return DummyRegressor() if fold.is_regression else DummyClassifier(strategy="prior")
 
 
 def build_seeded(model: Mapping[str, Any], seed: int) -> Any:
-    """Return a model with the seed of the trial where the model draws."""
+    """Return a model with the seed of the trial if the model is random."""
     built = build("model", model)
     return reducers.seed(built, seed) if reducers.is_random_model(built) else built
 
 
 def own_measures(method: Method, trial: MeasuredTrial) -> Record:
-    """Return the columns that the project's own measures fill.
+    """Return the columns filled by the project's own measures.
 
     Raises
     ------
     ValueError
-        Names the measure that raised something, or gave what cannot be stored.
+        Names the measure that raised an error, or returned a value that cannot be stored.
     """
     record: Record = {}
     for config in method.measures:
         measure, measured = component_class("measure", config), build("measure", config)
         try:
             values = measured(trial)
-        except Exception as error:  # which is not provsel's
+        except Exception as error:  # not provsel's
             raise ValueError(
                 f"{measure.__module__}.{measure.__name__}.measure: expected a record of a trial of "
                 f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is computed for "

@@ -1,4 +1,4 @@
-"""The rows of one fold, prepared on its training rows only: what all trials of a task share."""
+"""The rows of one fold, prepared on its training rows only: shared by all trials of a task."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fold:
-    """Training rows and test rows; all rows and no test rows where there are no folds.
+    """Training rows and test rows; all rows and no test rows if there are no folds.
 
-    The full-feature SVM, its support vectors, the Gram matrix and the spectral basis are computed by `view`, lazily
-    and once for the fold. All trials of a task share the fold, so its arrays are read-only.
+    `view` computes the full-feature SVM, its support vectors, the Gram matrix and the spectral basis lazily, once for
+    the fold. All trials of a task share the fold, so its arrays are read-only.
 
     Attributes
     ----------
@@ -34,11 +34,11 @@ class Fold:
     X_test : ndarray or CSR of shape (n_test, n_features)
     y_test : ndarray of shape (n_test,)
     feature_names : ndarray of str, shape (n_features,)
-        Where a preparation made the columns; None if they are those of the data set.
+        Names if a preparation created the columns; None if they are those of the data set.
     test_weight : ndarray of shape (n_test,)
         Weights of the test rows; those of the training rows are in `view.metadata`.
     classes : Classes
-        What the classes stand for; None for a regression.
+        Meaning of the classes; None for a regression.
     """
 
     view: SharedView
@@ -50,7 +50,7 @@ class Fold:
 
     @property
     def is_regression(self) -> bool:
-        """Whether the targets are real numbers, and no classes."""
+        """Whether the targets are real numbers, not classes."""
         return self.y_test.dtype.kind == "f"
 
     def __post_init__(self) -> None:
@@ -58,7 +58,7 @@ class Fold:
             freeze([self.X_test, self.y_test, self.test_weight])
 
     def private(self, *, may_change: bool) -> Fold:
-        """Return a copy whose arrays can be written to, for a class that needs such; see `SharedView.private`."""
+        """Return a copy with writable arrays, for a class that needs them; see `SharedView.private`."""
         rows = copied([self.X_test, self.y_test, self.test_weight])
         view = self.view.private(may_change=may_change)
         return replace(self, view=view, X_test=rows[0], y_test=rows[1], test_weight=rows[2])
@@ -69,11 +69,11 @@ class Fold:
 
     @cached_property
     def first_checksums(self) -> tuple[int, int]:
-        """Checksums of the training rows and the test rows, at the first call: before code that is not ours ran."""
+        """Checksums of the training rows and the test rows, at the first call: before foreign code ran."""
         return self.view.first_checksum, self.test_checksum()
 
     def is_changed(self) -> bool:
-        """Return whether the rows, or what was derived from them, have other values than at first."""
+        """Return whether the rows, or values derived from them, have changed since the start."""
         return (self.view.checksum(), self.test_checksum()) != self.first_checksums or self.view.has_changed_parts()
 
     def as_record(self) -> dict[str, int]:
@@ -90,7 +90,7 @@ def make_fold(
     fold: int,
     preparation: Mapping[str, Any] | None = None,
 ) -> Fold:
-    """Return one fold of a protocol, prepared by what has seen its training rows only."""
+    """Return one fold of a protocol, prepared using its training rows only."""
     train, test = protocol.rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
     if protocol.scores:
         check_rows(dataset, train, test, fold, every_class=protocol.every_class)
@@ -111,7 +111,7 @@ def fold_of_rows(
     whole = np.array_equal(train, np.arange(len(dataset.y)))
     if preparation is not None:
         X_train, X_test, names = prepared_rows(preparation, dataset, train, test, seed)
-        # a panel has hundreds of thousands of trials: names that are those of the data are not stored again
+        # a panel has hundreds of thousands of trials: names from the data are not stored again
         if protocol.measures_memory and np.array_equal(names, dataset.feature_names):
             names = None
     else:

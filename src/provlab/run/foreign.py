@@ -1,4 +1,4 @@
-"""A trial with a class that is not ours: on rows that it may not change, or on a copy of its own."""
+"""A trial with a foreign class: on rows that it may not change, or on a copy of its own."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def run_foreign_trial(
     cell : Cell
     fold : Fold
     seed : int
-        That of the trial.
+        Seed of the trial.
     private_copies : collection of str
-        Names of classes that always get a copy, to which they may write.
+        Names of classes that always get a copy to which they may write.
 
     Raises
     ------
     ChangedInputError
-        A class wrote to the shared rows, or writes to them where it can.
+        If a class wrote to the shared rows, or writes to them if it can.
     """
 
     def run_once(rows: Fold) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Files beside the data run in no process that this one starts, whatever their names are."""
+"""Files beside the data are never run in a process that this one starts, whatever their names."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SAFE_PATH = "PYTHONSAFEPATH"
 def isolated_children() -> Iterator[None]:
     """Let processes that start in the block find all other modules before those in the working folder.
 
-    Their environment says so for their own start. Then workers take over the path of this process: the working folder,
-    if it is on it, stands last in the block. So a program finds its own classes in workers, and its `json.py` hides
-    no other module.
+    Their environment ensures this for their own start. Then workers take over the path of this process: the working
+    folder, if it is on it, comes last in the block. So a program's own classes are found in workers, and its `json.py`
+    hides no other module.
     """
     variable = os.environ.get(SAFE_PATH)
     moved = [(place, entry) for place, entry in enumerate(sys.path) if _is_working_folder(entry)]
     os.environ[SAFE_PATH] = "1"
-    # a new list: a thread that imports meanwhile reads the old one
+    # a new list: a thread that imports meanwhile still reads the old one
     sys.path = [entry for entry in sys.path if not _is_working_folder(entry)] + [entry for _, entry in moved]
     try:
         yield

@@ -18,26 +18,26 @@ from provlab.run.measured_view import MeasuredView
 from provlab.run.shared_rows import needs_writable_arrays
 
 RANK = 5
-"""Of the approximation that `subset_ratio` compares with: the same at all sizes, which all data have."""
+"""Rank of the approximation to which `subset_ratio` compares: the same at all sizes, and available for all data."""
 
 ROUNDING = 1e-12
-"""Share of ||X||_F^2 that is taken for nothing."""
+"""Share of ||X||_F^2 that is considered nothing."""
 
 CUT_OFF = "cut off"
-"""Part of a view: by the first name of `sizes_asked` the fewest features with which a selection was cut off."""
+"""Part of a view: by the first name of `sizes_asked`, the fewest features for which a selection was cut off."""
 
 SIZES = ("n_features_to_select", "rank", "n_projections")
 """Parameters of selectors that follow the number of features in the benchmark."""
 
 
 class OutOfTimeError(Exception):
-    """A selection took more CPU seconds than it may."""
+    """A selection exceeded its limit of CPU seconds."""
 
 
 def subset_ratio(fitted: Fitted) -> float:
     """Return ||X - C C^+ X||_F^2 of the selected columns C over that of the best approximation of rank `RANK`.
 
-    O(n r^2 + n r min(n, d)) beside what the rows share; NaN where rank `RANK` leaves nothing.
+    O(n r^2 + n r min(n, d)) beside the shared work on the rows; NaN if rank `RANK` leaves nothing.
     """
     from provsel.kernels.column_span import dense_columns
     from provsel.kernels.subset_errors import independent_directions
@@ -70,10 +70,10 @@ def _products(X: Any) -> Any:
 
 
 def sizes_asked(selector: Mapping[str, Any]) -> dict[str, float]:
-    """Return the number of features that a selector asks for, by its config as it is for all numbers.
+    """Return the number of features that a selector asks for, and its config without that number.
 
-    One that chooses its own number asks for more than any number. One that tries several, as `CrossValidatedSize` does,
-    stands first; the selector inside follows, which it asks for the largest.
+    A selector that chooses its own number asks for more than any number. One that tries several, such as
+    `CrossValidatedSize`, comes first; the selector inside follows, with the largest number tried.
     """
     others = {name: value for name, value in selector.items() if name not in SIZES}
     size = selector.get("n_features_to_select")
@@ -87,9 +87,9 @@ def sizes_asked(selector: Mapping[str, Any]) -> dict[str, float]:
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raise OutOfTimeError in the block after so many CPU seconds of this process.
+    """Raise OutOfTimeError in the block after this many CPU seconds of this process.
 
-    Python raises between two of its own steps, so that a long call of compiled code ends first. In threads, and on
+    Python raises it between two of its own steps, so a long call of compiled code finishes first. In threads, and on
     Windows, which has no such timer, nothing is raised.
     """
     if not hasattr(signal, "SIGPROF") or threading.current_thread() is not threading.main_thread() or seconds == np.inf:
@@ -114,7 +114,7 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
     Raises
     ------
     ImportError, MemoryError
-        Of this machine, which says nothing about the method.
+        Caused by this machine, which says nothing about the method.
     """
     view, limit = fold.view, float(method.limit or np.inf)
     assert isinstance(view, MeasuredView)
@@ -135,7 +135,7 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
         record = classify(method, fitted, fold, seed) | {"subset_ratio": subset_ratio(fitted)}
     except (ImportError, MemoryError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # of a method that may raise anything
+    except BaseException as error:  # a method may raise anything
         if needs_writable_arrays(error):  # it is run again on a copy
             raise
         if isinstance(error, OutOfTimeError):

@@ -1,6 +1,6 @@
-"""The rows of a fold, with the peak memory of each part that is derived from them.
+"""The rows of a fold, with the peak memory of each derived part.
 
-A module of its own, as it needs scikit-learn, which a plan and a store are read without.
+This is a separate module because it needs scikit-learn, which plans and stores do without.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from provlab.run.shared_rows import SharedView
 
 
 class MeasuredView(SharedView):
-    """A view that knows the peak memory of each of its parts, as it knows their times.
+    """A view that knows the peak memory of each of its parts, like their times.
 
-    Linux alone can begin to count anew; elsewhere nothing is known.
+    Only Linux can restart the count; elsewhere nothing is known.
     """
 
     def __init__(self, *rows: Any, **settings: Any) -> None:
@@ -38,7 +38,7 @@ class MeasuredView(SharedView):
 
     @contextmanager
     def measured(self) -> Iterator[Callable[[], int | None]]:
-        """Measure a block; afterwards tell its peak, or that of a part which it used, whoever computed it."""
+        """Measure a block; afterwards return its peak, or that of a part which it used, whoever computed it."""
         with self._peak() as own:
 
             def largest() -> int | None:
@@ -77,7 +77,7 @@ def _count_anew() -> bool:
 
 
 def memory_of(name: str) -> int | None:
-    """Return a number of bytes that Linux tells of this process: VmHWM, the most, or VmRSS, what it has now."""
+    """Return a number of bytes that Linux reports for this process: VmHWM, the peak, or VmRSS, the current value."""
     try:
         line = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
     except OSError:

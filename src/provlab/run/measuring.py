@@ -1,4 +1,4 @@
-"""What a trial of each protocol measures: one function a protocol."""
+"""The measurements of a trial in each protocol: one function per protocol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from provsel.training_view import Cost, TrainingView
 
 
 def measure(protocol: AbstractProtocol, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-    """Return what one trial measures: the columns of a selection, and those that its protocol declares."""
+    """Return the measurements of one trial: the columns of a selection, and those that its protocol declares."""
     return MEASURED[protocol.trial](method, fold, seed=seed, split_seed=split_seed)
 
 
@@ -49,7 +49,7 @@ def measure_clusters(method: Method, fold: Fold, *, seed: int, split_seed: int) 
 
 
 def measure_selection(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-    """Return selection, its cost, and what can be certified without labels."""
+    """Return selection, its cost, and the certificates that need no labels."""
     fitted = fit_selector(method, seed, fold.view)
     record = fitted.as_record(fold) | _search_and_pass(fitted, seed)
     trial = MeasuredTrial(fitted.reducer, fitted.rows, fold.X_test, fold.y_test)
@@ -73,7 +73,7 @@ def _search_and_pass(fitted: Fitted, seed: int) -> Record:
 def cluster_rows(reducer: Any, model: Any, view: TrainingView) -> Any:
     """Return a copy of a clusterer, fitted on the reduced rows of `view`: as many clusters as classes by default.
 
-    Rows without features are one cluster.
+    Rows without features form one cluster.
     """
     from sklearn.base import clone
 
@@ -102,9 +102,9 @@ def partition_scores(y: Any, labels: Any) -> dict[str, float]:
     -------
     dict
         error, the fraction of rows that are not in the cluster of their class, for the best matching of the two: a
-        cluster is matched with one class at most, and a class with one cluster. Rows of clusters that are left over
-        count as wrong. nmi, the mutual information over the mean of both entropies, and ari, the Rand index adjusted
-        for chance: both scikit-learn's.
+        cluster is matched with at most one class, and a class with at most one cluster. Rows of unmatched clusters
+        count as wrong. nmi, the mutual information divided by the mean of both entropies, and ari, the Rand index
+        adjusted for chance: both from scikit-learn.
     """
     from scipy.optimize import linear_sum_assignment
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -126,4 +126,4 @@ MEASURED: dict[str, Callable[..., Record]] = {
     "clusters": measure_clusters,
     "selection": measure_selection,
 }
-"""By `trial` of a protocol."""
+"""Functions by `trial` of a protocol."""

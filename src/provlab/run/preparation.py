@@ -1,4 +1,4 @@
-"""What is done to the columns of a table in each fold, before features are selected: fitted on training rows only."""
+"""Preparation of a table's columns in each fold, before features are selected: fitted on training rows only."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     missing : {"mean", "median", "most_frequent"} or None, default="median"
-        What a missing number becomes; a missing text becomes the most frequent one. None refuses missing values.
+        Replacement of a missing number; a missing text becomes the most frequent one. None refuses missing values.
     categories : {"one_hot"} or None, default="one_hot"
-        A text column becomes one of 0 and 1 for each text, named COLUMN_TEXT, and a single one where there are two
-        texts. A text that no training row has gives zeros. None refuses text columns.
+        A text column becomes one column of 0 and 1 per text, named COLUMN_TEXT, or a single one if there are two texts.
+        A text that does not occur in training rows gives zeros. None refuses text columns.
     scale : {"standard", "range", "robust"} or None, default=None
-        Of numbers: mean 0 and variance 1; from 0 to 1; median 0 and interquartile range 1. Sparse rows are divided, not
-        shifted, and so stay sparse.
+        Scaling of numbers: mean 0 and variance 1; from 0 to 1; median 0 and interquartile range 1. Sparse rows are
+        divided, not shifted, so they stay sparse.
     drop_constant : bool, default=False
-        Leave out the columns of what that gives which have one value in all training rows.
+        Leave out resulting columns that have a single value in all training rows.
 
     Examples
     --------
@@ -78,13 +78,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            An unknown setting; missing values or texts where the settings refuse them.
+            For an unknown setting; for missing values or texts if the settings refuse them.
         """
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return the same rows as numbers: to transform them after a fit would compute all twice."""
+        """Fit, and return the same rows as numbers: transforming them after a fit would compute everything twice."""
         for name, choices in (("missing", MISSING), ("categories", ("one_hot",)), ("scale", SCALES)):
             if getattr(self, name) is not None:
                 check_choice("preparation", name, getattr(self, name), choices)
@@ -122,7 +122,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         )
 
     def of_numbers(self, *, is_sparse: bool = False, impute: bool = True) -> Any:
-        """Return what is done to columns of numbers, an unfitted pipeline; without missing values nothing to impute."""
+        """Return the treatment of numeric columns, an unfitted pipeline; nothing is imputed without missing values."""
         scalers = {
             None: None,
             "standard": StandardScaler(with_mean=not is_sparse),
@@ -135,7 +135,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return make_pipeline(SimpleImputer(strategy=self.missing or "median", keep_empty_features=True), scaler)
 
     def sources(self) -> NDArray[np.int64]:
-        """Return for each column of `transform` the number of the column of the table that it is made of."""
+        """Return for each column of `transform` the number of the table's column from which it is made."""
         return self._without_constant(self._all_sources())
 
     def _all_sources(self) -> NDArray[np.int64]:
@@ -165,7 +165,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
 
 def varying_columns(rows: Any) -> NDArray[np.int64]:
-    """Return the numbers of the columns that have more than one value."""
+    """Return the numbers of the columns with more than one value."""
     if sparse.issparse(rows):
         differs = rows.max(axis=0).toarray().ravel() != rows.min(axis=0).toarray().ravel()
     else:
@@ -174,7 +174,7 @@ def varying_columns(rows: Any) -> NDArray[np.int64]:
 
 
 def table_of(dataset: Dataset) -> pd.DataFrame | sparse.csr_array:
-    """Return the features of a data set as named columns of numbers and strings; sparse rows as they are."""
+    """Return the features of a data set as named columns of numbers and strings; sparse rows unchanged."""
     import pandas as pd
 
     if sparse.issparse(dataset.X):
@@ -189,15 +189,15 @@ def table_of(dataset: Dataset) -> pd.DataFrame | sparse.csr_array:
 def prepared_rows(
     config: Mapping[str, Any], dataset: Dataset, train: NDArray[np.int64], test: NDArray[np.int64], seed: int
 ) -> tuple[Any, Any, NDArray[np.object_]]:
-    """Return training rows, test rows and names of columns after a transformer that has seen the training rows only.
+    """Return training rows, test rows and names of columns after a transformer fitted on the training rows only.
 
-    `config` is that of the transformer. `train` and `test` are numbers of rows. `seed` is for a transformer that draws
-    and has no seed of its own. What is returned is float64, dense or CSR.
+    `config` is the config of the transformer. `train` and `test` are numbers of rows. `seed` is for a random
+    transformer without a seed of its own. The results are float64, dense or CSR.
 
     Raises
     ------
     ValueError
-        The transformer failed, or gave what is not a table of finite numbers.
+        If the transformer failed, or returned something other than a table of finite numbers.
     """
     transformer, table = build("preparation", config), table_of(dataset)
     reducers.seed(transformer, seed)
@@ -206,10 +206,10 @@ def prepared_rows(
     try:
         X_train = transformer.fit_transform(rows[train], dataset.y[train])
         if not is_own(config):
-            X_train = X_train.copy()  # a class of others may use its memory again for the test rows
+            X_train = X_train.copy()  # a foreign class may reuse its memory for the test rows
         parts = [X_train]
         parts.append(transformer.transform(rows[test]) if test.size else parts[0][:0])
-    except Exception as error:  # of a class that may raise anything
+    except Exception as error:  # a class may raise anything
         text = str(error).removeprefix("preparation: ")
         raise ValueError(f"{subject}: expected rows that {type(transformer).__name__} takes: {text}") from error
     X, X_test = map(_as_numbers, parts)
@@ -223,7 +223,7 @@ def prepared_rows(
         # a frame has the names of its columns, and sparse rows have none
         column_names = dataset.feature_names if sparse.issparse(table) else None
         names = np.asarray(transformer.get_feature_names_out(column_names), dtype=object)
-    except (AttributeError, ValueError):  # such as a function, which cannot name what it gives
+    except (AttributeError, ValueError):  # for instance a function, which cannot name its outputs
         n_columns = X.shape[1]
         if n_columns == dataset.X.shape[1]:
             return X, X_test, dataset.feature_names

@@ -1,4 +1,4 @@
-"""Run what is missing of the given cells, with progress, and keep every result."""
+"""Run the missing trials of the given cells, with progress, and keep every result."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from provlab.run.task import Results, data_of
 from provsel.selectors import BaseSelector
 
 PLAIN_EVERY = 15.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress without a terminal."""
 
 HERE = ("auto", "serial", "loky")
 """Executors whose workers see the files that this process sees."""
 
 SHOWN = 5
-"""Data sets that a message names."""
+"""Number of data sets that a message names."""
 
 KINDS = 10
-"""Kinds of failures or warnings that are printed."""
+"""Number of kinds of failures or warnings to print."""
 
 BY_LIBSVM = (".LibsvmSVM", ".CrossValidatedSVM")
 
 NUMBER = re.compile(r"\d[\w.+-]*")
-"""What differs between two warnings of one kind."""
+"""Parts that differ between two warnings of one kind."""
 
 FIRST = (
     "first failed trial: {reason} ({where}). Continuing; failures are summarised at the end. Ctrl-C ends the run, "
@@ -53,7 +53,7 @@ FIRST = (
 
 @dataclass
 class RunReport:
-    """What a run did.
+    """The result of a run.
 
     Attributes
     ----------
@@ -61,10 +61,10 @@ class RunReport:
         Trials of the cells; those that were stored before; those that were computed now.
     failures : list of (key, where, reason)
     warnings : list of str
-        What tasks warned of.
+        Warnings of the tasks.
     seconds : float
     stopped : bool
-        Whether the run was ended before all was tried.
+        Whether the run ended before everything was tried.
     """
 
     n_planned: int = 0
@@ -77,11 +77,11 @@ class RunReport:
 
     @property
     def n_skipped(self) -> int:
-        """Trials that were not tried, or whose results were not waited for."""
+        """Trials that were not tried, or whose results were not awaited."""
         return self.n_planned - self.n_found - self.n_run - len(self.failures)
 
     def counts(self) -> str:
-        """Return one line for people."""
+        """Return a one-line summary."""
         text = (
             f"{self.n_planned} trials: {self.n_found} were stored, {self.n_run} computed "
             f"in {self.seconds:.1f} s, {len(self.failures)} failed"
@@ -94,7 +94,7 @@ class RunReport:
         return _most_frequent((reason for *_, reason in self.failures), last)
 
     def check(self, command: str) -> None:
-        """Raise ValueError where trials failed, with their reasons."""
+        """Raise ValueError if trials failed, with their reasons."""
         if self.failures:
             raise ValueError(
                 f"{command}: {len(self.failures)} of {self.n_planned} trials failed, the others are stored: "
@@ -102,7 +102,7 @@ class RunReport:
             )
 
     def reasons(self, cells: Iterable[Cell]) -> dict[str, str]:
-        """Return why the first failed trial of each cell failed, by the ids of those that have one."""
+        """Return why the first failed trial of a cell failed, by the id of the cell."""
         by_key = {key: reason for key, _, reason in self.failures}
         reasons: dict[str, str] = {}
         for cell in unique_cells(cells) if by_key else ():
@@ -137,11 +137,11 @@ def run_cells(
     complete: Collection[str] = (),
     only_first: bool = False,
 ) -> RunReport:
-    """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
+    """Compute the trials of `cells` that are not in the store, and store the results of each task as they arrive.
 
-    An interrupt loses at most the running tasks; the same call resumes. So does one that ended at the first failure,
-    with `fail_fast`. Nothing is computed of the cells with the ids `complete`, which are had from elsewhere than the
-    store. With `only_first` one trial of each cell is computed, the first that is missing.
+    An interrupt loses at most the running tasks; the same call resumes. The same holds for a run that ended at the
+    first failure, with `fail_fast`. Nothing is computed for the cells with the ids `complete`, whose trials come from
+    elsewhere than the store. With `only_first` one trial of each cell is computed, the first missing one.
     """
     console = console or PlainConsole(stderr=True)
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
@@ -168,7 +168,7 @@ def run_cells(
     start = time.perf_counter()
     try:
         n_trials = sum(len(task.trials) for task in tasks)
-        # closing them ends the tasks that still run
+        # closing them ends running tasks
         with (
             closing(_store_results(tasks, executor, store, report, own_warnings)) as results,
             ticker(console, label or "trials", n_trials) as advance,
@@ -218,9 +218,9 @@ def _store_results(
 
 
 def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str, Any], **options: Any) -> RunReport:
-    """Run cells as `run_cells`, but one trial of each before all others: a cell that fails it is left out.
+    """Run cells like `run_cells`, but one trial of each before all others: a cell that fails it is left out.
 
-    So a wrong setting is known before the rest is computed, of which nothing would be shown.
+    So a wrong setting is noticed before the rest is computed, which could not be shown.
     """
     first = run_cells(cells, store, executor, only_first=True, **options)
     failed = first.reasons(cells)
@@ -274,8 +274,9 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
             n = dataset.X.shape[0]
             if n > MANY_ROWS and any(str(cell.model.get("_target_")).endswith(BY_LIBSVM) for cell in task.cells):
                 warnings.warn(
-                    f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours a fit "
-                    f"on so many; model=liblinear_primal takes seconds, or take a sample: +dataset.sample_rows=10000.",
+                    f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours per "
+                    f"fit on so many; model=liblinear_primal takes seconds, or take a sample: "
+                    f"+dataset.sample_rows=10000.",
                     stacklevel=1,
                 )
     messages = {f"{warning.category.__name__}: {warning.message}": warning.message for warning in caught}
@@ -292,9 +293,9 @@ def _check_refused(report: RunReport, refused: Mapping[str, str], fail_fast: boo
 
 
 def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cells no trial of which can be computed, as their data alone show before the first trial.
+    """Return the cells whose trials all cannot be computed, as their data alone show before the first trial.
 
-    Looked at are users' own files, and registered data sets that are split into folds where the workers are here.
+    It checks users' own files, and registered data sets that are split into folds, if the workers are here.
 
     Returns
     -------
@@ -343,7 +344,7 @@ def _reason_against_size(cell: Cell) -> str:
     dataset = load_from(cell.dataset)
     n_columns = dataset.X.shape[1]
     is_ours = issubclass(component_class("selector", cell.selector), BaseSelector)
-    if count <= n_columns or dataset.categories or not is_ours:  # categories become as many columns as they have texts
+    if count <= n_columns or dataset.categories or not is_ours:  # a category becomes as many columns as it has texts
         return ""
     return (
         f"selector.n_features_to_select: expected at most {n_columns}, the columns of {dataset.name}, got {count}; "
@@ -352,7 +353,7 @@ def _reason_against_size(cell: Cell) -> str:
 
 
 def failures_of(tasks: Iterable[Task], refused: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return key, place and reason of each trial of refused cells, as a task returns those of trials that failed."""
+    """Return key, place and reason of each trial of refused cells, in the form of failed trials of a task."""
     failures = []
     for task in tasks:
         where = f"{task.dataset['name']}, repeat {task.repeat}, fold {task.fold}"
@@ -364,7 +365,7 @@ def failures_of(tasks: Iterable[Task], refused: Mapping[str, str]) -> list[tuple
 
 
 def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
-    """Refuse to begin without the data that tasks on this machine would miss later; workers elsewhere have their own.
+    """Refuse to start without the data that tasks on this machine would miss later; workers elsewhere have their own.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How well predictions are: the error of classes, R^2 and errors of numbers, and the scorers of a cell."""
+"""Quality of predictions: the error for classes, R^2 and errors for numbers, and the scorers of a cell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def measured(
     weight: NDArray[Any] | None,
     classes: Classes | None,
 ) -> Record:
-    """Return error, or R^2, RMSE and MAE of numbers, and the value of each scorer.
+    """Return the error, or R^2, RMSE and MAE for numbers, and the value of each scorer.
 
     Parameters
     ----------
@@ -34,17 +34,17 @@ def measured(
     model : estimator
         Fitted.
     X : ndarray or sparse of shape (n_test, n_features)
-        Test rows as the model takes them.
+        Test rows in the form that the model takes.
     y, predicted : ndarray of shape (n_test,)
     weight : ndarray of shape (n_test,), or None
-        Of the test rows, in every measure.
+        Weights of the test rows, in every measure.
     classes : Classes, or None
-        What scorers of `make_scorer` and functions see in place of y.
+        Labels for scorers of `make_scorer` and functions, in place of y.
 
     Raises
     ------
     ValueError
-        A scorer that does not apply to these rows: names those that do.
+        For a scorer that does not apply to these rows: names those that do.
     """
     if y.dtype.kind == "f":
         scores: Record = {
@@ -105,7 +105,7 @@ def _own_score(
 
 def _check_weights(function: Callable[..., Any], weights: Mapping[str, Any]) -> None:
     if weights and "sample_weight" not in signature(function).parameters:
-        raise ValueError("it takes no sample_weight")
+        raise ValueError("it does not accept sample_weight")
 
 
 def _applies(name: str, *rows: Any) -> bool:
@@ -116,14 +116,14 @@ def _applies(name: str, *rows: Any) -> bool:
 
 
 def labelled(model: Any, classes: Classes | None) -> Any:
-    """Return a fitted model that predicts the labels of the data; as it is where these are its classes."""
+    """Return a fitted model that predicts the labels of the data; unchanged if these are its classes."""
     if classes is None or classes.labels is classes.codes:
         return model
     return LabelledModel(model, classes)
 
 
 class LabelledModel:
-    """A fitted classifier whose classes are the labels of the data, in place of the whole numbers that it learned."""
+    """A fitted classifier whose classes are the labels of the data, in place of the whole numbers it learned."""
 
     def __init__(self, model: Any, classes: Classes) -> None:
         self.model = model
@@ -131,7 +131,7 @@ class LabelledModel:
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Labels of the classes that the model has seen."""
+        """Labels of the classes that occurred in training."""
         return self.classes.labels_of(self.model.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -142,6 +142,6 @@ class LabelledModel:
         return self.model.__sklearn_tags__()
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("model", "classes"):  # of a copy that has none yet
+        if name in ("model", "classes"):  # on a copy that has none yet
             raise AttributeError(name)
         return getattr(self.model, name)

@@ -1,6 +1,6 @@
-"""Rows that all trials of a task share: nobody may write to them, and a checksum tells where a class did.
+"""Rows shared by all trials of a task: nobody may write to them, and a checksum detects a class that did.
 
-In: the rows of a fold, and what is derived from them. Out: the same, read-only; a private copy for a class that needs
+In: the rows of a fold, and values derived from them. Out: the same, read-only; a private copy for a class that needs
 writable arrays.
 """
 
@@ -27,7 +27,7 @@ SPARSE_PARTS = ("data", "indices", "indptr")
 
 
 class ChangedInputError(ValueError):
-    """A class that is not ours wrote to rows that other trials share."""
+    """A foreign class wrote to rows that other trials share."""
 
     def __init__(self, names: Iterable[str]) -> None:
         listed = [*names]
@@ -46,9 +46,9 @@ class SharedView(TrainingView):
     X, y, metadata
         As of `TrainingView`.
     read_only : bool, default=True
-        False of a copy that one trial has for itself.
+        False for a copy that only one trial uses.
     seen_by_others : bool, default=False
-        Whether a class that is not ours is given the view: its parts then have checksums too.
+        Whether the view is given to a foreign class: its parts then have checksums too.
     may_change : bool, default=False
         Whether a class may write to the copy; see `guarded`.
     """
@@ -74,7 +74,7 @@ class SharedView(TrainingView):
     def _kept(self, name: str, part: Any) -> Any:
         if self.read_only:
             freeze(part)
-        # rows of a view are given to classes of others, whoever made them
+        # rows of a view are passed to foreign classes, whoever created them
         if self.read_only and (self.seen_by_others or isinstance(part, SharedView)):
             self._checksums[name] = checksum(part)
         return part
@@ -85,7 +85,7 @@ class SharedView(TrainingView):
 
     @cached_property
     def first_checksum(self) -> int:
-        """The checksum of the rows, at the first call: before code that is not ours ran."""
+        """The checksum of the rows, at the first call: before foreign code ran."""
         return self.checksum()
 
     def checksum(self) -> int:
@@ -94,9 +94,9 @@ class SharedView(TrainingView):
 
     @contextmanager
     def guarded(self, estimator: BaseEstimator) -> Iterator[None]:
-        """Check that a class which is not ours leaves its copy of the rows as it is in the block.
+        """Check that a foreign class leaves its copy of the rows unchanged in the block.
 
-        Rows that are shared are compared at the end of a trial.
+        Shared rows are compared at the end of a trial.
 
         Raises
         ------
@@ -112,22 +112,22 @@ class SharedView(TrainingView):
             raise ChangedInputError([name_of(estimator)])
 
     def has_changed_parts(self) -> bool:
-        """Return whether a part has other values than when it was computed."""
+        """Return whether a part has changed since it was computed."""
         if any(checksum(self._parts[name]) != value for name, value in self._checksums.items()):
             return True
         return any(isinstance(part, SharedView) and part.has_changed_parts() for part in self._parts.values())
 
     def private(self, *, may_change: bool) -> SharedView:
-        """Return a view of copies that can be written to, without any derived part.
+        """Return a view of writable copies, without any derived part.
 
-        `may_change` says whether a class may do so, or whether `guarded` raises.
+        `may_change` says whether a class may write to it, or whether `guarded` raises.
         """
         return type(self)(*copied([self.X, self.y, self.metadata]), read_only=False, may_change=may_change)
 
     def apart(self, selector: BaseEstimator) -> SharedView:
         """Return the view that all selectors of a foreign class share: its parts are seen by no other class.
 
-        A class may call its parts as it likes, also by the name of one of ours.
+        A class may name its parts freely, even like one of ours.
         """
 
         def rows_alone() -> SharedView:
@@ -138,7 +138,7 @@ class SharedView(TrainingView):
 
 
 def name_of(estimator: BaseEstimator) -> str:
-    """Return the whole name of the class of an estimator."""
+    """Return the qualified name of the class of an estimator."""
     return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
 
 
@@ -151,7 +151,7 @@ def freeze(part: Any) -> None:
 def checksum(part: Any) -> int:
     """Return a number that changes with the values, types and shapes of the arrays of a value.
 
-    The attributes of estimators are left out, which may compute some of them when they are requested first.
+    Attributes of estimators are left out, as some are only computed when first requested.
     """
     total = 0
     for array in _arrays(part, of_estimators=False):
@@ -180,9 +180,9 @@ def needs_writable_arrays(error: BaseException) -> bool:
 
 @contextmanager
 def settings_of_one_trial(seed: int) -> Iterator[None]:
-    """Run code of others in the block: global generators begin at the trial's seed, and global settings are restored.
+    """Run foreign code in the block: global generators start at the trial's seed, and global settings are restored.
 
-    Else what a class draws without a seed of its own, or sets for all, would depend on the trials before.
+    Otherwise draws without a seed, or settings changed for all, would depend on the trials before.
     """
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002  # others draw from it

@@ -1,4 +1,4 @@
-"""Train from a file, in a process of its own: what that takes in memory, and how well the model predicts."""
+"""Train from a file, in a separate process: its memory, and the quality of the model's predictions."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from provlab.run.fitting import build_seeded, fit_selector
 from provlab.run.fold import Fold
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Variables that, set to 1, let a new process have one BLAS thread: the buffers of more would be counted as memory."""
+"""Variables that, set to 1, give a new process one BLAS thread: the buffers of more would be counted as memory."""
 
 
 def measure_from_file(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-    """Return test error, file size, memory, and times with the reading of the file."""
+    """Return test error, file size, memory, and times including the reading of the file."""
     fitted = fit_selector(method, seed, fold.view)
     return fitted.as_record(fold) | train_alone(as_config(build_seeded(method.model, seed)), fold)
 
@@ -32,25 +32,25 @@ def measure_from_file(method: Method, fold: Fold, *, seed: int, split_seed: int)
 def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
     """Train in a new process on the training rows of a temporary svmlight file, and test in this one.
 
-    The file has 16 digits of each number. The memory of the process that trains is compared with what it has after its
-    imports, so `peak_memory` is what the training takes. Its times include the reading of the file.
+    The file has 16 digits of each number. The memory of the training process is measured relative to its memory after
+    imports, so `peak_memory` is that of the training. Its times include the reading of the file.
 
     Parameters
     ----------
     config : mapping
-        Of a linear model, with `random_state` where that is to be fixed.
+        Config of a linear model, with `random_state` if it should be fixed.
     fold : Fold
         Training rows and test rows.
 
     Returns
     -------
     dict
-        error, file_bytes, and what `training_process.train` measures.
+        error, file_bytes, and the measurements of `training_process.train`.
 
     Raises
     ------
     ValueError
-        The process failed: with the last line that it wrote, or the signal that ended it.
+        If the process failed: with the last line that it wrote, or the signal that ended it.
     """
     from sklearn.datasets import dump_svmlight_file
 
@@ -59,7 +59,7 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
         dump_svmlight_file(fold.view.X, fold.view.y, str(path), zero_based=False)
         size = path.stat().st_size
         done = subprocess.run(
-            # -P: a file json.py where the user happens to be is not what we import
+            # -P: a file json.py in the user's folder must not be imported
             [sys.executable, "-P", "-m", "provlab.run.training_process"],
             input=json.dumps({"model": dict(config), "data": str(path), "n_features": n_features}),
             env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
@@ -72,10 +72,10 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
         last = (done.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
         how = f"exit status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
         raise ValueError(
-            f"training in a process of its own: expected {config.get('_target_')} to be fitted, got {how} and "
+            f"training in a separate process:  expected {config.get('_target_')} to be fitted, got {how} and "
             f"{last!r}; correct the cause, or free memory if it ran out."
         )
-    sys.stderr.write(done.stderr)  # warnings, as of a solver that stopped early
+    sys.stderr.write(done.stderr)  # warnings, for instance of a solver that stopped early
     trained, model = json.loads(done.stdout.splitlines()[-1]), build("model", config)
     for name in ("coef_", "intercept_", "classes_"):
         setattr(model, name, np.array(trained.pop(name)))

@@ -31,16 +31,18 @@ from provlab.run.shared_rows import ChangedInputError
 Record = dict[str, Any]
 
 EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
-"""What a trial of provsel's own classes may fail with; another error is one of ours. Others' classes raise anything."""
+"""Errors with which a trial of provsel's own classes may fail; another error is our fault. Foreign classes raise
+anything.
+"""
 
 
 class ClusterError(OSError):
-    """The cluster cannot do the work, or not any more."""
+    """The cluster cannot do the work, or no longer can."""
 
 
 @dataclass
 class TaskResult:
-    """Records of the trials that worked, (key, cell, reason) of those that did not, and what was warned of."""
+    """Records of the successful trials, (key, cell, reason) of the others, and the warnings."""
 
     records: list[Record] = field(default_factory=list)
     failures: list[tuple[str, str, str]] = field(default_factory=list)
@@ -48,19 +50,19 @@ class TaskResult:
 
 
 Results = Generator[TaskResult, None, None]
-"""Of some tasks; closed early, it ends those that still run."""
+"""Results of tasks; closing it early ends those still running."""
 
 
 def run_task(task: Task) -> TaskResult:
     """Run all trials of a task on one BLAS thread.
 
-    Many small eigenproblems get slower with more threads, and the number of threads must not show in the results.
-    A trial that fails is reported and does not stop the others; where the data set has no such fold, all of them fail.
+    Many small eigenproblems get slower with more threads, and the number of threads must not affect the results.
+    A trial that fails is reported and does not stop the others; if the data set has no such fold, all of them fail.
 
     Raises
     ------
     DataIntegrityError
-        The data set has another identity here than in the task.
+        If the data set has another identity here than in the task.
     """
     result, start = TaskResult(), _cpu_seconds()
     with threadpool_limits(1):
@@ -71,7 +73,7 @@ def run_task(task: Task) -> TaskResult:
             with contained():
                 fold = _fold(task, dataset)
                 fold.view.shared(CUT_OFF, partial(cut_off_on, task.data))
-        except BaseException as error:  # such as fewer rows of a class than folds; other data sets continue
+        except BaseException as error:  # for instance fewer rows of a class than folds; other data sets continue
             _raise_if_ours(error, preparation is None or is_own(preparation))
             where = f"{dataset.name}, repeat {task.repeat}, fold {task.fold}"
             result.failures = [(trial.key, where, reason_of(error)) for trial in task.trials]
@@ -84,7 +86,7 @@ def run_task(task: Task) -> TaskResult:
                 result.records.append(record)
             except BaseException as error:
                 _raise_if_ours(error, cell.is_own)
-                if isinstance(error, ChangedInputError):  # the trials that follow get the rows as they were
+                if isinstance(error, ChangedInputError):  # later trials get the original rows
                     dataset = load_again(task.dataset)
                     _shared_fold.cache_clear()
                     fold = _fold(task, dataset)
@@ -98,10 +100,10 @@ def run_task(task: Task) -> TaskResult:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Let code of others end its trial, and no more: neither this process nor, in a copy of it, the trial again.
+    """Let foreign code end only its own trial: neither this process nor, in a copy of it, the trial again.
 
-    `os._exit` of this thread raises SystemExit in the block. A process that the block forks, and that does not end
-    there, ends with the block: it would go on with all other trials, and store them twice.
+    `os._exit` in this thread raises SystemExit in the block. A process that the block forks, and that does not end
+    there, ends with the block: it would continue with all other trials, and store them twice.
     """
     process, thread, leave = os.getpid(), threading.get_ident(), os._exit
 
@@ -121,14 +123,14 @@ def contained() -> Iterator[None]:
 
 def _raise_if_ours(error: BaseException, is_own: bool) -> None:
     """Raise interrupts, and errors of provsel's own classes unless they are `EXPECTED`."""
-    # Ctrl-C reaches the main thread alone: that of a worker of Dask is another one
+    # Ctrl-C reaches only the main thread; a Dask worker runs in another one
     is_interrupt = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
     if is_interrupt or (is_own and not isinstance(error, EXPECTED)):
         raise error
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a trial failed, as people may see it: an error of others can have anything in its text."""
+    """Return why a trial failed, as safe text: a foreign error can contain anything."""
     if isinstance(error, SystemExit):
         return f"SystemExit: expected code that leaves this process alone, got a call that ends it, with {error.code!r}"
     return visible(f"{type(error).__name__}: {error}")
@@ -148,7 +150,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
         return measure_trial(cell.measured, method, rows, seed=seed, split_seed=task.split_seed)
 
     if cell.foreign:
-        from provlab.run.foreign import run_foreign_trial  # scikit-learn, which those who only plan need not wait for
+        from provlab.run.foreign import run_foreign_trial  # scikit-learn, which is not needed for planning
 
         measured = run_foreign_trial(measure, cell, fold, seed=seed, private_copies=task.private_copies)
     else:
@@ -195,7 +197,7 @@ def _fold(task: Task, dataset: Dataset) -> Fold:
 
 
 def data_of(task: Task) -> Dataset:
-    """Return the data set of a task; warn of what people should know of a file of their own."""
+    """Return the data set of a task; warn of remarks on a user's own file."""
     dataset = load_from(task.dataset)
     if task.dataset["name"] == "file" and task.protocol.get("preparation") is None:
         warn_of_scales(dataset)
@@ -204,7 +206,7 @@ def data_of(task: Task) -> Dataset:
 
 @lru_cache(maxsize=1)
 def cut_off_on(data: str) -> dict[str, float]:
-    """Return what is known of selections that were cut off on a data set: all folds of it that run here share it."""
+    """Return the known cut-offs of selections on a data set, shared by all of its folds that run here."""
     return {}
 
 

@@ -1,6 +1,6 @@
-"""python -m provlab.run.training_process: train a model from a file, in a process alone.
+"""python -m provlab.run.training_process: train a model from a file, in a separate process.
 
-What is requested on its standard input and what it answers are JSON: nothing is unpickled.
+The request on its standard input and its answer are JSON: nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from provsel.streams import row_chunks
 from provsel.training_view import Cost
 
 CHUNK_ROWS = 1024
-"""Rows that are read together: a chunk is the fixed part of the memory; with fewer rows Lambda is drawn more often."""
+"""Rows read together: a chunk is the fixed part of the memory; with fewer rows Lambda is drawn more often."""
 CHUNK_NONZEROS = 2**18
-"""Of long rows fewer are read together: these take 3 MB, and half as much again while they are read."""
+"""Fewer long rows are read together: these take 3 MB, and half as much again while they are read."""
 
 
 def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any]:
@@ -39,8 +39,8 @@ def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any
     Returns
     -------
     dict
-        Plain values: coef_, intercept_ and classes_; objective, None if the model has none; train_cpu and train_wall
-        in seconds, with the reading of the file; and peak_memory, the bytes beyond those after the imports, or None.
+        Plain values: coef_, intercept_ and classes_; objective, None if the model has none; train_cpu and train_wall in
+        seconds, including the reading of the file; and peak_memory, the bytes beyond those after the imports, or None.
     """
     fitted = build("model", model)
     with threadpool_limits(1):
@@ -57,7 +57,7 @@ def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any
 
 
 def fit_file(model: Any, path: str, n_features: int) -> None:
-    """Fit on an svmlight file: as a stream where the model can, else on all rows by `load_svmlight_file`."""
+    """Fit on an svmlight file: as a stream if the model can, otherwise on all rows by `load_svmlight_file`."""
     if hasattr(model, "fit_stream"):
         with open(path, "rb") as file:
             nonzeros = file.readline().count(b":")  # all rows of synthetic data have about as many
@@ -71,7 +71,7 @@ def fit_file(model: Any, path: str, n_features: int) -> None:
 def peak_memory() -> int | None:
     """Return the largest resident memory, in bytes, that this process ever had.
 
-    VmHWM on Linux; elsewhere ru_maxrss, which may also count what came before the program started; None without both.
+    VmHWM on Linux; elsewhere ru_maxrss, which may also count memory before the program started; None without both.
     """
     if (highest := memory_of("VmHWM")) is not None:
         return highest

@@ -1,1 +1,1 @@
-"""What the numbers say: claims, readings, and tests of differences and ranks."""
+"""Conclusions from the numbers: claims, readings, and tests of differences and ranks."""

@@ -1,4 +1,4 @@
-"""Methods on the same folds: which cannot be told apart from the best of them, and which differ from a reference."""
+"""Methods on the same folds: those that cannot be told apart from the best, and those that differ from a reference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from provlab.verdicts.claims.paired_tests import CorrectedT, Side, holm, mean_di
 Floats = NDArray[np.float64]
 
 LEVEL = 0.05
-"""Of all tests of a table together."""
+"""Level of all tests of a table together."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,12 @@ class FoldDifferences:
         return pd.DataFrame.from_dict(lines, orient="index")
 
     def to_best(self) -> pd.DataFrame:
-        """Return the difference of each other method to the best one.
+        """Return the difference between each other method and the best one.
 
-        Which one is the best is read off the same folds: its smallest p-value is that of all pairs of k methods, of
-        which there are k / 2 times as many as of the others. Times k / 2, and then by Holm, so that of methods that
-        are alike one is called worse on at most 5 % of tables; by Holm alone on 10 % with 8 methods, and 19 % with 20.
+        The best one is chosen on the same folds: its smallest p-value is that of all pairs of k methods, of which there
+        are k / 2 times as many as of the others. So p is multiplied by k / 2, and then adjusted by Holm: of equal
+        methods, one is then called worse on at most 5 % of tables; by Holm alone on 10 % with 8 methods, and 19 % with
+        20.
 
         Returns
         -------
@@ -66,7 +67,7 @@ class FoldDifferences:
         return self._differences(others, self.values[self.best].to_numpy(), n_methods / 2)
 
     def to(self, reference: Floats) -> pd.DataFrame:
-        """Return the difference of each method to values on the same folds, as `to_best`; p by Holm."""
+        """Return the difference between each method and values on the same folds, as in `to_best`; p by Holm."""
         return self._differences(self.values, reference, 1.0)
 
     def _differences(self, values: pd.DataFrame, reference: Floats, factor: float) -> pd.DataFrame:
@@ -84,13 +85,13 @@ class FoldDifferences:
 
     @property
     def worse(self) -> Side:
-        """The side of a difference to something better."""
+        """The side of a difference to a better value."""
         return "greater" if self.sign > 0 else "less"
 
     def detectable(self) -> float:
-        """Return the difference to the best method that is shown nine times in ten, beside all pairs of methods.
+        """Return the difference to the best method that is detected nine times in ten, among all pairs of methods.
 
-        The median over methods; NaN where so few folds cannot show one.
+        The median over methods; NaN if there are too few folds to detect one.
         """
         n_methods = self.values.shape[1]
         n_pairs = n_methods * (n_methods - 1) / 2

@@ -1,7 +1,7 @@
-"""The reference results as they are read: what full runs gave, and what has changed in the code since.
+"""The reference results for readers: results of full runs, and changes in the code since.
 
-`summary.json` states for each artefact what its part was made with; these statements are compared with the code as it
-is now.
+`summary.json` states for each artefact the code and data of its part; these statements are compared with the current
+code.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ class Reference:
     ----------
     folder : Path
     artefacts : dict
-        What summary.json says of each: a `Provenance`; `certificates`, how many trials are in each state, by
+        Entry of each part in summary.json: a `Provenance`; `certificates`, how many trials are in each state, by
         certificate; `files`, its tables and figures below the folder; `sample`, keys of its records in the sample.
     readings : dict
-        The `Provenance` of the readings of the claims about each artefact.
+        Entry of each in summary.json: a `Provenance`; `certificates`, how many trials are in each state, by
+        certificate; `files`, its tables and figures below the folder; `sample`, keys of its records in the sample.
     verdicts, rankings : DataFrame
         One line per claim, and one line per method and column; all as text.
     """
@@ -63,12 +64,12 @@ class Reference:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Return what a folder has; nothing if there is none.
+        """Return the content of a folder; nothing if there is none.
 
         Raises
         ------
         ValueError
-            When the summary does not say what its parts were made with.
+            If the summary does not state the code and data of its parts.
         """
         path = folder / SUMMARY
         if not path.is_file():
@@ -87,7 +88,7 @@ class Reference:
         return {"trials": sum(part["trials"] for part in parts), "cpu_hours": hours}
 
     def claims(self) -> pd.DataFrame:
-        """Return the verdicts, what each is `counted` as, and in words those under `readings` and of `subsamples`."""
+        """Return the verdicts, each as `counted`, with summaries of those under `readings` and of `subsamples`."""
         robustness = stored_robustness(self.folder)
         subsamples = stored_subsamples(self.folder)
         ids = self.verdicts["id"]
@@ -99,7 +100,7 @@ class Reference:
         )
 
     def own_claims(self) -> dict[str, pd.DataFrame]:
-        """Return the verdicts on each paper's own claims, which are those that are counted."""
+        """Return the verdicts on each paper's own claims, which are the ones that count."""
         claims = self.claims()
         return {str(paper): lines for paper, lines in claims[claims["kind"] == "paper"].groupby("paper", sort=False)}
 
@@ -108,7 +109,7 @@ class Reference:
         return {paper: dict(tallied(lines["counted"])) for paper, lines in self.own_claims().items()}
 
     def changes(self) -> dict[str, list[str]]:
-        """Return for each artefact what has changed in the code since its part was written, in words."""
+        """Return the changes in the code since the part of each artefact was written, in words."""
         return {name: _changes(name, Provenance.from_json(part, name)) for name, part in self.artefacts.items()}
 
     @cached_property
@@ -122,7 +123,7 @@ class Reference:
         artefacts = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
         for path in sorted((self.folder / READINGS).glob("*")):
             lines = texts(universes_file(path))
-            # a claim on data that the part of the data has not has no verdict, and nothing to wait for
+            # a claim on data outside the computed part has no verdict, and none is expected
             lines = lines[(lines["verdict"] != NOT_RUN) | (lines["state"] == NOT_RUN)]
             for name, verdicts in lines["verdict"].groupby(lines["claim"].map(artefacts)):
                 n_judged = int((verdicts != NOT_RUN).sum())
@@ -132,7 +133,7 @@ class Reference:
         return changes
 
     def absent(self) -> list[str]:
-        """Return the project's artefacts of which there is nothing."""
+        """Return the project's artefacts without any results."""
         return [name for name in artefact_names() if name not in self.artefacts]
 
     def without_verdict(self) -> list[str]:
@@ -143,19 +144,19 @@ class Reference:
 
 
 def changes_since(name: str, provenance: Provenance, artefact: Artefact | None = None) -> list[str]:
-    """Return what has changed in the code since an artefact was made, in words.
+    """Return the changes in the code since an artefact was made, in words.
 
     Parameters
     ----------
     name : str
     provenance : Provenance
     artefact : Artefact, optional
-        As the settings of `provenance` have it, where that is at hand.
+        Settings as in `provenance`, if available.
 
     Raises
     ------
     MissingDataError
-        Data without which it cannot be planned are not here.
+        If data are missing without which it cannot be planned.
     """
     if name not in artefact_names():
         return ["no artefact of the project any more"]

@@ -1,7 +1,7 @@
-"""Certificates: what a selection or a compression preserved, measured beside what its theorem promises.
+"""Certificates: the properties that a selection or a compression preserved, measured beside the promise of its theorem.
 
-To declare a theorem is to name its columns: kernels, models and scikit-learn are imported where one is measured, as the
-laboratory reads the declarations for every command.
+A theorem is declared by naming its columns. Kernels, models and scikit-learn are imported only when one is measured,
+since the laboratory reads the declarations for every command.
 """
 
 from provsel.certificates.certificate import Certificate
@@ -41,7 +41,7 @@ THEOREMS: tuple[type[Theorem], ...] = (
     CompressedRecovery,
     FeatureSelectiveRecovery,
 )
-"""All that protocols measure by themselves: the certificates of a store are their union."""
+"""All certificates that protocols measure by themselves: those of a store are their union."""
 
 __all__ = [
     "HELD",

@@ -24,7 +24,7 @@ from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, needs_trunca
 from provsel.training_view import TrainingView
 
 RELIABLE = 1e-2
-"""Relative error up to which a ratio is shown as it is; beyond, `relative_parts` are tried."""
+"""Relative error up to which a ratio is shown as it is; beyond it, `relative_parts` are tried."""
 
 
 class BestApproximation(NamedTuple):
@@ -35,12 +35,12 @@ class BestApproximation(NamedTuple):
     basis : SpectralBasis
     tail : Tail
     zero : float
-        Square below which an error is rounding.
+        Square below which an error is considered rounding.
     error : float
         Error of the square root of the tail, from rounding or from values that an undecided rank leaves out.
     is_decided : bool
     angle : float
-        Sine of the angle by which rounding may turn the space of the k vectors; 1 where the next value is as large.
+        Sine of the angle by which rounding may turn the space of the k vectors; 1 if the next value is as large.
     """
 
     basis: SpectralBasis
@@ -89,9 +89,9 @@ class SubsetParts(NamedTuple):
     ----------
     spectrum : Spectrum
     rank : int
-        Of X, as far as it is known.
+        Spectrum of X, as far as it is known.
     error : ProjectionError
-        Of the projection on the selected columns.
+        Errors of the projection on the selected columns.
     best : callable
         Returns the best approximation of rank k.
     is_truncated : bool
@@ -130,7 +130,7 @@ def relative_parts(view: TrainingView, columns: NDArray[np.int64]) -> SubsetPart
     if solution is None:
         return None
     error, amplification = error_of_graded_rows(solution.singular_values, solution.V, columns)
-    # of the ratio's square root: of the tail, of what is left of rounded X, and of the factorisation that finds it
+    # errors of the ratio's square root: of the tail, of the residual of rounded X, and of its factorisation
     share = 4 * solution.error * (1 + amplification)
     if not share <= RELIABLE:
         return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Certificate(ValuesWithNaN):
     """Records of theorems on one selection or model: `certificate.margin.margin_ratio`, `certificate.margin.state`.
 
-    Printed, it says the state, the source and the numbers of each. Two are equal where their values are.
+    Printing it shows the state, the source and the numbers of each. Two are equal if their values are.
 
     Attributes
     ----------
@@ -75,12 +75,12 @@ class Certificate(ValuesWithNaN):
 
     @property
     def held(self) -> bool:
-        """Whether nothing that was measured violates its bound, or may do so as the rank is undecided."""
+        """Whether no measured record violates its bound, or might do so because the rank is undecided."""
         return all(record.state not in (VIOLATED, UNDECIDED) for record in self.records)
 
     @property
     def good_for(self) -> tuple[str, ...]:
-        """Questions that the selection is good for: "geometry", "margin", "rank-k approximation" of those measured."""
+        """Questions for which the selection is good, of "geometry", "margin" and "rank-k approximation" if measured."""
         return tuple(dict.fromkeys(record.question for record in self.records if record.question and record.is_good))
 
     def as_record(self) -> dict[str, float | str | None]:

@@ -34,17 +34,17 @@ def certify(
     model: Any = None,
     also: Iterable[type[Theorem]] = (),
 ) -> Certificate:
-    """Measure what a fitted selector preserved of the rows it was fitted on.
+    """Measure what a fitted selector preserved of the rows on which it was fitted.
 
     Parameters
     ----------
     selector : selector
-        Fitted on X (and y); for `OnSupportVectors` the certificate is about its support vectors.
+        Fitted on X (and y); for `OnSupportVectors` the certificate covers its support vectors.
     X : ndarray or sparse of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,), optional
-        Two classes, or numbers with `ridge`; without labels no margin is measured.
+        Labels of two classes, or numbers with `ridge`; without labels no margin is measured.
     C : float or None, default=1.0
-        Of the soft-margin certificate; None leaves it out.
+        C of the soft-margin certificate; None leaves it out.
     radius : bool, default=True
         Measure the enclosing balls too; Theorem 5 speaks of the unsupervised setting.
     ridge : float, optional
@@ -57,8 +57,8 @@ def certify(
     Returns
     -------
     Certificate
-        With `spectral`, `margin`, `soft`, `radius` and `scores`, whose `state` says which of them were measured, and
-        `ridge_cost` and `ridge_risk` where a penalty is given, and those of `also`.
+        With `spectral`, `margin`, `soft`, `radius` and `scores`, whose `state` says which of them were measured;
+        `ridge_cost` and `ridge_risk` if a penalty is given; and the theorems of `also`.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def certify_trial(
         RadiusPreservation.measure(trial) if radius else RadiusPreservation(),
     )
     if any(record.state == VIOLATED for record in of_error[1:]):
-        # Margins and radii are bounded by the measured ||E||_2, for any selection: what contradicts that is rounding.
+        # Margins and radii are bounded by the measured ||E||_2, for any selection: a contradiction is rounding.
         of_error = tuple(
             theorem_record if theorem_record.state == NOT_MEASURED else replace(theorem_record, state=UNDECIDED)
             for theorem_record in of_error
@@ -128,10 +128,10 @@ def certify_trial(
 def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     r"""Measure Theorem 5, or for a feature-selective model Theorem 7, on the rows that a model was fitted on.
 
-    Let f be the objective of the problem without compression. Both say that f(recovered) is at least the optimum, which
-    tests the solvers only, and not much more: (1 + delta)^-2 f(recovered) - delta <= optimum, in Theorem 7 with (1 -
-    delta)^2. delta is left open, and so is the constant of the l that it asks for. So the certificate is the smallest
-    delta that would do.
+    Let f be the objective of the problem without compression. Both theorems say that f(recovered) is at least the
+    optimum, which only tests the solvers, and not much more: (1 + delta)^-2 f(recovered) - delta <= optimum, where
+    Theorem 7 has (1 - delta)^2. They leave delta open, and also the constant of the l that they require. So the
+    certificate is the smallest delta that satisfies this.
 
     Parameters
     ----------
@@ -149,11 +149,11 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     Raises
     ------
     ValueError
-        Another kind of model, or X of another width than it was fitted on.
+        For another kind of model, or if the width of X differs from the fit.
 
     Notes
     -----
-    Solves the problem without compression, for which the rows have to be in memory. Without that,
+    Solves the problem without compression, which needs the rows in memory. Without that,
     `CompressedLinearSVM.lower_bound_` bounds its optimum.
 
     Examples
@@ -188,7 +188,7 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
 
 
 def certify_compressed_trial(trial: MeasuredTrial) -> Certificate:
-    """Certify the model of a trial, whose others share the problem without compression; see `certify_compression`."""
+    """Certify the model of a trial, as `certify_compression` does; trials share the uncompressed problem."""
     from provsel.models import CompressedLinearSVM
 
     recovery = CompressedRecovery if isinstance(trial.model, CompressedLinearSVM) else FeatureSelectiveRecovery

@@ -1,4 +1,4 @@
-"""k-means on the selection: what partitions cost there, and on all features."""
+"""k-means on the selection: the cost of partitions there, and on all features."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class ClusteringCost(Theorem):
 
     Use it before you trust a k-means clustering of selected features.
 
-    Promised by selectors with `spectral_bound_`, epsilon; vacuous where `SpectralSparsification` is. It is checked for
-    three partitions: that of the selection, by the fitted clusterer of the trial, that of all features by the same
-    method and seed, and the latter improved on the selection.
+    Promised by selectors with `spectral_bound_`, which gives epsilon; vacuous if `SpectralSparsification` is. It is
+    checked for three partitions: the one found on the selection by the trial's fitted clusterer, the one found on all
+    features by the same method and seed, and the latter improved on the selection.
 
     Attributes
     ----------
@@ -68,18 +68,20 @@ class ClusteringCost(Theorem):
 
 
 class PartitionCost(Theorem):
-    """The best partition of the selection costs, on all features, (1 + epsilon) / (1 - epsilon) times theirs at most.
+    """On all features, the selection's best partition costs at most (1 + epsilon) / (1 - epsilon) times the optimum.
 
-    Use it beside `ClusteringCost`, for the partition that came out.
+    Use it beside `ClusteringCost`, for the partition that the clusterer found.
 
-    The theorem compares optimal partitions, which cannot be computed; its proof needs only that the partition of the
-    selection costs no more there than the other one does. The best of the three of `ClusteringCost` on the selection
-    meets that, so that for this pair the theorem holds or is violated. Promised and vacuous as that.
+    The theorem compares optimal partitions, which cannot be computed. Its proof only needs the partition of the
+    selection to cost no more on the selection than the other one. The best of the three partitions of `ClusteringCost`
+    on the selection meets that condition, so the theorem holds or is violated for this pair. Promised and vacuous under
+    the same conditions as `ClusteringCost`.
 
     Attributes
     ----------
     partition_ratio, partition_bound : float
-        Cost on all features of that partition over that of the partition of all features, and its bound.
+        Cost of that partition on all features, divided by the cost of the partition found on all features, and its
+        bound.
 
     Examples
     --------
@@ -116,20 +118,22 @@ class PartitionCost(Theorem):
 
 
 class ClusteringRatio(Theorem):
-    """The clustering of the reduced rows costs, on all features, at most `bound` times that of all features.
+    """On all features, the clustering of the reduced rows costs at most `bound` times the clustering of all features.
 
-    Use it to compare methods of dimension reduction by what k-means loses, with the bound that each one's paper states.
+    Use it to compare methods of dimension reduction by their loss in k-means cost, with the bound that each paper
+    states.
 
-    Both clusterings are by the same method, starts and seed: optimal ones, of which theorems speak, cannot be computed.
-    Vacuous where all features are kept, or one cluster of all rows meets the bound: then every partition does.
+    Both clusterings use the same method, starts and seed; the theorems speak of optimal clusterings, which cannot be
+    computed. Vacuous if all features are kept, or if a single cluster of all rows meets the bound: then every partition
+    does.
 
     Attributes
     ----------
     achieved, one_cluster : float
-        Cost on all features of the clustering of the reduced rows, and of one cluster, over that of the clustering of
-        all features.
+        Costs on all features of the clustering of the reduced rows, and of a single cluster, each divided by the cost
+        of the clustering of all features.
     bound : float
-        As `measure` was given it; NaN for a method that promises nothing.
+        The `bound` passed to `measure`; NaN for a method that promises nothing.
 
     Examples
     --------
@@ -148,7 +152,7 @@ class ClusteringRatio(Theorem):
     name = "ratio"
     source = "Wang, Shen, Li (2018), Table 1"
     prefix = "kmeans_"
-    algorithm_version = 1  # of keys, where a protocol measures it
+    algorithm_version = 1  # part of keys, if a protocol measures it
 
     achieved: float = np.nan
     one_cluster: float = np.nan

@@ -18,24 +18,24 @@ Lower = Callable[[float, float], float]
 
 
 class CompressedRecovery(Theorem):
-    """f(recovered) is at least the optimum of f, and (1 + delta)^-2 f(recovered) - delta is at most that.
+    """f(recovered) is at least the optimum of f, and (1 + delta)^-2 f(recovered) - delta is at most the optimum.
 
-    Use it by `certify_compression`.
+    Use it through `certify_compression`.
 
-    Of `CompressedLinearSVM`, with f the objective without compression. "violated": the first fails, or no delta of the
-    theorem, below 1/2, is enough for the second; vacuous where `delta` is not below `zero_delta`.
+    For `CompressedLinearSVM`; f is the objective without compression. "violated": the first inequality fails, or no
+    delta that the theorem allows, below 1/2, satisfies the second. Vacuous if `delta` is not below `zero_delta`.
 
     Attributes
     ----------
     optimum, objective : float
         f of the SVM without compression, and of the vector recovered from the compressed one.
     delta, zero_delta : float
-        The smallest delta for which the second holds, and that for which it holds of w = 0, about which there is
-        nothing to say.
+        The smallest delta that satisfies the second inequality, and the smallest that satisfies it for w = 0, a trivial
+        solution.
     loss_change, norm_ratio, expansion_ratio : float
-        What the proof needs, with w the optimum and w_bar that of the compressed problem: the change of the loss of
-        w, up to delta (Lemma 1); ||Lambda w||^2 / ||w||^2, up to 1 + delta (Lemma 2); ||Lambda^T w_bar||^2 /
-        ||w_bar||^2, up to 1 + delta (Lemma 4).
+        Quantities that the proof bounds, with w the optimum and w_bar the optimum of the compressed problem: the change
+        of the loss of w, up to delta (Lemma 1); ||Lambda w||^2 / ||w||^2, up to 1 + delta (Lemma 2); ||Lambda^T
+        w_bar||^2 / ||w_bar||^2, up to 1 + delta (Lemma 4).
 
     Examples
     --------
@@ -62,7 +62,7 @@ class CompressedRecovery(Theorem):
 
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
-        """Return what the recovery of `trial.model` lost on the rows, after solving the problem without compression."""
+        """Return the loss by the recovery of `trial.model`, after solving the problem without compression."""
         from provsel.models import HingeSVM
 
         model, view = trial.model, trial.rows
@@ -80,17 +80,17 @@ class CompressedRecovery(Theorem):
 
 
 class FeatureSelectiveRecovery(Theorem):
-    """Like `CompressedRecovery`, for `FeatureSelectiveSVM` with n_components, and (1 - delta)^2 for (1 + delta)^-2.
+    """Like `CompressedRecovery`, for `FeatureSelectiveSVM` with n_components; (1 - delta)^2 replaces (1 + delta)^-2.
 
-    Use it by `certify_compression`.
+    Use it through `certify_compression`.
 
-    As printed, its problem is not convex: `optimum` is then the best that was found without compression, so that
-    `delta` errs in favour of the theorem.
+    The problem as printed is not convex: `optimum` is then the best value found without compression, so that `delta`
+    errs in favour of the theorem.
 
     Attributes
     ----------
     optimum, objective, delta, zero_delta, expansion_ratio : float
-        As there; `objective` is with the feature weights of the compressed solution.
+        As in `CompressedRecovery`; `objective` uses the feature weights of the compressed solution.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class FeatureSelectiveRecovery(Theorem):
 
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
-        """Return what the recovery of `trial.model` lost on the rows, after solving the problem without compression."""
+        """Return the loss by the recovery of `trial.model`, after solving the problem without compression."""
         from sklearn.base import clone
 
         model, view = trial.model, trial.rows
@@ -124,14 +124,14 @@ class FeatureSelectiveRecovery(Theorem):
         loss = compression_objective(view.X, view.y, model.coef_[0], 0.0)
         objective = float(loss + model.c2_ * model.w_ @ model.w_ + model.c1_ * model.mu_.sum())
         gap = 0.0 if np.isnan(whole.gap_) else whole.gap_
-        # another start may have ended lower with compression than all did without
+        # another start may have ended lower with compression than all starts without
         optimum = whole.objective_ if whole.gap_ == whole.gap_ else min(whole.objective_, objective)
         ratio = _ratio(model.w_, model.compressed_coef_)
         return cls(**_sides(objective, optimum, gap, _lower7), expansion_ratio=ratio)
 
 
 def is_compressed(model: Any) -> bool:
-    """Return whether Theorem 5 or 7 is about a model."""
+    """Return whether Theorem 5 or 7 applies to a model."""
     from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM
 
     if isinstance(model, CompressedLinearSVM):

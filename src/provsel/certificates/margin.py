@@ -12,16 +12,16 @@ from provsel.certificates.trial import MeasuredTrial
 from provsel.labels import signs_of_two_classes
 
 MOST_ITERATIONS = 20_000_000
-"""Of LIBSVM, a few seconds: it takes minutes where columns differ by many orders of magnitude."""
+"""Iterations of LIBSVM, a few seconds: it takes minutes if columns differ by many orders of magnitude."""
 
 
 class MarginPreservation(Theorem):
-    """The squared hard margin keeps a share of 1 - ||E|| / (1 - ||E||) at least, from the measured ||E||_2.
+    """The squared hard margin keeps at least a share of 1 - ||E|| / (1 - ||E||), for the measured ||E||_2.
 
-    Use it where the classes can be separated; `SoftMarginBound` where not.
+    Use it if the classes can be separated, and `SoftMarginBound` otherwise.
 
     Holds for every selection in terms of its ||E||_2. Measured with labels of two classes and at most `MAX_ROWS` rows;
-    vacuous from ||E||_2 = 1/2, "not separable" where all features have no hard margin.
+    vacuous for ||E||_2 >= 1/2, "not separable" if all features have no hard margin.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class MarginPreservation(Theorem):
 
     @property
     def is_good(self) -> bool:
-        """Whether the margin's bound says something, and holds."""
+        """Whether the bound on the margin is not vacuous, and holds."""
         return self.state == HELD
 
     @classmethod
@@ -81,14 +81,15 @@ class MarginPreservation(Theorem):
 class SoftMarginBound(Theorem):
     """The optimum Z of the soft-margin dual on all features is at least Z~ - ||E|| / (1 - ||E||) ||w~||^2 / 2.
 
-    Holds for every selection, at any C; `MarginPreservation` is about the hard margin only. Measured and vacuous as it,
-    but not where LIBSVM needs more than 20 million iterations, as on columns of very different scales.
+    Holds for every selection, at any C; `MarginPreservation` is about the hard margin only. Measured and vacuous under
+    the same conditions, except that LIBSVM may need more than 20 million iterations, as on columns of very different
+    scales; then it is not measured.
 
     Attributes
     ----------
     soft_value, soft_bound : float
-        Z, and the bound from the optimum Z~ and the weights w~ on the selection: in the units of the dual objective,
-        sum of alpha minus ||w||^2 / 2.
+        Z, and the bound from the optimum Z~ and the weights w~ on the selection, in units of the dual objective: sum of
+        alpha minus ||w||^2 / 2.
 
     Examples
     --------
@@ -111,7 +112,7 @@ class SoftMarginBound(Theorem):
 
     @classmethod
     def measure(cls, trial: MeasuredTrial, C: float | None = 1.0) -> Self:
-        """Return Z and its bound at some C; None measures nothing."""
+        """Return Z and its bound at the given C; None measures nothing."""
         signs = _signs(trial)
         if signs is None or C is None:
             return cls()

@@ -1,4 +1,4 @@
-"""Online leverage scores: their sum bounds the number of features that a stream keeps; and what a stream holds."""
+"""Online leverage scores: their sum bounds the number of kept features; and the memory of a stream."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class OnlineScoreSum(Theorem):
 
     Use it to see whether a stream keeps as few features as promised.
 
-    Promised by selectors with `score_sum_bound`, at the rate of the theory (`spectral_bound_`). No score is above 1,
-    so that a bound of the number of columns or more is vacuous.
+    Promised by selectors with `score_sum_bound`, at the rate of the theory (`spectral_bound_`). No score is above 1, so
+    a bound of at least the number of columns is vacuous.
 
     Attributes
     ----------
     score_sum, score_sum_bound : float
-        In columns: the expected number of those kept is the sampling rate times the sum, at most.
+        In columns: the expected number of kept columns is at most the sampling rate times the sum.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class OnlineScoreSum(Theorem):
 
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
-        """Return the sum of the scores that the fit has left."""
+        """Return the sum of the scores from the fit."""
         selector = trial.reducer
         if not hasattr(selector, "score_sum_bound"):
             return cls()
@@ -59,13 +59,13 @@ class OnlineScoreSum(Theorem):
 
 
 class OnlineFeatureCount(Theorem):
-    """A stream keeps c (8 n + 8 n ln(||A||^2)) features at most, with c = 8 ln(n) / epsilon^2.
+    """A stream keeps at most c (8 n + 8 n ln(||A||^2)) features, with c = 8 ln(n) / epsilon^2.
 
     Use it to see whether the number of kept features is bounded by the rows, not by the length of the stream. The
     printed method stores n numbers for each kept column.
 
-    Promised, of the expected number, by selectors with `score_sum_bound` at the rate of the theory (`spectral_bound_`);
-    a sum of independent draws is above its bound by little. Vacuous where there are no more columns than that.
+    Promised for the expected number, by selectors with `score_sum_bound` at the rate of the theory (`spectral_bound_`);
+    a sum of independent draws exceeds its bound by little. Vacuous if there are no more columns than that.
 
     Attributes
     ----------
@@ -86,14 +86,14 @@ class OnlineFeatureCount(Theorem):
     name = "features"
     source = "Wang, Shen, Li (2018), Lemma 2 and Memory Cost"
     prefix = "online_"
-    algorithm_version = 1  # of keys, where a protocol measures it
+    algorithm_version = 1  # part of keys, if a protocol measures it
 
     kept: float = np.nan
     bound: float = np.nan
 
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
-        """Return the number of features that the fit has kept, and its bound."""
+        """Return the number of features that the fit kept, and its bound."""
         selector = trial.reducer
         if not hasattr(selector, "score_sum_bound"):
             return cls()
@@ -106,11 +106,11 @@ class OnlineFeatureCount(Theorem):
 
 
 class StreamMemory(Measure):
-    """What a stream over the same columns holds at its end: its factor, the kept columns, and all columns seen.
+    """Memory of a stream over the same columns at its end: its factor, the kept columns, and all columns seen.
 
     Use it to see which part of the memory of `OnlineLeverageSelector` grows with the stream.
 
-    NaN for a selector that takes no stream. Buffers that grow reserve up to twice as much.
+    NaN for a selector that does not read a stream. Buffers that grow reserve up to twice as much.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class StreamMemory(Measure):
     """
 
     prefix = "stream_"
-    algorithm_version = 1  # of keys, where a protocol measures it
+    algorithm_version = 1  # part of keys, if a protocol measures it
 
     factor_bytes: float = np.nan
     kept_bytes: float = np.nan

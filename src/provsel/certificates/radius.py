@@ -1,4 +1,4 @@
-"""The minimum enclosing ball of the rows: the selection does not blow it up, nor its ratio to the margin."""
+"""The minimum enclosing ball of the rows: a selection can enlarge it, and its ratio to the margin, only so far."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from provsel.certificates.trial import MeasuredTrial
 
 
 class RadiusPreservation(Theorem):
-    """The squared radius of the minimum enclosing ball grows by a factor of 1 + ||E||_2 at most.
+    """The squared radius of the minimum enclosing ball grows by a factor of at most 1 + ||E||_2.
 
-    Use it without labels, as the bound of the generalisation error has the radius in it.
+    Use it without labels: the bound on the generalisation error contains the radius.
 
     Holds for every selection in terms of its measured ||E||_2. Needs at most `MAX_ROWS` rows, not all equal.
 
@@ -62,9 +62,9 @@ class RadiusPreservation(Theorem):
 def radius_margin_bound(spectral_error: ArrayLike) -> NDArray[np.float64]:
     """Return the most by which B^2 / gamma^2 can grow, (1 + eps) / (1 - eps) at eps = ||E|| / (1 - ||E||).
 
-    B is the radius of the enclosing ball and gamma the hard margin, so that `radius_ratio / margin_ratio` is what was
-    achieved. This eps is the smallest at which `MarginPreservation` and `RadiusPreservation` both have the form that
-    the theorem combines: 1 - eps and 1 + eps. Infinite from ||E||_2 = 1/2, where the margin has no bound.
+    B is the radius of the enclosing ball and gamma the hard margin; `radius_ratio / margin_ratio` is the measured
+    growth. This eps is the smallest at which `MarginPreservation` and `RadiusPreservation` both have the form that the
+    theorem combines: 1 - eps and 1 + eps. Infinite for ||E||_2 >= 1/2, where the margin has no bound.
 
     Parameters
     ----------

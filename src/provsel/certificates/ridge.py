@@ -1,4 +1,4 @@
-"""Online ridge leverage: the kept columns keep the geometry of X down to a ridge."""
+"""Online ridge leverage: the kept columns preserve the geometry of X up to a ridge."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from provsel.certificates.trial import MeasuredTrial
 class RidgeSparsification(Theorem):
     """The eigenvalues of (X X^T + ridge I)^-1/2 (W W^T + ridge I) (X X^T + ridge I)^-1/2 are within 1 +- epsilon.
 
-    W are the kept columns with their weights. Measured of selectors with a `ridge`; promised, with probability 1 - 1/n,
-    where they have a `ridge_range_`. Directions that X does not have give the eigenvalue 1 and are left out.
+    W holds the kept columns with their weights. Measured for selectors with a `ridge`; promised, with probability 1 -
+    1/n, for those with a `ridge_range_`. Directions that X does not have give the eigenvalue 1 and are left out.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class RidgeSparsification(Theorem):
         kept = basis.V[selector.indices_] * selector.weights_[:, None] * np.sqrt(squares / (squares + ridge))
         eigenvalues = np.linalg.eigvalsh(kept.T @ kept + np.diag(ridge / (squares + ridge)))
         low, high = float(eigenvalues[0]), float(eigenvalues[-1])
-        # singular values that count as zero are no matter where the ridge exceeds their squares
+        # singular values that count as zero do not matter if the ridge exceeds their squares
         without = (basis.tolerance * basis.singular_values[0]) ** 2 / ridge
         doubtful = not basis.is_decided and without > SLACK
         if not hasattr(selector, "ridge_range_"):

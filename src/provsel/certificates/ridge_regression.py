@@ -1,4 +1,4 @@
-"""Ridge regression in the fixed design: what a selection costs its objective, its variance and its bias."""
+"""Ridge regression in the fixed design: how a selection changes its objective, its variance and its bias."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from provsel.labels import signs_of_two_classes
 
 
 class RidgeRegressionCost(Theorem):
-    r"""The least ridge objective on the selection is within [1 / max(1, b), 1 / min(1, a)] of that on all features.
+    r"""The ridge optimum on the selection is within [1 / max(1, b), 1 / min(1, a)] times that on all features.
 
     a and b are the extreme eigenvalues of V^T R R^T V, see `MeasuredTrial`; the objective is
     min_w ||X w - y||^2 + alpha ||w||^2, without intercept, and with X R in place of X.
@@ -24,8 +24,8 @@ class RidgeRegressionCost(Theorem):
     K~ = U S (V^T R R^T V) S U^T lies between a K and b K. So K~ + alpha I lies between min(1, a) (K + alpha I) and
     max(1, b) (K + alpha I), and inversion reverses the order.
 
-    Holds for every selection in terms of its measured a and b. Measured with numbers or labels of two classes,
-    which become -1 and 1; vacuous where a = 0, as where fewer features are kept than X has rank.
+    Holds for every selection in terms of its measured a and b. Measured with numbers or labels of two classes, which
+    become -1 and 1; vacuous if a = 0, as when fewer features are kept than the rank of X.
 
     Attributes
     ----------
@@ -77,22 +77,22 @@ class RidgeRegressionRisk(Theorem):
     z||^2 / n and the variance sigma^2 tr(K^2 (K + alpha I)^{-2}) / n. With a and b as in `RidgeRegressionCost`, on the
     selection
 
-    - the variance is within [min(1, a)^2, max(1, b)^2] of that on all features, whatever sigma is;
-    - the bias is at most the least ridge objective at z on all features over n min(1, a).
+    - the variance is within [min(1, a)^2, max(1, b)^2] of the variance on all features, whatever sigma is;
+    - the bias is at most the least ridge objective at z on all features, divided by n min(1, a).
 
     Proof. By Ostrowski's theorem the eigenvalues of K~ are those of K, each times a factor t in [a, b]; and
-    (t k / (t k + alpha))^2 over (k / (k + alpha))^2 lies between min(1, t)^2 and max(1, t)^2. The bias: as alpha
-    (K~ + alpha I)^{-1} is at most I, its square is at most itself, and `RidgeRegressionCost` bounds that.
+    (t k / (t k + alpha))^2 over (k / (k + alpha))^2 lies between min(1, t)^2 and max(1, t)^2. The bias: as alpha (K~ +
+    alpha I)^{-1} is at most I, its square is at most itself, and `RidgeRegressionCost` bounds this.
 
     The bias on all features gives no bound: squares of ordered matrices are not ordered, and the ratio of the two
-    biases has no bound that depends on a and b alone. A test has an example.
+    biases has no bound that depends on a and b alone. A test gives an example.
 
     Attributes
     ----------
     variance_ratio, variance_low, variance_high : float
         The variance on the selection over that on all features, and the theorem's range.
     bias, bias_bound : float
-        On the selection, with y for z, in units of y^2; nan without y.
+        On the selection, with y in place of z, in units of y^2; nan without y.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class _RidgeFit:
 
 
 def _target(trial: MeasuredTrial) -> _Target | None:
-    """Return y in the coordinates of U; None without y, and for other than two classes that are not numbers."""
+    """Return y in the coordinates of U; None without y, and for labels that are neither numbers nor two classes."""
     y = trial.rows.y
     if y is None:
         return None
@@ -219,6 +219,6 @@ def _target(trial: MeasuredTrial) -> _Target | None:
     y, basis = y.astype(np.float64), trial.rows.basis()
     X = trial.rows.X
     along = basis.V.T @ np.asarray(X.T @ y).ravel() / basis.singular_values
-    # a difference of squared lengths would lose what is small beside y
+    # a difference of squared lengths would lose parts that are small beside y
     rest = y - np.asarray(X @ (basis.V @ (along / basis.singular_values))).ravel()
     return _Target(along, float(rest @ rest), y.size)

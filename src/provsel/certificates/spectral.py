@@ -16,13 +16,13 @@ class SpectralSparsification(Theorem):
     Use it to see how well any selection keeps the row space; all other bounds of selections are in terms of its
     ||E||_2.
 
-    Promised by selectors with `spectral_bound_` and `eigenvalue_range_`, where the rank that they worked on is that of
-    the rows. Measured of all selectors; vacuous where nothing was left out.
+    Promised by selectors with `spectral_bound_` and `eigenvalue_range_`, if the rank that they worked on is the rank of
+    the rows. Measured for all selectors; vacuous if nothing was left out.
 
     Attributes
     ----------
     spectral_error, spectral_bound : float
-        ||E||_2, relative to 1, and what the method's lemma promises for it.
+        ||E||_2, relative to 1, and the value that the method's lemma promises.
     eigenvalue_min, eigenvalue_max, eigenvalue_low, eigenvalue_high : float
         Extreme eigenvalues of V^T R R^T V, and the promised range.
 
@@ -52,7 +52,7 @@ class SpectralSparsification(Theorem):
 
     @property
     def is_good(self) -> bool:
-        """Whether ||E||_2 is below 1/2, where the theorems on margins and radii begin to say something."""
+        """Whether ||E||_2 is below 1/2, where the theorems on margins and radii are no longer vacuous."""
         return self.spectral_error < 0.5 and self.state != UNDECIDED
 
     @classmethod

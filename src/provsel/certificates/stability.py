@@ -1,4 +1,4 @@
-"""Stability selection: how many false features are expected among those that most halves of the rows keep."""
+"""Stability selection: the expected number of false features among those kept by most halves of the rows."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ class FalseSelections(Theorem):
 
     Use it for features chosen by `StabilitySelector`.
 
-    A half keeps q of d features at most, B pairs of complementary halves are drawn, and a feature is kept that at least
-    a share tau of the halves keep. Let L be the features that a half keeps with a probability of at most q / d, as a
-    guess would. The bounds are on the expected number of kept features in L, over rows and halves: one selection can
-    neither keep nor break them. They need rows that are independent and of one distribution. `bound` needs nothing
-    else. The two others are smaller, and each needs an assumption on L that the rows cannot confirm. That all false
-    features are in L is one more: it holds where those are exchangeable and the base selector, on a half, is no worse
-    than a guess. For that case Meinshausen and Bühlmann (2010), Theorem 1, have the same `bound`.
+    Each half keeps at most q of d features, B pairs of complementary halves are drawn, and a feature is kept if at
+    least a share tau of the halves keeps it. Let L be the features that a half keeps with a probability of at most q /
+    d, as a guess would. The bounds are on the expected number of kept features in L, over rows and halves; a single
+    selection can neither confirm nor violate them. They need independent rows of one distribution. `bound`
+    needs nothing else. The two others are smaller, and each needs an assumption on L that the rows cannot confirm. A
+    further assumption is that L contains all false features: it holds if they are exchangeable and the base selector,
+    on a half, is no worse than a guess. Under it Meinshausen and Bühlmann (2010), Theorem 1, have the same `bound`.
 
-    Promised by `StabilitySelector` for its own number of features; "no bound" for others, for a number that was asked
-    for, and for the one feature that it keeps where none reaches the threshold. Vacuous where `bound` is not below the
-    number of kept features: then all may be false.
+    Promised by `StabilitySelector` for its own number of features; "no bound" for others, for a requested number, and
+    for the single feature that it keeps if none reaches the threshold. Vacuous if `bound` is not below the number of
+    kept features: then all may be false.
 
     Attributes
     ----------
     kept, per_half : float
-        Numbers of features: those kept, and q.
+        Number of kept features, and q.
     bound : float
         q^2 / ((2 tau - 1) d).
     unimodal_bound : float
-        Where the share of pairs that keep a feature of L on both halves has a unimodal distribution (Shah and Samworth,
-        Theorem 2). Infinite where the theorem says nothing: for q / d > 1 / sqrt(3), or tau next to 1/2.
+        If the share of pairs that keep a feature of L on both halves has a unimodal distribution (Shah and Samworth,
+        Theorem 2). Infinite if the theorem is vacuous: for q / d > 1 / sqrt(3), or tau close to 1/2.
     concave_bound : float
-        Where that share has a -1/2-concave distribution, and the share of halves a -1/4-concave one (their equation 8).
+        If that share has a -1/2-concave distribution, and the share of halves a -1/4-concave one (their equation 8).
 
     Examples
     --------
@@ -57,7 +57,7 @@ class FalseSelections(Theorem):
     name = "false_selections"
     source = "Shah, Samworth (2013), Theorem 1, Theorem 2 and equation 8; Meinshausen, Bühlmann (2010), Theorem 1"
     prefix = "stability_"
-    algorithm_version = 1  # of keys, where a protocol measures it
+    algorithm_version = 1  # part of keys, if a protocol measures it
 
     kept: float = np.nan
     per_half: float = np.nan

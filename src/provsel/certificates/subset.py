@@ -1,4 +1,4 @@
-"""Column subset selection: the error of the selected columns beside that of the best approximation of rank k."""
+"""Column subset selection: the error of the selected columns beside the error of the best approximation of rank k."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from provsel.training_view import TrainingView
 
 TWICE = 2.0
-"""Ratio up to which columns count as good for an approximation: what `DualSetSelector` tends to with more columns."""
+"""Ratio up to which columns count as good for an approximation: the limit of `DualSetSelector` with more columns."""
 
 IN_EXPECTATION = "in expectation"
-"""State of a promise about the mean of all draws, which one selection can neither keep nor break."""
+"""State of a promise about the mean of all draws, which a single selection can neither keep nor break."""
 
 
 class SubsetApproximation(Theorem):
-    r"""The selected columns C approximate X almost as well as anything of rank k does.
+    r"""The selected columns C approximate X almost as well as the best approximation of rank k.
 
     X_k is the best approximation of rank k, E = X - X_k, V_S the selected rows of the k leading right singular vectors.
-    For every selection with V_S of rank k, ||X - C C^+ X||^2 / ||X - X_k||^2 <= 1 / sigma_min(V_S)^2, Frobenius and
-    spectral, and the Frobenius one is at most `oblique_bound`, which is smaller where the columns are unweighted:
-    bounds that a method without a theorem has too. What a method promises comes from its `subset_promise`. The state is
-    about both; "no bound" where the method promises nothing, "in expectation" where it promises a mean only, "rank
-    undecided" where rounding may have made the tail's singular values: then nothing that was measured is shown.
+    For every selection with V_S of rank k, ||X - C C^+ X||^2 / ||X - X_k||^2 <= 1 / sigma_min(V_S)^2 in both norms. The
+    Frobenius ratio is at most `oblique_bound`, which is smaller for unweighted columns. These bounds also hold for
+    methods without a theorem. What a method promises comes from its `subset_promise`. The state covers both norms; "no
+    bound" if the method promises nothing, "in expectation" if it promises only a mean, "rank undecided" if the tail's
+    singular values may be rounding errors: then no measured value is shown.
 
     Attributes
     ----------
     k : float
-        Rank of the approximation that the selection is compared with.
+        Rank of the approximation with which the selection is compared.
     frobenius_ratio, spectral_ratio : float
-        ||X - C C^+ X||^2 / ||X - X_k||^2 in both norms; inf where the best error is zero and this one is not.
+        ||X - C C^+ X||^2 / ||X - X_k||^2 in both norms; inf if only the best error is zero.
     sigma_min : float
         Least singular value of V_S.
     oblique_bound : float
@@ -50,7 +50,7 @@ class SubsetApproximation(Theorem):
     frobenius_bound, spectral_bound : float
         What the method promises for the ratios; NaN if nothing.
     promised_by : str
-        Where it is promised.
+        Rank for which it is promised.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class SubsetApproximation(Theorem):
     question = "rank-k approximation"
     source = "Column subset selection: the method's own bound"
     prefix = "subset_"
-    algorithm_version = 2  # of keys, where a protocol measures it
+    algorithm_version = 2  # part of keys, if a protocol measures it
 
     k: float = np.nan
     frobenius_ratio: float = np.nan
@@ -133,7 +133,7 @@ class SubsetApproximation(Theorem):
             return cls(k=float(target), sigma_min=least, basis_bound=basis_bound), np.inf
         weights = getattr(selector, "weights_", np.ones(columns.size))
         scales = np.asarray(getattr(selector, "dual_weights_", weights), dtype=np.float64)
-        used = scales > 0  # those that only fill a dual set up
+        used = scales > 0  # columns that only complete a dual set
         record = cls(
             k=float(target),
             frobenius_ratio=error_ratio(parts.error.frobenius, tail, facts.zero),
@@ -146,7 +146,7 @@ class SubsetApproximation(Theorem):
             promised_by=promise.source,
         )
         unsure = facts.relative_error(tail)
-        # dependent columns leave something, however small, of a rank that they are too few for
+        # dependent columns leave a residual, however small, if they are too few for the rank
         lost = tail > 0 or (basis_bound == np.inf and record.frobenius_ratio == 1)
         if lost and tail <= facts.zero and not parts.is_truncated:
             unsure = np.inf
@@ -162,7 +162,9 @@ class SubsetApproximation(Theorem):
             (self.spectral_ratio, self.basis_bound),
         ]
         promised = [(self.frobenius_ratio, promise.frobenius), (self.spectral_ratio, promise.spectral)]
-        if angle <= SLACK * self.sigma_min:  # else the selection may have seen other vectors of nearly equal values
+        if (
+            angle <= SLACK * self.sigma_min
+        ):  # otherwise the selection may have used other vectors of nearly equal values
             promised += [(self.oblique_bound, promise.oblique), (self.basis_bound, promise.basis)]
         if unsure == np.inf or any(ratio > bound * (1 + slack) * (1 + unsure) for ratio, bound in forced):
             return UNDECIDED
@@ -188,22 +190,22 @@ class SubsetApproximation(Theorem):
 
 
 def certify_subset(selector: Any, X: Any, k: int | None = None) -> SubsetApproximation:
-    """Measure how well the selected columns approximate X, beside what their method promises.
+    """Measure how well the selected columns approximate X, beside the promise of their method.
 
-    Costs the complete basis, and tails down to 1e-15 of X count. Where scales of rows or columns make smaller ones,
-    these cost an LU factorisation with complete pivoting. Large sparse X costs its leading singular vectors by Lanczos
-    and O(r nnz + n r^2) operations: what is below 1e-6 of X is "not measured" there, and the spectral ratio is from
-    below where Lanczos has not converged.
+    Computes the complete basis; tails down to 1e-15 of X count. If scales of rows or columns make tails smaller, they
+    require an LU factorisation with complete pivoting. Large sparse X requires its leading singular vectors by Lanczos
+    and O(r nnz + n r^2) operations. Tails below 1e-6 of X are then "not measured", and the spectral ratio is a lower
+    bound if Lanczos has not converged.
 
     Parameters
     ----------
     selector : selector
-        Fitted on X; of scikit-learn's as well, with `get_support`. What it selected is unweighted here: a span does not
-        depend on weights.
+        Fitted on X; scikit-learn's selectors with `get_support` work as well. Its selection is unweighted here: a span
+        does not depend on weights.
     X : ndarray or sparse of shape (n_samples, n_features)
     k : int, optional
-        Rank of the approximation to compare with, at most the rank of X. None takes the one that the method promises
-        something about: min(r, rank of X), or its own parameter `rank`.
+        Rank of the approximation to compare with, at most the rank of X. None takes the rank for which the method makes
+        a promise: min(r, rank of X), or its own parameter `rank`.
 
     Returns
     -------
@@ -212,7 +214,7 @@ def certify_subset(selector: Any, X: Any, k: int | None = None) -> SubsetApproxi
     Raises
     ------
     ValueError
-        k is not a positive integer, X is another than the selector was fitted on, or no columns are kept.
+        If k is not a positive integer, X differs from the rows of the fit, or no columns are kept.
 
     Examples
     --------

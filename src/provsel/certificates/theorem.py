@@ -1,4 +1,4 @@
-"""The base of what is measured of a trial: a measure, or a theorem with a state."""
+"""The base of everything measured on a trial: a measure, or a theorem with a state."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ SLACK = 1e-7
 """Relative tolerance of every comparison: the kernels certify their own optima to better than that."""
 
 MAX_ROWS = 2000
-"""What needs the n x n Gram matrix of the selection is measured up to this many rows."""
+"""Measures that need the n x n Gram matrix of the selection are taken up to this many rows."""
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True)
 class Measure(ValuesWithNaN, ABC):
-    """A record that is measured of a trial; for theorems there is `Theorem`.
+    """A record that is measured on a trial; for theorems use `Theorem`.
 
-    A subclass is a frozen dataclass without being told: it annotates its fields as float or str, each with a default,
-    and writes `measure`. A project has its own in `protocol.measures: [{_target_: my_study.BalancedError}]`; they are
+    A subclass becomes a frozen dataclass automatically: it annotates its fields as float or str, each with a default,
+    and defines `measure`. A project adds its own in `protocol.measures: [{_target_: my_study.BalancedError}]`; they are
     stored with each trial beside provsel's, shown in tables and tested in claims. Keyword arguments of `measure` are
     settings, plain values of that config.
 
@@ -47,7 +47,7 @@ class Measure(ValuesWithNaN, ABC):
     """
 
     prefix: ClassVar[str] = ""
-    """Stands before the names of the columns; provsel's theorems have `certificate_`."""
+    """Prefix of the names of the columns; provsel's theorems have `certificate_`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -56,11 +56,11 @@ class Measure(ValuesWithNaN, ABC):
     @classmethod
     @abstractmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
-        """Return what a trial gave."""
+        """Return the values measured on a trial."""
 
     @classmethod
     def columns(cls) -> dict[str, Any]:
-        """Return the names of its columns in a store, and what they hold: float or str."""
+        """Return the names of its columns in a store, and their types: float or str."""
         return dict(_columns_of(cls))
 
     @classmethod
@@ -74,22 +74,22 @@ class Measure(ValuesWithNaN, ABC):
 
 
 class Theorem(Measure):
-    """What a theorem promises of a selection or a model, beside what was achieved: one class per theorem.
+    """The promise of a theorem for a selection or a model, beside the measured values: one class per theorem.
 
-    A subclass has a `name` and a `source`, its numbers as fields, and `measure`, which settles `state`. It is
-    declared, stored, reported and tested in claims as provsel's are: `certify(..., also=[Mine])` in the library,
+    A subclass has a `name` and a `source`, its numbers as fields, and `measure`, which sets `state`. It is declared,
+    stored, reported and tested in claims like provsel's own: `certify(..., also=[Mine])` in the library,
     `protocol.measures` in a project.
 
     Attributes
     ----------
     name : str
-        Attribute of a `Certificate`, and the column of the state.
+        Attribute of a `Certificate`, and name of the state's column.
     source : str
-        The paper, and the number that it has there.
+        The paper, and the theorem's number in it.
     state : str
-        "held"; "violated"; "vacuous", where the bound says nothing; "no bound", where the method promises none; "not
-        separable"; "not measured"; or "rank undecided". There double precision does not tell the numerical rank of the
-        rows, or errs by more than what decides between held and violated.
+        "held"; "violated"; "vacuous", if the bound says nothing; "no bound", if the method promises none; "not
+        separable"; "not measured"; or "rank undecided". The last means that double precision cannot tell the numerical
+        rank of the rows, or that rounding errors exceed the distance between held and violated.
 
     Examples
     --------
@@ -111,17 +111,17 @@ class Theorem(Measure):
     name: ClassVar[str]
     source: ClassVar[str]
     question: ClassVar[str] = ""
-    """What a selection is used for, where the theorem is about that: `Certificate.good_for` lists them."""
+    """Use of a selection that the theorem is about: `Certificate.good_for` lists them."""
     state: str = NOT_MEASURED
 
     @property
     def is_good(self) -> bool:
-        """Whether what was measured makes the selection good for `question`; that it is promised is `state`."""
+        """Whether the measured values make the selection good for `question`; whether this is promised is `state`."""
         return False
 
     @classmethod
     def column(cls, field: str) -> str:
-        """Return the name of the column of a field; that of the state is the name of the theorem."""
+        """Return the name of the column of a field; the column of the state has the name of the theorem."""
         return cls.prefix + (cls.name if field == "state" else field)
 
     @classmethod

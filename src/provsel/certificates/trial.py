@@ -1,4 +1,4 @@
-"""What was fitted, and on which rows: all that theorems are measured of."""
+"""The fitted objects and their rows: everything on which theorems are measured."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeasuredTrial:
-    """What was fitted, and on which rows: all that a record is measured of.
+    """The fitted objects and their rows: everything on which a record is measured.
 
-    Use it in `measure` of a theorem of your own, which gets one.
+    Use it in `measure` of a theorem of your own, which receives one.
 
     Attributes
     ----------
     reducer : estimator
         The fitted selector; None if a theorem is about a model on all features.
     rows : TrainingView
-        The rows that it was fitted on, and what was derived from them: records of one trial share that.
+        The rows on which it was fitted, and values derived from them: records of one trial share these.
     X_test : ndarray or CSR of shape (n_test, n_features)
-        Of a trial of the laboratory, as all below; without rows where all of them train.
+        Set for a trial of the laboratory, like all fields below; without rows if all of them are used for training.
     y_test : ndarray of shape (n_test,)
     model : estimator or None
         Fitted on the selected features; None if the protocol fits none.
     predicted : ndarray of shape (n_test,) or None
         Its predictions.
     geometry : dict
-        What the selection alone gave, see `of_selection`: trials of one selection on the same rows can have the same.
+        Values that depend on the selection only, see `of_selection`: trials with one selection on the same rows can
+        share them.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class MeasuredTrial:
         return self._parts[name]
 
     def of_selection(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Like `shared`, of what depends on the reducer and the rows only: not on the model, nor on test rows."""
+        """Like `shared`, for parts that depend only on the reducer and the rows: not on the model, nor on test rows."""
         if name not in self.geometry:
             self.geometry[name] = compute()
         return self.geometry[name]
@@ -85,12 +86,12 @@ class MeasuredTrial:
 
     @property
     def spectral_error(self) -> float:
-        """||E||_2 of E = V^T V - V^T R R^T V: 0 if nothing is lost; most theorems ask for less than 1/2."""
+        """||E||_2 of E = V^T V - V^T R R^T V: 0 if nothing is lost; most theorems require less than 1/2."""
         return float(max(1 - self.eigenvalues[0], self.eigenvalues[-1] - 1, 0.0))
 
     @property
     def eigenvalue_error(self) -> float:
-        """Bound, to first order, of the error of the eigenvalues that V has; infinite where the rank is undecided."""
+        """Bound, to first order, on the error of the eigenvalues due to V; infinite if the rank is undecided."""
         basis = self.rows.basis()
         if not basis.is_decided:
             return np.inf

@@ -15,13 +15,13 @@ from provsel.kernels.spectral import Array, Matrix
 from provsel.kernels.tails import column_squares
 
 BLOCK = 64
-"""Columns that are made dense and projected together, by matrix products instead of vector products."""
+"""Columns made dense and projected together, by matrix products instead of vector products."""
 
 CANCELLED = 1e-5
-"""Where a squared length outside the span is a smaller fraction of the whole, it is not taken as a difference."""
+"""If a squared length outside the span is a smaller fraction of the whole, it is not computed as a difference."""
 
 DEPENDENT = 1e-8
-"""A column of which less than this fraction lies outside the span of the accepted ones explains nothing new."""
+"""A column with less than this fraction outside the span of the accepted ones explains nothing new."""
 
 P_VALUES: dict[str, Callable[[Array], Array]] = {
     "likelihood_ratio": lambda statistics: np.exp(-0.5 * statistics),
@@ -32,7 +32,7 @@ P_VALUES: dict[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True)
 class Investment:
-    """What one pass accepted.
+    """The result of one pass.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Investment:
     wealth : ndarray of shape (d,)
         After each column.
     residual : ndarray of shape (n,)
-        Of the target after the last column; orthogonal to the constant and the accepted columns.
+        Residual of the target after the last column; orthogonal to the constant and the accepted columns.
     """
 
     accepted: NDArray[np.int64]
@@ -53,10 +53,10 @@ class Investment:
 
 
 def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_value: str) -> Investment:
-    """Test the columns in their order; the i-th, from 1, is accepted when its p-value is below wealth / (2 i).
+    """Test the columns in order; the i-th, from 1, is accepted if its p-value is below wealth / (2 i).
 
-    The residual of `target` is that of least squares on the constant and the accepted columns. An orthonormal
-    basis of these is kept, so that a column costs O(n k), with k accepted; memory O(n (k + `BLOCK`)) beside X.
+    The residual of `target` is taken from least squares on the constant and the accepted columns. An orthonormal basis
+    of these is kept, so that a column costs O(n k), with k accepted columns; memory O(n (k + `BLOCK`)) beside X.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     target : ndarray of shape (n,)
         Not constant.
     wealth, delta : float
-        The wealth at the start, and what an acceptance adds; every test costs its level.
+        The wealth at the start, and the amount that an acceptance adds; every test costs its level.
     p_value : {"likelihood_ratio", "chi2"}
     """
     n, d = X.shape
@@ -74,7 +74,7 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     directions, k = np.full((n, 8), 1 / math.sqrt(n), order="F"), 1  # the first k columns count
     residual = _outside(directions[:, :1], target.astype(np.float64))
     rss = float(residual @ residual)
-    # a residual of rounding errors would be explained by anything
+    # anything would explain a residual of rounding errors
     exhausted = rss * DEPENDENT**2
     accepted: list[int] = []
     p_values = np.ones(d)
@@ -93,7 +93,8 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
         products = residual @ block
         first = 0  # the columns before are done
         while first < b and rss > exhausted:
-            # all that are left are tested as if none of them were accepted, which is right up to the first that is
+            # all remaining columns are tested as if none of them were accepted, which is right up to the first accepted
+            # one
             left, levels = squares[first:], shared[-1] * price[first:]
             doubtful = left <= too_small[first:]
             any_doubtful = bool(doubtful.any())
@@ -131,7 +132,7 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
             later = block[:, first:]
             along = inside[k, first:] = q @ later
             squares[first:] -= along**2
-            products[first:] -= product * along  # which errs by rounding of the target, as the residual does
+            products[first:] -= product * along  # its error is rounding of the target, like that of the residual
             k += 1
     path = np.repeat(shared, np.diff([0, *accepted, d])) * share
     return Investment(np.asarray(accepted, dtype=np.int64), p_values, path, residual)

@@ -14,14 +14,14 @@ TENTATIVE, CONFIRMED, REJECTED = 0, 1, -1
 def decided(decisions: Integers, hits: Integers, n_rounds: int, alpha: float, *, two_step: bool) -> Integers:
     """Return the decisions after a round, shape (d,): 0 tentative, 1 confirmed, -1 rejected.
 
-    Of a feature that is as important as its permuted copy, the number of hits is binomial with chance 1/2 at most. In
+    For a feature that is as important as its permuted copy, the number of hits is binomial with chance at most 1/2. In
     two steps, p-values have to pass Benjamini and Hochberg's procedure over the features that are not rejected, and
-    `alpha` over the number of rounds; in one step `alpha` over the number of all features.
+    `alpha` divided by the number of rounds; in one step, `alpha` divided by the number of all features.
 
     Parameters
     ----------
     decisions : ndarray of shape (d,)
-        Before the round; what is decided stays so.
+        Decisions before the round; they are final.
     hits : ndarray of shape (d,)
         Rounds in which the feature was more important than the permuted copies.
     """
@@ -53,9 +53,10 @@ def _passes(p_values: NDArray[np.float64], n_rounds: int, alpha: float, d: int, 
 def is_settled(
     decisions: Integers, hits: Integers, n_rounds: int, max_rounds: int, alpha: float, *, two_step: bool
 ) -> bool:
-    """Return whether no tentative feature can be decided any more in the rounds that are left.
+    """Return whether no tentative feature can be decided any more in the remaining rounds.
 
-    However their hits fall, the test that is least strict, without the correction for several features, has to pass.
+    However their hits fall, they would have to pass the least strict test, the one without the correction for several
+    features.
     """
     counts = np.unique(hits[decisions == TENTATIVE])
     later = np.arange(n_rounds + 1, max_rounds + 1)[:, None]

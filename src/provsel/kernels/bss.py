@@ -1,19 +1,19 @@
-"""Single-set spectral sparsification (BSS) without an eigenproblem a step.
+"""Single-set spectral sparsification (BSS) without an eigenproblem in each step.
 
 The textbook algorithm scores all d columns and solves an l x l eigenproblem in each of its r steps.
-Observations, none of which changes an index or, beyond rounding, a weight, remove both:
+Three observations remove both; none of them changes an index or, beyond rounding, a weight:
 
-1. The rule asks for the feasible column of *largest norm*, so columns are scored lazily, in decreasing
-   norm, until the first feasible one; most of them are left out by a bound in single precision (`bss_search`).
+1. The rule asks for the feasible column of *largest norm*, so columns are scored lazily, in decreasing norm, until the
+   first feasible one; a bound in single precision excludes most of them (`bss_search`).
 2. In the eigenbasis of an earlier A = Q diag(lam) Q^T, the current matrix is diag(lam) + W^T W with the few rows W
    accepted since. Both shifted inverses, at *any* shift, follow from j x j systems (Woodbury). So the eigenproblem is
    solved once in `MAX_UPDATES` steps instead of once per step.
-3. The potentials at a step's old shifts are the previous step's at its new shifts after one rank-one
-   change: Sherman-Morrison, from numbers that the scores of the accepted column already gave.
+3. The potentials at a step's old shifts are those of the previous step at its new shifts after one rank-one change:
+   Sherman-Morrison, with numbers from the scores of the accepted column.
 
-What is left are some eighty operations a step on matrices of about 100 x 12, and half of the time goes into calling
-them. So both barriers are stacked. What depends on the barriers only is computed once an eigenbasis, what depends on V
-only (`bss_columns`) once for all r.
+The rest is some eighty operations per step on matrices of about 100 x 12, and half of the time goes into calling them.
+So both barriers are stacked. Quantities that depend only on the barriers are computed once per eigenbasis, and those
+that depend only on V (`bss_columns`) once for all r.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from provsel.kernels.bss_search import ColumnSearch
 
 
 class Sparsifier(NamedTuple):
-    """What BSS picked, one entry per step.
+    """The picks of BSS, one entry per step.
 
     Attributes
     ----------
     picks : ndarray of shape (r,), int64
-        Column of each step. A column occurs twice only where no unselected one was feasible.
+        Column of each step. A column occurs twice only if no unselected one was feasible.
     gains : ndarray of shape (r,)
         Weight t of each step: A = sum_k gains[k] v_k v_k^T over the picks.
     n_infeasible : int
-        Steps in which no column was feasible, which cannot happen in Algorithm 1 as it is proved.
+        Steps in which no column was feasible, which cannot happen in Algorithm 1 as proved.
     """
 
     picks: Columns
@@ -54,9 +54,10 @@ SHIFTS = ("algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"
 displays it: in both barriers or in one."""
 
 NO_CANDIDATE = ("repeat", "longest", "skip")
-"""What a step does where no unselected column is feasible: a selected one gains weight, and the longest unselected is
-taken where no column is feasible at all; the longest unselected is taken; nothing is. A column that is not feasible has
-the gain of the step before, 1 in the first step."""
+"""What a step does if no unselected column is feasible: a selected one gains weight, and the longest unselected is
+taken if no column is feasible at all; the longest unselected is taken; or nothing is. A column that is not feasible has
+the gain of the step before, 1 in the first step.
+"""
 
 
 def bss(
@@ -72,18 +73,18 @@ def bss(
     Parameters
     ----------
     columns : OrderedColumns
-        Of a V, shape (d, rank), with orthonormal columns: right singular vectors of the matrix whose columns are
-        selected. In the order in which the rule prefers them, by their length as a rule.
+        V, shape (d, rank), has orthonormal columns: right singular vectors of the matrix whose columns are selected. In
+        the order of preference of the rule, usually by their length.
     r : int
         Number of steps, greater than `rank`.
     gain : {"inverse_mean", "mean"}, default="inverse_mean"
         1/t = (L + U) / 2, as in Algorithm 1, or t = (L + U) / 2, without a guarantee: A then hardly grows, the lower
-        barrier overtakes it, and no column is feasible. The longest that was not selected is taken in such a step, with
-        the gain of the step before.
+        barrier overtakes it, and no column is feasible. Such a step takes the longest unselected column, with the gain
+        of the step before.
     shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
     no_candidate : {"repeat", "longest", "skip"}, default="repeat"
-        See `SHIFTS` and `NO_CANDIDATE`. Others than the defaults are readings of the paper without a guarantee, and
-        take an eigenproblem a step.
+        See `SHIFTS` and `NO_CANDIDATE`. Values other than the defaults are readings of the paper without a guarantee,
+        and need an eigenproblem per step.
 
     Returns
     -------
@@ -94,14 +95,14 @@ def bss(
     Raises
     ------
     ArithmeticError
-        When no column is feasible, which cannot happen while V^T V = I and 1/t is the mean.
+        If no column is feasible, which cannot happen if V^T V = I and 1/t is the mean.
 
     Notes
     -----
     Rule of choice: the feasible column of largest norm that was not selected before; norms within a
     relative 1e-10 count as equal and the lowest index wins, so that the result does not depend on how V was
-    computed. Where no unselected column is feasible, a selected one gains weight, by the same rule: the
-    guarantee of the lemma asks only for feasibility.
+    computed. If no unselected column is feasible, a selected one gains weight, by the same rule: the guarantee of the
+    lemma requires only feasibility.
 
     References
     ----------
@@ -160,7 +161,7 @@ def _as_read(columns: OrderedColumns, r: int, gain: str, shifts: str, no_candida
         eigenvalues, Q = eigh(A, driver="evd", check_finite=False)
         squares = (ordered @ Q) ** 2
         below, above = 1 / (eigenvalues - low - 1), 1 / (high + delta_upper - eigenvalues)
-        # a barrier that stands on an eigenvalue has an infinite potential: the first term is 0 there
+        # a barrier at an eigenvalue has an infinite potential: the first term is 0 there
         lower = squares @ below**2 / (below.sum() - (1 / (eigenvalues - low)).sum()) - squares @ below
         upper = squares @ above**2 / ((1 / (high - eigenvalues)).sum() - above.sum()) + squares @ above
         feasible = (upper <= lower) & np.isfinite(lower)

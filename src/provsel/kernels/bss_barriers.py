@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 MAX_UPDATES = 24
-"""Accepted columns between two eigenproblems: balances O(l^3 / j) against O(l j) a step."""
+"""Accepted columns between two eigenproblems: balances O(l^3 / j) against O(l j) per step."""
 
 SIGNS = np.array([1.0, -1.0])
 """Of the lower and the upper barrier: sign (A - shift I) is positive definite."""
@@ -23,22 +23,24 @@ NEAR_POLE = 1.0
 spectrum stays more than 1 away from the barrier, so Woodbury's terms cancel at most a digit or two."""
 
 TOUCHING = 1e-10
-"""Distance from an eigenvalue at which the lower barrier stands on it. That happens where t is the mean: sqrt(r rank)
-can be a whole number, the barrier is 0 once, and A still singular. What is left of the distance then is rounding, so
-that the inverse is infinite, and no column feasible in this step and the next."""
+"""Distance from an eigenvalue at which the lower barrier counts as on it. That happens if t is the mean: sqrt(r rank)
+can be a whole number, the barrier is 0 once, and A still singular. The remaining distance is then rounding, so that the
+inverse is infinite, and no column feasible in this step and the next.
+"""
 
 ROUNDING = 8 * float(np.finfo(np.float32).eps)
 """Relative error of a sum of n terms in single precision, over sqrt(n): rounding errors add up like independent ones
-(Higham and Mary, 2019), and 16 units of roundoff are far beyond what is ever seen. A wrong guess would cost the
-first place in the order of norms, never feasibility, which is decided in double precision."""
+(Higham and Mary, 2019), and 16 units of roundoff are far beyond anything observed. A wrong guess would cost the first
+place in the order of norms, never feasibility, which is decided in double precision.
+"""
 
 
 SURELY = 1e-6
-"""Of its terms, by how much U - L is positive for certain in double precision."""
+"""Share of its terms by which U - L is certainly positive in double precision."""
 
 
 class Scores(NamedTuple):
-    """Scores L and U of some columns, each of shape (m,), and the forms z^T M z and z^T M^2 z of shape (2, m)."""
+    """Scores L and U of columns, each of shape (m,), and the forms z^T M z and z^T M^2 z of shape (2, m)."""
 
     L: Array
     U: Array
@@ -46,7 +48,7 @@ class Scores(NamedTuple):
     square: Array
 
     def of(self, k: int) -> Scores:
-        """Return those of the k-th column."""
+        """Return the scores and forms of the k-th column."""
         return Scores(self.L[k], self.U[k], self.linear[:, k], self.square[:, k])
 
 
@@ -75,7 +77,7 @@ class ExcessBound(NamedTuple):
 
 
 class Diagonals:
-    """What the shifted inverses (sign (diag(lam) - shift I))^-1 for an eigenbasis are in the steps that it serves.
+    """The shifted inverses (sign (diag(lam) - shift I))^-1 for an eigenbasis in the steps that use it.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ class Barriers:
     ----------
     diagonals : Diagonals
     step : int
-        Which of the steps of `diagonals`.
+        Index of the current step in `diagonals`.
     W : ndarray of shape (j, rank)
     old_traces : ndarray of shape (2,)
         Traces of both inverses before the barriers were shifted.
@@ -143,11 +145,10 @@ class Barriers:
         return Scores(-minus_L, U, linear, square)
 
     def leave_none(self) -> bool:
-        """Return whether the eigenvalues of A alone show that no vector is feasible, as they can where t is the mean.
+        """Return whether the eigenvalues of A alone show that no vector is feasible, as they can if t is the mean.
 
         A then hardly grows and all eigenvalues of A - lower are about the same. Their inverses x lie in an interval
-        that is known: A - diag(lam) is positive semidefinite, of trace |W|^2. On it -L = x + weight x^2, which is
-        concave, is least at an end, and U at the least eigenvalue of its diagonal.
+        that is known: Their inverses x lie in a known interval: A - diag(lam) is positive semidefinite, of trace |W|^2.
         """
         (lower, _), upper = self._powers[0], self._powers[1, 0].min()
         most = lower.max()

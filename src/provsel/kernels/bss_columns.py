@@ -1,4 +1,4 @@
-"""The columns that BSS chooses from: in order of preference, grouped by direction. What all r of a basis share."""
+"""The columns that BSS chooses from: in order of preference, grouped by direction. Data that all r of a basis share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARALLEL = 1e-10
 """Distance of two unit vectors below which they count as one direction."""
 
 COMPARED = 128
-"""Pairs of rows that are compared in full at once."""
+"""Pairs of rows compared in full at once."""
 
 
 class OrderedColumns:
@@ -33,13 +33,13 @@ class OrderedColumns:
     norms : ndarray of shape (d,)
         Lengths of the rows of V.
     order : ndarray of shape (n_nonzero,), int64
-        The columns in order of preference. A *place* is a position in it.
+        The columns in order of preference. A *place* is a position in this order.
     heads : ndarray of shape (n_directions,), int64
         The first place of each direction, increasing.
     direction : ndarray of shape (n_nonzero,), int64
-        Of each place, as a position in `heads`.
+        Direction of each place, as a position in `heads`.
     next : ndarray of shape (n_nonzero,), int64
-        The place that follows each in its direction, or -1.
+        The next place with the same direction, or -1.
     """
 
     def __init__(self, V: Array, preferred: Array | None = None) -> None:
@@ -113,7 +113,7 @@ def _keep_parallel(V: Array, norms: Array, columns: Columns, same: NDArray[np.bo
         pairs = agreeing[start : start + COMPARED]
         later, before = columns[pairs + 1], columns[pairs]
         rows, multiples = V[later], V[before]
-        # not the projections' signs: of two that are zero they are rounding, and another one on each processor
+        # not the projections' signs: for zeros they are rounding, which differs between processors
         multiples *= np.copysign(norms[later] / norms[before], np.vecdot(rows, multiples))[:, None]
         multiples -= rows
         same[pairs] = np.vecdot(multiples, multiples) <= (PARALLEL * norms[later]) ** 2

@@ -1,4 +1,4 @@
-"""Lazy search for the feasible column of largest norm, the inner question of each BSS step."""
+"""Lazy search for the feasible column of largest norm, the question at the heart of each BSS step."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from provsel.kernels.bss_barriers import Array, Barriers, ExcessBound, Scores, S
 from provsel.kernels.bss_columns import Columns, OrderedColumns
 
 FIRST_BLOCK = 16
-"""Columns looked at at once at first, beyond the place of the last pick, which the next is mostly close to. Each
-further block is twice as large, up to `BLOCK`."""
+"""Columns checked in the first block beyond the place of the last pick, to which the next is usually close. Each
+further block is twice as large, up to `BLOCK`.
+"""
 
 BLOCK = 512
 
 EARLY = 16
-"""Columns that are scored without a first look, where the last pick was one of so many."""
+"""Columns that are scored without a first check, if the last pick was one of this many."""
 
 KEPT_ROWS = 4096
-"""Directions whose unit vectors are kept in the current eigenbasis; those beyond are turned each time."""
+"""Directions whose unit vectors are kept in the current eigenbasis; those beyond are rotated each time."""
 
 TURNED_AHEAD = 64
-"""Directions beyond those asked for that are turned with them: a few large products cost less than many small ones."""
+"""Directions rotated in addition to the requested ones: a few large products cost less than many small ones."""
 
 FIRST_SCORED = 4
-"""Of the columns that look feasible, those that are scored at first: mostly one of them is feasible."""
+"""Number of seemingly feasible columns that are scored at first: usually one of them is feasible."""
 
 
 NONE_FEASIBLE = "BSS found no feasible column: expected V with orthonormal columns"
@@ -45,8 +46,8 @@ class ColumnSearch:
     """The unselected columns in decreasing norm, one of each direction, in the current eigenbasis.
 
     Whether a column is feasible depends on its direction only; in text, where most words occur in a single document,
-    one column in five has a direction of its own. A first look at unit vectors in single precision leaves out what is
-    surely infeasible; the others are scored.
+    one column in five has a direction of its own. A first check of unit vectors in single precision excludes those that
+    are surely infeasible; the others are scored.
 
     Parameters
     ----------
@@ -72,11 +73,11 @@ class ColumnSearch:
     def first_feasible(self, barriers: Barriers, *, may_be_none: bool) -> Pick:
         """Return the feasible column of largest norm, and mark it as selected (in place).
 
-        `may_be_none`: the eigenvalues may tell at once that no column is feasible.
+        `may_be_none`: the eigenvalues may show at once that no column is feasible.
         """
         for places, rows in self._candidates(barriers, may_be_none):
             scores = barriers.scores(rows)
-            # where the barrier stands on an eigenvalue L is inf or NaN, and no column is feasible
+            # if the barrier is at an eigenvalue, L is inf or NaN, and no column is feasible
             feasible = (scores.U <= scores.L) & np.isfinite(scores.L)
             k = int(feasible.argmax())
             if feasible[k]:

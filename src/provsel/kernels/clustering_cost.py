@@ -1,4 +1,4 @@
-"""What a partition of the rows costs as a k-means clustering."""
+"""The cost of a partition of the rows as a k-means clustering."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def kmeans_cost(X: Matrix, labels: Any) -> float:
     r"""Return the sum of the squared distances of the rows to the mean of their cluster, in float64.
 
     It is ||X - P P^T X||_F^2 with the indicator P, shape (n, k), P_ic = 1 / sqrt(n_c) for row i in cluster c with
-    n_c rows. Columns are centred before they are squared, as sparse ones too are made dense a block at a time: the
-    difference of squared norms would cancel where means are large. Costs O(n d).
+    n_c rows. Columns are centred before they are squared (sparse ones too are made dense, a block at a time): the
+    difference of squared norms would cancel if means are large. Costs O(n d).
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def kmeans_cost(X: Matrix, labels: Any) -> float:
     Raises
     ------
     ValueError
-        No rows, or another number of labels than of rows.
+        For no rows, or if there are not as many labels as rows.
 
     References
     ----------

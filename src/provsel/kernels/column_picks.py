@@ -1,4 +1,4 @@
-"""Columns that are picked one after the other without labels: by CUR, and the farthest from those before."""
+"""Columns picked one after the other without labels: by CUR, and by distance from those before."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from provsel.kernels.spectral import Array, Matrix, gram_matrix
 from provsel.kernels.ties import TIED, rank_descending
 
 EXHAUSTED = 1e-10
-"""Part of the squares of X below which nothing is left of it."""
+"""Share of the squares of X below which nothing is left of it."""
 
 ROUNDING = 1e-12
-"""Part of the largest squared length that distances from inner products are exact to."""
+"""Accuracy of distances from inner products, as a share of the largest squared length."""
 
 
 def cur_picks(X: Matrix, rank: int) -> Iterator[int]:
-    """Yield all columns of X: the one of largest leverage in what is left when X is projected off those before.
+    """Yield all columns of X: each has the largest leverage in X projected off the columns before.
 
     The leverage is the sum of squares of a column of the `rank` leading right singular vectors. When nothing is left,
     columns follow by their length.
@@ -46,7 +46,7 @@ def cur_picks(X: Matrix, rank: int) -> Iterator[int]:
         yield pick
         left[pick] = False
         column = _dense_column(X, pick)
-        for _ in range(2):  # the second time takes off what rounding leaves
+        for _ in range(2):  # the second time removes what rounding leaves
             column = column - basis @ (basis.T @ column)
         column /= np.linalg.norm(column)
         basis = np.column_stack([basis, column])
@@ -56,12 +56,12 @@ def cur_picks(X: Matrix, rank: int) -> Iterator[int]:
 
 
 def farthest_picks(X: Matrix) -> Iterator[int]:
-    """Yield all columns of X: the farthest from those before; the first is the farthest from the mean column.
+    """Yield all columns of X: each is the farthest from those before; the first is the farthest from the mean column.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d), float64
-        Distances come from inner products; those of dense X minus its mean column.
+        Distances are computed from inner products; for dense X, after subtracting its mean column.
     """
     mean = np.asarray(X.mean(axis=1)).reshape(-1, 1)
     if not sparse.issparse(X):

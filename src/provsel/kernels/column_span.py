@@ -1,4 +1,4 @@
-"""The span of a growing set of columns of X: what a column leaves outside of it."""
+"""The span of a growing set of columns of X: the residual of a column outside the span."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEW_ROWS = 1024
 
 
 class ExplicitSpan:
-    """Orthonormal Q, shape (n, k), of the columns appended: stable whatever their condition, O(n k) a step.
+    """Orthonormal Q, shape (n, k), of the columns appended: stable whatever their condition, O(n k) per step.
 
     Parameters
     ----------
@@ -31,15 +31,15 @@ class ExplicitSpan:
         self._X = X
         self._k = 0
         self._Q = np.empty((X.shape[0], FIRST_CAPACITY), order="F")
-        self._complement: Array | None = None  # I - Q Q^T of the current Q, once it was asked for
+        self._complement: Array | None = None  # I - Q Q^T of the current Q, after its first use
 
     def append(self, column: int) -> Array:
-        """Take in a column of X and return its new unit direction, shape (n,) (in place)."""
+        """Add a column of X and return its new unit direction, shape (n,) (in place)."""
         q = dense_column(self._X, column)
         return self._take(q)
 
     def outside(self, columns: NDArray[np.int64]) -> Array:
-        """Return the squared norms of what the columns leave outside the span, shape (m,)."""
+        """Return the squared norms of the columns' residuals outside the span, shape (m,)."""
         Q = self._Q[:, : self._k]
         if sparse.issparse(self._X) and self._X.shape[0] <= FEW_ROWS:
             if self._complement is None:
@@ -69,7 +69,7 @@ class ExplicitSpan:
 
     @classmethod
     def of(cls, X: Any, columns: NDArray[np.int64]) -> ExplicitSpan:
-        """Return the span of `columns` of X, taken in in this order."""
+        """Return the span of `columns` of X, added in this order."""
         span = cls(X)
         for column in columns:
             span.append(int(column))
@@ -77,10 +77,10 @@ class ExplicitSpan:
 
 
 class SparseSpan:
-    """The span held as X_S and the triangular T = R^-1 with Q = X_S T: O(k^2 + nnz) a step, and no Q.
+    """The span held as X_S and the triangular T = R^-1 with Q = X_S T: O(k^2 + nnz) per step, and no Q.
 
-    Its Q loses orthogonality with the square of the condition of X_S. A second pass repairs that ("corrected seminormal
-    equations") while the condition stays below `WORST`; ask `worn` before each step.
+    Its Q loses orthogonality with the square of the condition of X_S. A second pass repairs this ("corrected seminormal
+    equations") while the condition stays below `WORST`; check `worn` before each step.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ class SparseSpan:
 
     @property
     def worn(self) -> bool:
-        """Whether the pivots spread so far that an explicit Q must take over."""
+        """Whether the pivots differ so much that an explicit Q must take over."""
         return self._largest > self.WORST * self._smallest
 
     def append(self, column: int) -> Array:
-        """Take in a column of X and return its new unit direction, shape (n,) (in place)."""
+        """Add a column of X and return its new unit direction, shape (n,) (in place)."""
         k, T, X_S = self._k, self._T[: self._k, : self._k], self._chosen()
         q = dense_column(self._X, column)
         coefficients, before, after = np.zeros(k), float(q @ q), 0.0
@@ -124,7 +124,7 @@ class SparseSpan:
         return q / rho
 
     def outside(self, columns: NDArray[np.int64]) -> Array:
-        """Return the squared norms of what the columns leave outside the span, shape (m,)."""
+        """Return the squared norms of the columns' residuals outside the span, shape (m,)."""
         V = dense_columns(self._X, columns)
         T, X_S = self._T[: self._k, : self._k], self._chosen()
         for _ in range(2):
@@ -158,13 +158,13 @@ def dense_column(X: Any, column: int) -> Array:
 
 
 def dense_columns(X: Any, columns: NDArray[np.int64]) -> Array:
-    """Return a dense copy of some columns of X, shape (n, m)."""
+    """Return a dense copy of the given columns of X, shape (n, m)."""
     part = X[:, columns]
     return part.toarray() if sparse.issparse(part) else np.array(part)
 
 
 def with_room(array: NDArray[Any], size: int, axis: int) -> NDArray[Any]:
-    """Return `array`, or where it is shorter than `size` along `axis` a copy that is at least twice as long."""
+    """Return `array`, or a copy that is at least twice as long if it is shorter than `size` along `axis`."""
     if array.shape[axis] >= size:
         return array
     shape = list(array.shape)

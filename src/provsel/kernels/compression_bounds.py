@@ -1,8 +1,8 @@
-"""How many Gaussian combinations compressed support vector machines ask for, with the constants of the proofs.
+"""How many Gaussian combinations compressed support vector machines need, with the constants of the proofs.
 
 Giesen, Laue, Mueller (2013), section 3. Its Theorem 5 rests on four lemmas. Lambda is an l x m matrix of independent
-Gaussians. Lemma 1 (loss) and Lemma 2 (norm of an s-sparse w) ask for many rows l, Lemma 4 (norm of Lambda^T w) for few,
-Lemma 3 for nothing. Lemmas 1 and 2 are about variance 1/l, Lemma 4 is about variance 1/m.
+Gaussians. Lemma 1 (loss) and Lemma 2 (norm of an s-sparse w) need many rows l, Lemma 4 (norm of Lambda^T w) few; Lemma
+3 has no condition. Lemmas 1 and 2 assume variance 1/l, Lemma 4 variance 1/m.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def loss_components(n_points: int, delta: float) -> int:
     Notes
     -----
     The constants are those of Lemma 1, from P(| ||Lambda p||^2 - 1 | > delta) <= 2 exp(-(delta^2 - delta^3) l / 4) for
-    one unit vector p at variance 1/l. It holds with probability at least 1 - 1/n, for rows and a w of length at most
-    1: the paper leaves out that the error of a scalar product is delta (||p||^2 + ||w||^2) / 2.
+    one unit vector p at variance 1/l. It holds with probability at least 1 - 1/n, for rows and a w of length at most 1;
+    the paper omits that the error of a scalar product is delta (||p||^2 + ||w||^2) / 2.
     """
     _check("loss_components", delta, n_points=n_points)
     return math.ceil(8 * math.log(4 * (n_points + 1)) / (delta**2 - delta**3))
@@ -54,9 +54,10 @@ def norm_components(sparsity: int, n_features: int, delta: float) -> int:
 
     Notes
     -----
-    Theorem 5 asks for C s log(m) / delta^2, and neither it nor Lemma 2 states the C. At variance 1/l, the s columns of
+    Theorem 5 requires C s log(m) / delta^2, and neither it nor Lemma 2 states C. At variance 1/l, the s columns of
     Lambda in one support have a norm above 1 + sqrt(s / l) + t with probability at most exp(-l t^2 / 2) (Davidson,
-    Szarek 2001, Theorem II.13). There are at most (e m / s)^s supports, and Lemma 2 allows a failure of 1/m in all.
+    Szarek 2001, Theorem II.13). There are at most (e m / s)^s supports, and Lemma 2 allows a total failure probability
+    of 1/m.
 
     Lemma 2 is applied to the optimal w of the original problem, which does not depend on Lambda. For one fixed w Lemma
     1 is enough, whatever its sparsity.
@@ -73,7 +74,7 @@ def norm_components(sparsity: int, n_features: int, delta: float) -> int:
 
 
 def expansion_failure(n_components: int, n_features: int, delta: float) -> float:
-    """Return the probability with which Lemma 4 may fail: ||Lambda^T w||^2 <= (1 + delta) ||w||^2 for every w.
+    """Return the probability that Lemma 4 fails: ||Lambda^T w||^2 <= (1 + delta) ||w||^2 for every w.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def expansion_failure(n_components: int, n_features: int, delta: float) -> float
     Returns
     -------
     float
-        l^2 exp(-m delta^2 / (40 l^2)) as printed, at variance 1/m, and at most 1: then Lemma 4 says nothing. "For
+        l^2 exp(-m delta^2 / (40 l^2)) as printed, at variance 1/m, capped at 1, where Lemma 4 is vacuous. "For
         large enough l" means from 1 on: the proof needs log(1 - x) >= -1.2 x for x = (delta / 4 l)^2 <= 1/64.
     """
     _check("expansion_failure", delta, n_components=n_components, n_features=n_features)

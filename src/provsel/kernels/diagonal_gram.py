@@ -13,13 +13,13 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 Array = NDArray[np.float64]
 
 MAX_ROW_ORDER = 500
-"""Systems are of the order of the rows up to this, above it of the columns where these are less than half."""
+"""Systems have the order of the rows up to this; above it the order of the columns if these are less than half."""
 SPARSE_COST = 60.0
-"""Times that an operation of a product of sparse matrices takes as long as one of dense ones."""
+"""Time of an operation in a product of sparse matrices, in units of one in a dense product."""
 
 
 def gram_columns(A: Any, columns: NDArray[np.int64]) -> Any:
-    """Return A[:, columns] of an ndarray or CSC A, shape (n, m); dense where that makes A D A^T cheaper."""
+    """Return A[:, columns] of an ndarray or CSC A, shape (n, m); dense if that makes A D A^T cheaper."""
     part = A[:, columns]
     if not sparse.issparse(part):
         return part
@@ -30,9 +30,9 @@ def gram_columns(A: Any, columns: NDArray[np.int64]) -> Any:
 def diagonal_gram_solver(A: Any, D: Array, F: Array) -> Callable[[Array], Array]:
     """Return the function r -> (A D A^T + F)^-1 r, with positive diagonals D and F.
 
-    One system of all rows; or, with much fewer columns, one of their order and one of the rows where F is small beside
-    the diagonal of A D A^T. Only the other rows are eliminated, because dividing by a small F magnifies rounding; the
-    first system then has a condition number of at most n + 1.
+    Solves one system over all rows; or, with far fewer columns, one of the columns' order and one over the rows with an
+    F that is small beside the diagonal of A D A^T. Only the other rows are eliminated, because dividing by a small F
+    magnifies rounding; the first system then has a condition number of at most n + 1.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def diagonal_gram_solver(A: Any, D: Array, F: Array) -> Callable[[Array], Array]
     Raises
     ------
     LinAlgError
-        Not positive definite, by rounding.
+        If the matrix is not positive definite, through rounding.
     """
     n, p = A.shape
     if n <= max(2 * p, MAX_ROW_ORDER):

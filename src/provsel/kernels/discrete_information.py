@@ -1,4 +1,4 @@
-"""Mutual information of columns of codes, from counts: of many columns with one target at once.
+"""Mutual information of columns of codes, from counts: many columns and one target at a time.
 
 Columns are rows here, shape (d, n), so that each lies in one piece. Information is in nats.
 """
@@ -21,20 +21,20 @@ BLOCK = 1 << 18
 """Values of a block of columns, whose counts stay in a cache."""
 
 FEW = 16
-"""Cells of a table, for each value, above which only those that are not empty are counted: they are sorted."""
+"""Cells of a table, per value, above which only non-empty ones are counted, by sorting."""
 
 Codes = NDArray[np.int32]
 
 
 def column_blocks(n_columns: int, n_samples: int, n_values: int = BLOCK) -> Iterator[slice]:
-    """Yield slices of columns that hold some `n_values` values."""
+    """Yield slices of columns that together hold about `n_values` values."""
     step = max(1, n_values // n_samples)
     for start in range(0, n_columns, step):
         yield slice(start, min(start + step, n_columns))
 
 
 def coded(columns: NDArray[Any]) -> Codes:
-    """Return the number of each value among the different ones of its column, shape (d, n), smallest first."""
+    """Return the rank of each value among the distinct values of its column, shape (d, n), smallest first."""
     codes = np.empty(columns.shape, dtype=np.int32)
     for part in column_blocks(*columns.shape):
         order = np.argsort(columns[part], axis=1)
@@ -46,9 +46,9 @@ def coded(columns: NDArray[Any]) -> Codes:
 
 
 def binned(columns: Array, n_bins: int, strategy: str) -> Codes:
-    """Return the bin of each value, shape (d, n): of as many values ("quantile") or of the same width ("width").
+    """Return the bin of each value, shape (d, n): equally filled bins ("quantile") or bins of equal width ("width").
 
-    Equal values share a bin: with quantiles that of their mean rank.
+    Equal values share a bin: with quantiles, the bin of their mean rank.
     """
     bins = np.empty(columns.shape, dtype=np.int32)
     for part in column_blocks(*columns.shape):
@@ -63,13 +63,13 @@ def binned(columns: Array, n_bins: int, strategy: str) -> Codes:
 
 @dataclass(frozen=True)
 class CodedColumns:
-    """Columns of codes 0, 1, ... and what is needed to count them.
+    """Columns of codes 0, 1, ... and the values needed to count them.
 
     Attributes
     ----------
     codes : ndarray of shape (d, n)
     widths : ndarray of shape (d,), int64
-        How many different codes each column has.
+        Number of distinct codes in each column.
     log_table : ndarray of shape (n + 1,)
         x log x of each count.
     """
@@ -137,7 +137,7 @@ def information_with_sparse(X: Any, y: NDArray[np.int64]) -> Array:
     columns, values, rows = columns[order], X.data[order], X.indices[order]
     is_new = np.ones(values.size, dtype=bool)
     is_new[1:] = (columns[1:] != columns[:-1]) | (values[1:] != values[:-1])
-    cells = np.cumsum(is_new) - 1 + columns + 1  # the cell of the zeros stands before those of its column
+    cells = np.cumsum(is_new) - 1 + columns + 1  # the cell of the zeros precedes the others of its column
     n_values = np.bincount(columns[is_new], minlength=n_features) + 1
     starts = np.cumsum(n_values) - n_values
     counts = np.bincount(cells * n_classes + y[rows], minlength=int(n_values.sum()) * n_classes)

@@ -19,7 +19,7 @@ TIED = 1e-10
 def dual_set_columns(V: Array, squares: Array, r: int) -> tuple[Columns, Array]:
     r"""Return at most r rows with weights s: lambda_min(sum s v v^T) >= h^2 and sum s ||e||^2 <= ||E||_F^2.
 
-    h = 1 - sqrt(k / r). A barrier moves up by one in each of r steps; a row can be taken again. O(d k^2) a step.
+    h = 1 - sqrt(k / r). A barrier moves up by one in each of r steps; a row can be chosen again. O(d k^2) per step.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def dual_set_columns(V: Array, squares: Array, r: int) -> tuple[Columns, Array]:
     Raises
     ------
     ArithmeticError
-        A step that the theorem promises was not found: the columns of V are not orthonormal.
+        If no step that the theorem promises was found: the columns of V are not orthonormal.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Backward elimination of columns: sizes of the rounds, order by importance, and X X^T of what remains."""
+"""Backward elimination of columns: sizes of the rounds, order by importance, and X X^T of the remaining columns."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from provsel.kernels.spectral import Array, Matrix
 from provsel.kernels.ties import TIED, rank_descending
 
 NOISE = 1e-12
-"""Of the largest importance: weights that cancel to zero come out as rounding errors of it."""
+"""Share of the largest importance: weights that cancel to zero come out as rounding errors of it."""
 
 LOSS_OF_TRACE = 1 / 16
-"""Downdates keep the absolute error of the Gram matrix, so below this part of its trace it is computed anew."""
+"""Downdates keep the absolute error of the Gram matrix, so below this part of its trace it is recomputed."""
 
 
 def elimination_sizes(n_features: int, n_kept: int, step: int | float) -> list[int]:
@@ -25,9 +25,9 @@ def elimination_sizes(n_features: int, n_kept: int, step: int | float) -> list[i
     Parameters
     ----------
     n_features, n_kept : int
-        1 <= n_kept <= n_features. For n_kept = n_features the one round only puts the features in order.
+        1 <= n_kept <= n_features. For n_kept = n_features the only round just orders the features.
     step : int or float
-        Features dropped a round, or the fraction in (0, 1) of those that remain, rounded down, at least 1.
+        Features dropped per round, or the fraction in (0, 1) of the remaining ones, rounded down, at least 1.
     """
     sizes, size = [n_features], n_features
     while (size := size - step_size(size, step)) > n_kept:
@@ -46,10 +46,10 @@ def by_importance(importances: Array) -> NDArray[np.int64]:
 
 
 def best(importances: Array, count: int) -> NDArray[np.int64]:
-    """Return the positions of the `count` largest importances, increasing; of those tied at the cut, the first.
+    """Return the positions of the `count` largest importances, increasing; among ties at the cut, the first.
 
-    A partition instead of a sort: rounds only ask where the cut is. Ties are those of `by_importance`, but with the
-    value at the cut instead of with the neighbour.
+    Partitions instead of sorting: rounds only need the position of the cut. Ties are those of `by_importance`, but
+    compared with the value at the cut instead of the neighbour.
     """
     cut = np.partition(importances, importances.size - count)[importances.size - count]
     tolerance = TIED * cut + NOISE * importances.max()
@@ -66,8 +66,8 @@ class RemainingColumns:
     Attributes
     ----------
     rows : ndarray or CSR of shape (k, n)
-        Columns of X as rows, of which slices are contiguous. Some may be gone from X: slicing at each round would
-        cost more than it saves, so it is done when half of them are.
+        Columns of X as rows, so that slices are contiguous. May lack dropped columns: slicing in each round would cost
+        more than it saves, so it happens when half of them are dropped.
     positions : ndarray of shape (m,), int64
         Rows that remain, increasing.
     gram : ndarray of shape (n, n)
@@ -92,10 +92,10 @@ class RemainingColumns:
         return np.asarray(self.rows @ duals.T)[self.positions].T
 
     def only(self, kept: NDArray[np.int64]) -> RemainingColumns:
-        """Return the columns `kept`, increasing numbers below m; the Gram matrix is downdated where that is good.
+        """Return the columns `kept`, increasing numbers below m; the Gram matrix is downdated if that is accurate.
 
-        Counts downdate without error. Otherwise the error is that of `fresh_trace`. So the matrix is computed from the
-        columns when its trace is a small part of that, and fewer columns are kept than not.
+        Counts downdate without error. Otherwise the error is that of `fresh_trace`. So the matrix is recomputed from
+        the columns when its trace is a small part of `fresh_trace`, and fewer columns are kept than dropped.
         """
         mask = np.ones(self.positions.size, dtype=bool)
         mask[kept] = False

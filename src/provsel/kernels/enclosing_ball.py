@@ -11,7 +11,7 @@ from provsel.kernels.spectral import Matrix, gram_matrix
 from provsel.kernels.tails import column_squares
 
 ADDED = 64
-"""Rows outside the ball so far that join its candidates at once."""
+"""Rows outside the current ball that join its candidates at once."""
 
 
 class EnclosingBall(NamedTuple):
@@ -33,7 +33,7 @@ class EnclosingBall(NamedTuple):
 
 
 def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
-    """Return the smallest ball around the points with Gram matrix G: by the block active set of `simplex_qp`.
+    """Return the smallest ball around the points with Gram matrix G, by the block active set of `simplex_qp`.
 
     Any b in the simplex gives the lower bound sum_i b_i ||x_i||^2 - ||sum_i b_i x_i||^2 of the squared radius. The
     farthest point from its centre gives an upper bound. The best b makes them equal.
@@ -43,12 +43,13 @@ def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
     G : ndarray of shape (n, n)
         Gram matrix of the points. Squared distances have the accuracy of G: about 1e-16 of its largest entry.
     tol : float, default=1e-10
-        Relative gap asked for.
+        Target for the relative gap.
 
     Returns
     -------
     EnclosingBall
-        Steps are bounded: look at `gap` for the tolerance reached. Points that coincide have radius 0 and gap 0.
+        The number of steps is bounded: check `gap` for the tolerance reached. Points that coincide have radius 0 and
+        gap 0.
     """
     local = translate_gram(G)
     norms = local.diagonal()
@@ -64,10 +65,10 @@ def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
 
 
 def enclosing_ball_of_rows(X: Matrix, *, tol: float = 1e-10) -> EnclosingBall:
-    """Return the smallest ball around the rows of X, shape (n, d), for n >> d: without their n x n Gram matrix.
+    """Return the smallest ball around the rows of X, shape (n, d), for n >> d, without their n x n Gram matrix.
 
-    The ball of a few candidates grows: the farthest rows outside join them, and those that the ball does not touch
-    leave. It ends when no row is outside or rounding stops the growth. At most d + 1 rows need to touch it.
+    The ball of a few candidates grows: the farthest rows outside are added, and those that the ball does not touch are
+    removed. It ends when no row is outside or rounding stops the growth. At most d + 1 rows need to touch it.
     """
     norms = column_squares(X.T)
     candidates, reached = np.unique([np.argmin(norms), np.argmax(norms)]), -1.0

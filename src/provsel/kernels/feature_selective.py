@@ -22,9 +22,9 @@ from provsel.kernels.feature_selective_units import SHARP, FeatureSelective, Fea
 Array = NDArray[np.float64]
 
 FIRST_COLUMNS = 200
-"""Columns that enter at least at once, where as many have a reason to."""
+"""Minimum number of columns that enter at once, if that many have a reason to."""
 NEARLY = 0.9
-"""Share of the pull that a column needs from which on it comes into play with others: it might need to soon."""
+"""Share of the necessary pull at which a column enters together with others: it might need to soon."""
 
 
 def kernel_weight_penalty(v: Array, c1: float, c2: float) -> Array:
@@ -39,7 +39,7 @@ def kernel_weights(v: Array, c1: float, c2: float) -> Array:
 
 
 def largest_c1(X: Any, y: Array, c2: float) -> float:
-    """Return the c1 from which on v = 0 is optimal: there alpha = 1/n, and |u_j| <= 2 sqrt(c1 c2) is asked of it.
+    """Return the smallest c1 at which v = 0 is optimal: there alpha = 1/n, which requires |u_j| <= 2 sqrt(c1 c2).
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ def feature_selective_svm(
 ) -> FeatureSelective:
     """Solve the convex form to a relative duality gap of `tol`.
 
-    Columns come into play where |u_j| says that they should, first those where it says so loudest; the problem on
-    those in play is solved by an interior point method. Then the equations of its active set are solved, which
-    makes zeros exact. Equal columns get equal weights. The gap is that of the whole problem, and a certificate whatever
-    the solver did.
+    Columns enter if |u_j| shows that they should, those with the largest |u_j| first; an interior point method solves
+    the problem on the columns that have entered. Then the equations of its active set are solved, which makes zeros
+    exact. Equal columns get equal weights. The gap is computed for the whole problem, and is a certificate regardless
+    of the solver.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def feature_selective_svm(
     best = problem.certified(problem.A, v, alpha)
     inside = np.zeros(m, dtype=bool)
     accuracy = 0.1
-    # a gap that is met by luck, before the last accuracy, may have left small v where zeros are due
+    # if the gap is met by luck, before full accuracy, small v may remain in place of zeros
     while best.gap > (tol if accuracy <= 0.1 * tol else min(tol, SHARP)) and n_iter < max_iter:
         pull = np.where(inside, 0.0, np.abs(problem.A.T @ alpha))
         missing = bool((pull > 1.0).any())

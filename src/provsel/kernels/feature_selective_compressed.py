@@ -7,8 +7,8 @@ r"""The compressed feature-selective SVM, in either form, by alternating minimis
 with factors f = mu as printed, or f = sqrt(mu) for weights mu on the kernels. Neither is convex: the kernel Phi D(f)
 Lambda^T Lambda D(f) Phi^T has cross terms f_j f_k, and is no weighted sum of kernels any more. Both are convex in
 w_bar, and in f: with q = Lambda^T w_bar fixed, Phi D(f) q = Phi D(q) f. As printed this is a linear program in f, with
-sparse solutions. With f = sqrt(mu) the price c1 ||f||^2 is flat at 0. So every feature that q turns the right way gets
-some weight: about half of them. Giesen, Laue, Mueller (2013), section 4.
+sparse solutions. With f = sqrt(mu) the price c1 ||f||^2 is flat at 0. So every feature for which q has the right sign
+gets some weight: about half of them. Giesen, Laue, Mueller (2013), section 4.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LINEAR = Parts.of([1], linear=[1], quadratic=[0], upper=[1])
 QUADRATIC = Parts.of([1], linear=[0], quadratic=[1], upper=[1])
 """c1 ||f||^2 in units of 2 c1."""
 NEARLY = 0.9
-"""Share of the pull that a column needs from which on it comes into play."""
+"""Share of the necessary pull at which a column enters."""
 WORSE = 1e3
 """Factor above the least gap at which the steps end."""
 
@@ -50,7 +50,7 @@ def feature_selective_compressed(
     tol: float = 1e-6,
     max_iter: int = 100,
 ) -> Alternating:
-    """Alternate the SVM on Phi D(f) Lambda^T, the scale of f against w_bar, and the best f for q = Lambda^T w_bar.
+    """Alternate the SVM on Phi D(f) Lambda^T, the scale of f relative to w_bar, and the best f for q = Lambda^T w_bar.
 
     Parameters
     ----------

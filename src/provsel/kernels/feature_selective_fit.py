@@ -1,4 +1,4 @@
-"""What the classifier and the selector of the feature-selective SVM share: options, starts, warnings, what is kept."""
+"""Shared by the classifier and the selector of the feature-selective SVM: options, starts, warnings, kept features."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 FORMS = ("kernel_weights", "as_printed")
 VARIANCES = ("1/m", "1/l")
 MAX_ITER = {True: 1000, False: 100}
-"""Steps of the interior point method where the problem is convex, rounds of a start where it is not."""
+"""Steps of the interior point method if the problem is convex, rounds of a start if it is not."""
 
 
 class FeatureSelectiveFit(NamedTuple):
@@ -31,18 +31,18 @@ class FeatureSelectiveFit(NamedTuple):
     Attributes
     ----------
     indices : ndarray of shape (k,), int64
-        Features with mu > 0, in order of decreasing mu, ties by index; if there is none, the first to enter.
+        Features with mu > 0, in order of decreasing mu, ties by index; if there are none, the first to enter.
     mu, w, coef : ndarray of shape (m,)
-        coef = sqrt(mu) * w, or mu * w as printed; w = Lambda^T w_bar where compressed.
+        coef = sqrt(mu) * w, or mu * w as printed; w = Lambda^T w_bar if compressed.
     compressed_coef : ndarray of shape (l,) or None
         w_bar.
     objective, dual_objective, gap : float
-        The last two are NaN where the problem is not convex.
+        The last two are NaN if the problem is not convex.
     start_objectives : ndarray of shape (n_starts + 1,) or (1,)
-        The last of w = 0; the only one of the convex problem.
+        The last is for w = 0; the convex problem has only one.
     n_iter : int
     c1, c2 : float
-        Those of the problem, where they were given in relative units.
+        Prices of the problem, if they were given in relative units.
     """
 
     indices: NDArray[np.int64]
@@ -86,7 +86,7 @@ def fit_feature_selective(
     Raises
     ------
     ValueError
-        An option out of range; no feature whose column differs between the classes, so that none can enter; stopped
+        If an option is out of range, or no feature differs between the classes, so that none can enter, or it stopped
         before any weight.
 
     Warns

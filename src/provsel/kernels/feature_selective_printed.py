@@ -34,18 +34,18 @@ class Alternating(NamedTuple):
     mu : ndarray of shape (m,)
         In [0, 1], with exact zeros.
     w : ndarray of shape (m,) or (l,)
-        w, or w_bar; zero where mu is, if not compressed.
+        w, or w_bar; zero wherever mu is, unless compressed.
     v : ndarray of shape (m,)
         Weights on the original features: mu * w, or as `feature_selective_compressed` says.
     objective : float
     values : tuple of float
-        The objective after each step; it never rises but for rounding.
+        The objective after each step; it never rises beyond rounding.
     n_iter : int
         Rounds.
     converged : bool
-        Whether the last round lowered the objective by less than the tolerance, or not at all.
+        Whether the last round lowered the objective by less than the tolerance.
     objectives : tuple of float
-        Of each start, in their order.
+        One value per start, in order.
     """
 
     mu: Array
@@ -72,7 +72,7 @@ def printed_weights(v: Array, c1: float, c2: float) -> Array:
 def feature_selective_printed(
     X: Any, y: Array, c1: float, c2: float, starts: Iterable[Array], *, tol: float = 1e-6, max_iter: int = 100
 ) -> Alternating:
-    """Alternate the SVM on Phi D(mu), and the closed form of the best mu, with its w, for given v = D(mu) w.
+    """Alternate the SVM on Phi D(mu) with the closed form of the best mu, and its w, for given v = D(mu) w.
 
     Parameters
     ----------
@@ -128,6 +128,6 @@ def scaled(X: Any, factors: Array) -> Any:
 
 
 def best_start(runs: list[Alternating]) -> Alternating:
-    """Return the run with the least objective, the first of equals."""
+    """Return the run with the least objective; of equal ones the first."""
     objectives = tuple(run.objective for run in runs)
     return runs[int(np.argmin(objectives))]._replace(objectives=objectives)

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 WORSE = 1e3
 """Factor above the least gap at which the steps end."""
 FAR = 1e6
-"""The h from which on the quadratic part is out of reach, and no larger number needs to go through the arithmetic."""
+"""The h from which on the quadratic part is out of reach, so that no larger number is needed."""
 MAX_POLISHED = 1500
 """Equations up to which the final active set is solved exactly."""
 SHARP = 1e-9
@@ -52,8 +52,8 @@ class FeatureSelective(NamedTuple):
 class FeatureSelectiveUnits:
     """The problem with v in units of `unit` and its value in units of 2 sqrt(c1 c2) unit, where the slope of |v| is 1.
 
-    The penalty is |v| + max(0, |v| - h)^2 / (2 h) then. The unit is sqrt(c1 / c2), with h = 1, unless that is far
-    more than a margin of 1 takes, as on counts: then every |v| would be tiny, and the steps short.
+    The penalty is |v| + max(0, |v| - h)^2 / (2 h) then. The unit is sqrt(c1 / c2), with h = 1, unless that is far more
+    than a margin of 1 needs, as for counts: then every |v| would be tiny, and the steps short.
     """
 
     def __init__(self, c1: float, c2: float, X: Any, y: Array) -> None:
@@ -109,7 +109,7 @@ class FeatureSelectiveUnits:
                 break
             goal *= 0.1
         if inside is not None and (best is None or best.gap > max(tol, inside.gap)):
-            best = inside  # zeros were guessed where a weight is as small as what tells it from one
+            best = inside  # zeros were guessed where a weight is as small as the threshold
         if best is None:
             return np.zeros(columns.size), np.full(B.shape[0], self.C), steps
         return best.v, best.alpha, steps

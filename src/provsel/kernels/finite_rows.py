@@ -13,7 +13,7 @@ def rows_not_finite(X: Matrix) -> NDArray[np.intp]:
     """Return the rows of X, dense or CSR of floats, that hold NaN or infinity, increasing."""
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # needs no array of truth values
+        if np.isfinite(values.sum()):  # needs no boolean array
             return np.empty(0, dtype=np.intp)
     if not sparse.issparse(X):
         return np.flatnonzero(~np.isfinite(X).all(axis=1))

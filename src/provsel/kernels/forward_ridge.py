@@ -12,11 +12,11 @@ from provsel.kernels.ties import TIED
 Array = NDArray[np.float64]
 
 BLOCK = 1 << 16
-"""Entries of the columns that are tried together: their parts stay in the cache of a processor."""
+"""Entries of the columns tried together: their parts stay in the cache of a processor."""
 
 
 def forward_ridge(columns: Array, targets: Array, alpha: float) -> Iterator[int]:
-    """Yield columns, each of which gives the least error beside those before it; then those that are constant.
+    """Yield columns, each of which lowers the error most beside those before it; then the constant ones.
 
     The error is the sum of the squared leave-one-out residuals over the targets, of ridge regression with an intercept
     that is not penalised. The first of equal candidates is picked.
@@ -24,14 +24,15 @@ def forward_ridge(columns: Array, targets: Array, alpha: float) -> Iterator[int]
     Parameters
     ----------
     columns : ndarray of shape (d, n)
-        Centred columns of X, as rows; zero where they are constant.
+        Centred columns of X, as rows; zero for constant ones.
     targets : ndarray of shape (n_targets, n)
         Centred.
     alpha : float
         Penalty, `alpha` of scikit-learn's `Ridge`.
     """
-    # With G = (X_S X_S^T + I)^-1, where S is what is picked and X has been divided by sqrt(alpha), the leave-one-out
-    # residuals are (G t)_i / (G_ii - 1 / n). To add column x takes u u^T from G, where u = G x / sqrt(1 + x^T G x).
+    # With G = (X_S X_S^T + I)^-1, where S are the picked columns and X has been divided by sqrt(alpha), the
+    # leave-one-out residuals are (G t)_i / (G_ii - 1 / n). Adding column x subtracts u u^T from G, where u = G x /
+    # sqrt(1 + x^T G x).
     d, n = columns.shape
     scaled = columns / np.sqrt(alpha)
     products = scaled.copy()  # G x of each candidate

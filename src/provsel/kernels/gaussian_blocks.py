@@ -17,15 +17,17 @@ from provsel.kernels.spectral import Matrix
 Array = NDArray[np.float64]
 
 WIDTH = 256
-"""Columns a block. Seeding a block takes as long as some 800 normals; a sparse chunk pays for whole blocks."""
+"""Columns per block. Seeding a block takes as long as some 800 normals; a sparse chunk pays for whole blocks."""
 
 PANEL = 2**20
-"""Entries, 8 MB, that are made before one product, and at least as many as its result has: then adding up the results
-costs little beside the products."""
+"""Entries, 8 MB, generated before one product, and at least as many as its result has: then adding up the results costs
+little beside the products.
+"""
 
 PRODUCT = 2**21
-"""Entries, 16 MB, of a product before it is added to the result. Each larger one would get pages of its own from the
-system, whose zeroing took as long as all else at 18,000 sparse rows and l = 2,361."""
+"""Entries, 16 MB, of a product before it is added to the result. A larger one would get its own pages from the system,
+whose zeroing took as long as everything else at 18,000 sparse rows and l = 2,361.
+"""
 
 KEPT_BYTES = 2**28
 """With store="auto", a Lambda of up to this size, 256 MB, is kept."""
@@ -43,10 +45,10 @@ def is_kept(store: bool | str, n_components: int, n_features: int) -> bool:
 
 
 class GaussianBlocks:
-    """Lambda, shape (l, m), with independent N(0, variance) entries, regenerated whenever it is needed.
+    """Lambda, shape (l, m), with independent N(0, variance) entries, regenerated whenever needed.
 
-    Block b, columns 256 b, ..., 256 b + 255, is what SFC64 gives for the child b of the seed `key`: it depends on l,
-    the key and b only, so neither on m nor on what was asked before.
+    Block b, columns 256 b, ..., 256 b + 255, is the output of SFC64 for the child b of the seed `key`. It depends on l,
+    the key and b only, and neither on m nor on earlier requests.
 
     Parameters
     ----------
@@ -56,16 +58,17 @@ class GaussianBlocks:
     key : int
         Not negative.
     store : bool, default=False
-        Keep the blocks that were made, which takes 8 l m bytes once all were. The results have the same bits.
+        Keep the generated blocks, which takes 8 l m bytes for all of them. The results are the same bit for bit.
 
     Notes
     -----
-    A normal takes about 8 ns, as long as a core's matrix product takes for some 350 floating point operations. A chunk
-    of n dense rows needs 2 n for each. So chunks of n = 1,024 rows run at about 0.8 of the rate of a plain product on
-    one core, of 4,096 rows at 0.9 or more. A sparse chunk takes less than three times its product with a matrix at hand
-    from about 10 non-zeros a feature on; below that nearly all the time goes into normals: take larger chunks or
-    `store`, with which it takes about as long as that product. The memory needed beside the result is its size, at
-    least 8 MB, 16 MB for products, and twice that of sparse rows. Threads can share an object.
+    Generating a normal takes about 8 ns, the time of about 350 floating point operations of a matrix product on one
+    core. A chunk of n dense rows needs 2 n operations per normal. So chunks of n = 1,024 rows run at about 0.8 of the
+    rate of a plain product on one core, of 4,096 rows at 0.9 or more. A sparse chunk with at least about 10 non-zeros
+    per feature takes less than three times its product with a stored matrix. With fewer, nearly all the time goes into
+    normals: use larger chunks or `store`, which takes about as long as that product. Beside the result it needs memory
+    of the result's size, at least 8 MB, 16 MB for products, and twice the size of sparse rows. Threads can share an
+    object.
     """
 
     def __init__(self, n_components: int, n_features: int, *, variance: float, key: int, store: bool = False) -> None:
@@ -82,7 +85,7 @@ class GaussianBlocks:
         Parameters
         ----------
         X : ndarray, CSR or CSC of shape (n, m), float32 or float64
-            Of a sparse X only the blocks with a non-zero are made. float32 gives float32, with Lambda rounded.
+            Only the blocks of a sparse X with a non-zero are generated. float32 gives float32, with Lambda rounded.
         """
         needed, parts = None, None
         width = WIDTH * self._blocks_a_panel(X.shape[0] * self.n_components)
@@ -113,7 +116,7 @@ class GaussianBlocks:
         return self.expand(np.eye(self.n_components)).T
 
     def gram(self) -> Array:
-        """Return Lambda Lambda^T, shape (l, l), of which half is computed."""
+        """Return Lambda Lambda^T, shape (l, l), computing only one half."""
         gram = np.zeros((self.n_components, self.n_components), order="F")
         for _, _, panel in self._panels(1):
             gram = dsyrk(1.0, panel.T, beta=1.0, c=gram, overwrite_c=1)
@@ -137,7 +140,9 @@ class GaussianBlocks:
             if wanted.size:
                 start, stop = int(self._edges[first]), int(self._edges[last])
                 panel = held[start:stop] if self.store else held[: stop - start]
-                with self._lock if self.store else nullcontext():  # or another thread would read unscaled normals
+                with (
+                    self._lock if self.store else nullcontext()
+                ):  # otherwise another thread would read unscaled normals
                     for block in wanted:
                         if block not in self._made:
                             self._make(int(block), panel[self._edges[block] - start : self._edges[block + 1] - start])
@@ -154,13 +159,13 @@ class GaussianBlocks:
 
     def _make(self, block: int, out: Array) -> None:
         """Write the columns of a block, as rows, to `out`, C-contiguous of shape (up to 256, l)."""
-        # of NumPy's bit generators the fastest; `spawn_key` is what makes independent streams
+        # the fastest of NumPy's bit generators; `spawn_key` makes independent streams
         stream = np.random.SFC64(np.random.SeedSequence(self.key, spawn_key=(block,)))
         np.random.Generator(stream).standard_normal(out=out)
         out *= np.sqrt(self.variance)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the kept blocks out of copies and pickles, which can make them again."""
+        """Leave the kept blocks out of copies and pickles, which can generate them again."""
         return {**self.__dict__, "_kept": None, "_made": set(), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -170,8 +175,8 @@ class GaussianBlocks:
 def _column_parts(X: Any, width: int) -> Callable[[int, int], Any]:
     """Return a function of (k, w): the w columns of the CSR matrix X from k `width` on, as CSR.
 
-    One counting sort puts the columns of each part below those before, where their rows are a slice. Slicing CSC and
-    converting each part to CSR takes twice as long, and a product with CSC would visit rows repeatedly.
+    One counting sort puts the columns of each part below the earlier ones, where their rows form a slice. Slicing CSC
+    and converting each part to CSR takes twice as long, and a product with CSC would visit rows repeatedly.
     """
     n, m = X.shape
     k = -(-m // width)

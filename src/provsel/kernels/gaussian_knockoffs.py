@@ -45,7 +45,7 @@ def gaussian_knockoffs(Z: Array, correlation: Array, gap: float, rng: np.random.
 def knockoff_threshold(statistics: Array, fdr: float, *, offset: int = 1) -> float:
     """Return the least t > 0 with (offset + #{W <= -t}) / max(1, #{W >= t}) <= fdr; infinite if there is none.
 
-    `offset` 1 is the filter knockoff+.
+    `offset` 1 gives the filter knockoff+.
     """
     sizes = np.unique(np.abs(statistics[statistics != 0]))
     ordered = np.sort(statistics)

@@ -3,10 +3,10 @@
 import numpy as np
 from scipy import fft
 
-_FINEST = 0.3  # centre of the finest band, cycles a pixel
+_FINEST = 0.3  # centre of the finest band, cycles per pixel
 _RATIO = 1.85  # of neighbouring centres
 _RADIAL = 3.5  # a band falls to 1 / e at the relative distance 1 / sqrt(3.5) from its centre
-_CUTOFF = 4.0  # of the prefilter, cycles an image
+_CUTOFF = 4.0  # of the prefilter, cycles per image
 _CONTRAST_FLOOR = 0.2  # keeps noise in flat regions from being blown up
 
 
@@ -17,8 +17,8 @@ def gist_filters(side: int, *, n_scales: int = 4, n_orientations: int = 8) -> np
 
         exp(-3.5 (f / f_s - 1)^2) exp(-2 pi (n_orientations / 8)^2 (theta - pi j / n_orientations)^2),
 
-    f_s = 0.3 / 1.85^s cycles a pixel, and zero at f = 0. Each lies on one side of the origin, so that the modulus
-    of the response is the local amplitude. theta is the direction in which the grey level changes, from the
+    f_s = 0.3 / 1.85^s cycles per pixel, and zero at f = 0. Each filter lies on one side of the origin, so that the
+    modulus of the response is the local amplitude. theta is the direction in which the grey level changes, from the
     direction of growing columns towards that of growing rows.
 
     Parameters
@@ -53,8 +53,8 @@ def gist(
 ) -> np.ndarray:
     """Return GIST features of square grey-level images.
 
-    The logarithm of 1 + grey level is divided by its local contrast after its low frequencies are taken out; then each
-    filter's amplitude is averaged over the cells. The image is continued by its mirror images: it has no border.
+    The logarithm of 1 + grey level is divided by its local contrast after its low frequencies are removed; then each
+    filter's amplitude is averaged over the cells. The image is continued by its mirror images, so it has no border.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def gist(
     n_scales, n_orientations, n_cells : int, default=4, 8 and 4
         Bands, and cells along each side.
     batch : int, default=32
-        Images at a time: memory grows with it, the result does not depend on it.
+        Images per batch: memory grows with it, and the result does not depend on it.
 
     Returns
     -------

@@ -16,13 +16,13 @@ BLOCK = 2**22
 """Values of X that are dense at a time."""
 
 SHORT_BLOCK = 2**15
-"""Values whose exponents are taken at a time: they stay in a cache."""
+"""Values whose exponents are computed at a time: they stay in a cache."""
 
 SWEEPS = 3
-"""Rows and columns are brought to length one, nearly, by turns."""
+"""Rounds in which rows and columns are alternately brought to a length near one."""
 
 NOTHING = -20_000
-"""In place of the exponent of zero: below all others, also after these are changed by rows and columns."""
+"""Replaces the exponent of zero: below all others, even after these are changed by rows and columns."""
 
 GAP = 1e3
 """Ratio of the least singular value that is kept to the largest that is not, from which on the rank is certain."""
@@ -32,11 +32,11 @@ USUAL = 1e-100, 1e100
 
 
 def rounding_levels(shape: tuple[int, ...], dtype: Any = np.float64) -> tuple[float, float]:
-    """Return the shares of the largest singular value up to which another is rounding, and from which on it is not.
+    """Return the largest share of the largest singular value that is rounding, and the least that is not.
 
     Orthogonal transformations of an (n, d) matrix move singular values by about sqrt(max(n, d)) eps of the largest
-    (Higham and Mary 2019, errors as independent random variables). What is between the two is not certain. Values of
-    single precision bring rounding errors of that precision along.
+    (Higham and Mary 2019, errors as independent random variables). Values between the two are undecided. Values of
+    single precision carry rounding errors of that precision.
     """
     low = max(8.0, 0.5 * np.sqrt(max(shape))) * float(np.finfo(np.promote_types(dtype, np.float32)).eps)
     return low, 8.0 * low
@@ -49,7 +49,7 @@ def largest_size(X: Any) -> float:
 
 
 def scale_exponent(X: Any) -> int:
-    """Return the k for which the largest value of 2^k X is near 1; 0 where X has usual values, or none but zeros."""
+    """Return the k for which the largest value of 2^k X is near 1; 0 if X has usual values, or only zeros."""
     largest = largest_size(X)
     if largest == 0 or USUAL[0] < largest < USUAL[1]:
         return 0
@@ -57,7 +57,7 @@ def scale_exponent(X: Any) -> int:
 
 
 def scaled(X: Any, exponent: int) -> Any:
-    """Return 2^exponent X in float64, exact but where values become denormal."""
+    """Return 2^exponent X in float64, exact unless values become denormal."""
     if not sparse.issparse(X):
         return np.ldexp(np.asarray(X, dtype=np.float64), exponent)
     X = X.astype(np.float64)
@@ -82,10 +82,10 @@ def graded_basis(X: Any) -> tuple[Array, Array, bool, float]:
     -------
     V : ndarray of shape (d, rank)
     sigma : ndarray of shape (rank,)
-        To about eps of the largest.
+        Accurate to about eps of the largest.
     is_decided : bool
     error : float
-        Of the sine of the angle between the span of V and the row space, to first order.
+        Bound on the sine of the angle between the span of V and the row space, to first order.
 
     References
     ----------
@@ -137,13 +137,13 @@ def equilibrating_exponents(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def triangle(X: Any, block: Callable[[Array, slice], Array]) -> Array:
-    """Return R, shape (k, k), of the QR factorisation of the rows of X after `block`, shape (n, k), a part at a time.
+    """Return R, shape (k, k), of the QR factorisation of the rows of X stacked on `block`, shape (n, k), part by part.
 
     Parameters
     ----------
     X : ndarray or CSR array of shape (n, d)
     block : callable
-        Takes dense rows of X and which rows they are; returns an ndarray of k columns.
+        Takes dense rows of X and their numbers; returns an ndarray with k columns.
     """
     R: Array | None = None
     for at in _parts(X.shape):

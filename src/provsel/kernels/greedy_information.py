@@ -1,4 +1,4 @@
-"""Greedy orders of features: by relevance, and by what they share with the features picked before."""
+"""Greedy orders of features: by relevance, and by the information shared with features picked before."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from provsel.kernels.spectral import Array
 from provsel.kernels.ties import first_largest
 
 LAST = np.finfo(np.float64).max / 2
-"""Less this is the gain of features that tell nothing: they are picked when no other is left."""
+"""Minus this is the gain of features that tell nothing: they are picked when no others are left."""
 
 
 class Terms(NamedTuple):
-    """What features, shape (d,), and the one picked last have in common; X, K and Y are a feature, this one, the class.
+    """Information shared by the features, shape (d,), and the one picked last: X and K, with the class Y.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Terms(NamedTuple):
 
 
 class Criterion(NamedTuple):
-    """A gain is made of one term for each feature picked before: their sum, or the least of them."""
+    """A gain combines one term per feature picked before: their sum, or their minimum."""
 
     term: Callable[[Terms], Array]
     takes_least: bool = False
@@ -65,7 +65,7 @@ CRITERIA = {
     "mifs": Criterion(lambda terms: -terms.beta * terms.shared, adds_relevance=True),
     "mim": Criterion(lambda terms: np.zeros_like(terms.relevance), adds_relevance=True),
 }
-"""Of Brown et al. (2012), Table 3, and JMIM."""
+"""From Brown et al. (2012), Table 3, and JMIM."""
 
 
 class ClassInformation:
@@ -86,7 +86,7 @@ class ClassInformation:
         self.relevance = np.maximum(self.alone + self.of_class - self.with_class, 0.0)
 
     def terms(self, last: int, beta: float) -> Terms:
-        """Return what all features and the one picked last have in common."""
+        """Return the information that all features and the one picked last share."""
         labels = self.columns.codes[last].astype(np.int64) * self.n_classes + self.y
         n_labels = int(self.columns.widths[last]) * self.n_classes
         triple, pair = self.columns.entropies(labels, n_labels, self.n_classes)
@@ -95,7 +95,7 @@ class ClassInformation:
         return Terms(self.relevance, self.relevance[last], shared, shared_in_class, triple, beta)
 
     def shared(self, last: int) -> Array:
-        """Return I(X; K) of all features with one, shape (d,)."""
+        """Return I(X; K) of all features with the given one, shape (d,)."""
         labels = self.columns.codes[last].astype(np.int64)
         pair, _ = self.columns.entropies(labels, int(self.columns.widths[last]))
         return np.maximum(self.alone + self.alone[last] - pair, 0.0)
@@ -129,13 +129,13 @@ def mrmr_picks(
     Parameters
     ----------
     relevance : ndarray of shape (d,)
-        Features without any come last.
+        Features without relevance come last.
     redundancy_with : callable
-        Of all features with one that is picked, shape (d,).
+        Returns the redundancy of all features with the picked one, shape (d,).
     gain_of : callable
-        Of relevance and redundancy.
+        Combines relevance and redundancy.
     largest : bool
-        Whether redundancy is the largest with any picked feature, else the mean over these.
+        Whether redundancy is the maximum over the picked features, or else the mean.
     """
     relevance = np.minimum(relevance, LAST)
     gain, redundancy = relevance.copy(), np.zeros(relevance.size)
@@ -157,6 +157,6 @@ def difference(relevance: Array, redundancy: Array) -> Array:
 
 
 def quotient(relevance: Array, redundancy: Array) -> Array:
-    """Return the relevance over the redundancy; what has no redundancy comes first."""
+    """Return the relevance divided by the redundancy; features without redundancy come first."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         return np.minimum(relevance / redundancy, LAST)

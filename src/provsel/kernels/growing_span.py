@@ -1,4 +1,4 @@
-"""A subspace that begins as the span of Gaussian vectors and grows by a vector at a time."""
+"""A subspace that begins as the span of Gaussian vectors and grows by one vector at a time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ BLOCK = 4096
 class GrowingSpan:
     """The span of the rows of Lambda and of vectors added to it, with an orthonormal basis that is never held whole.
 
-    The basis is Lambda^T T, with T T^T the inverse of Lambda Lambda^T, and the added vectors, orthogonalised. Memory
-    O(l^2 + (n + m) k) beside the rows for k added vectors; Lambda comes from its blocks.
+    The basis is Lambda^T T, where T T^T is the inverse of Lambda Lambda^T, and the added vectors, orthogonalised.
+    Memory O(l^2 + (n + m) k) beside the rows, for k added vectors; Lambda is generated in blocks.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class GrowingSpan:
         return np.column_stack([self._first, *self._columns])
 
     def expand(self, v: Array) -> Array:
-        """Return the vector, shape (m,), of the coordinates v, shape (size,)."""
+        """Return the vector, shape (m,), with the coordinates v, shape (size,)."""
         size = self._whiten.shape[1]
         return self._blocks.expand(self._whiten @ v[:size]) + self._added.T @ v[size:]
 

@@ -24,7 +24,7 @@ class HardMargin(NamedTuple):
     intercept : float
         b of the decision w.x + b, in the middle between the classes. NaN if inseparable.
     squared_norm : float
-        ||w||^2 = sum_i alpha_i = 1 / gamma^2: twice the dual value. NaN if inseparable.
+        ||w||^2 = sum_i alpha_i = 1 / gamma^2, which is twice the dual value. NaN if inseparable.
     gap : float
         Relative: (1 - gap) / squared_norm <= gamma^2 of this w <= optimal gamma^2 <= 1 / squared_norm, and
         y_i (w.x_i + b) >= sqrt(1 - gap) for all i. NaN if inseparable.
@@ -55,12 +55,12 @@ def hard_margin(G: Array, y: Array, *, tol: float = 1e-8, alpha0: Array | None =
     tol : float, default=1e-8
         Gap asked for. Exact solves on the final support usually leave about 1e-12.
     alpha0 : ndarray of shape (n,), default=None
-        Only its support is used, as a first guess; all rows without it, as nearly all texts are support vectors.
+        Only its support is used, as a first guess; by default all rows, as nearly all texts are support vectors.
 
     Returns
     -------
     HardMargin
-        The number of steps is bounded: where `tol` was not reached, `gap` says honestly what was.
+        The number of steps is bounded; `gap` tells the tolerance reached.
 
     References
     ----------

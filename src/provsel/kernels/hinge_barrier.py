@@ -26,17 +26,17 @@ from provsel.kernels.diagonal_gram import diagonal_gram_solver
 Array = NDArray[np.float64]
 
 BACK_OFF = 0.995
-"""Share of the way to the boundary that a step takes at most."""
+"""Largest share of the way to the boundary that a step takes."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The non-negative parts of which v is the signed sum; each field has one number a part, shape (k, 1).
+    """The non-negative parts whose signed sum is v; each field has one number per part, shape (k, 1).
 
     Attributes
     ----------
     signs, linear, quadratic, upper : ndarray of shape (k, 1)
-        s, l, q and h of the module's primal. h may be infinite where q > 0.
+        s, l, q and h of the module's primal. h may be infinite if q > 0.
     """
 
     signs: Array
@@ -54,7 +54,7 @@ class Parts:
         return float((self.linear * x + 0.5 * self.quadratic * x**2).sum())
 
     def conjugate(self, u: Array) -> Array:
-        """Return what column j takes off the dual, shape (p,), for u of shape (p,)."""
+        """Return the amount that column j subtracts from the dual, shape (p,), for u of shape (p,)."""
         pull = np.maximum(self.signs * u - self.linear, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             x = np.where(pull > 0, np.minimum(pull / self.quadratic, self.upper), 0.0)
@@ -63,7 +63,7 @@ class Parts:
 
 @dataclass
 class BarrierPoint:
-    """Strictly inside: x, shape (k, p), and alpha, shape (n,), with the multipliers of their bounds.
+    """A strictly interior point: x, shape (k, p), and alpha, shape (n,), with the multipliers of their bounds.
 
     `lower` and `higher` belong to x >= 0 and x <= h, `slack` to alpha >= 0 and `excess` to alpha <= C; the last two
     are the positive parts of the margin beyond 1 and of the hinge loss.
@@ -140,7 +140,7 @@ class _Newton:
         self.A, self.C, self.parts, self.point = A, C, parts, point
         self.finite = np.isfinite(parts.upper) & np.ones_like(point.x, dtype=bool)
         self.room, self.free = np.where(self.finite, parts.upper - point.x, 1.0), C - point.alpha
-        # what rounding leaves of the linear equations is taken off again
+        # the residual of the linear equations from rounding is removed again
         self.x_left = parts.linear + parts.quadratic * point.x - parts.signs * (A.T @ point.alpha)
         self.x_left += point.higher - point.lower
         self.row_left = A @ (parts.signs * point.x).sum(axis=0) + point.excess - point.slack - 1.0

@@ -24,15 +24,16 @@ Array = NDArray[np.float64]
 GROWTH = 4.0
 """Factor by which sigma, the step of the proximal point method, grows."""
 STEEPEST = 1e5
-"""Largest sigma / C: steeper ones make the Newton systems ill-conditioned, and the method converges at any."""
+"""Largest sigma / C: larger ones make the Newton systems ill-conditioned, and the method converges with any."""
 MAX_INNER = 50
 """Newton steps for one proximal point."""
 INEXACT = 1e-2
-"""What the Newton steps may leave of ||w - Z^T (y alpha)||^2, beside how far alpha moved: criterion B of [1]_."""
+"""Allowed error of the Newton steps in ||w - Z^T (y alpha)||^2, relative to how far alpha moved: criterion B of [1]_.
+"""
 MAX_ORDER = 4000
 """Newton systems up to this order are factorised, larger ones solved by conjugate gradients."""
 BLOCK = 4096
-"""Rows that are copied together where a Gram matrix of many rows is summed."""
+"""Rows copied together when a Gram matrix of many rows is summed."""
 
 
 class PrimalDual(NamedTuple):
@@ -49,7 +50,7 @@ class PrimalDual(NamedTuple):
     gap : float
         (primal - dual) / primal.
     converged : bool
-        Whether gap <= tol; if not, the other fields say honestly what was reached.
+        Whether gap <= tol; if not, the other fields tell what was reached.
     n_iter : int
         Newton steps.
     """
@@ -70,8 +71,8 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
     alpha_i - ||Z^T (y alpha)||^2 / 2 over 0 <= alpha <= C. Solved by the proximal point method on the dual: the next
     alpha is clip(alpha + sigma (1 - y Z w), 0, C) where w is such that w = Z^T (y alpha). That is a smooth problem,
     solved by Newton steps with line search. Only rows strictly inside the box enter the Newton matrix, about as many as
-    lie on the margin. Memory beside Z: O(n), a copy of these rows (or, where they are more than l, of `BLOCK` of them)
-    and the square of the smaller side.
+    lie on the margin. Memory beside Z: O(n) memory, a copy of these rows (or, if they are more than l, of `BLOCK` of
+    them) and the square of the smaller side.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
     c : float
         Positive.
     tol : float, default=1e-6
-        Relative duality gap asked for.
+        Target for the relative duality gap.
     max_iter : int, default=500
         Bound on the Newton steps; 20 to 100 are usual.
 
@@ -92,7 +93,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
 
     References
     ----------
-    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge for the Lasso.
+    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge in place of the Lasso.
     """
     n = Z.shape[0]
     C = 1.0 / (2.0 * c * n)
@@ -106,7 +107,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
         n_iter += steps
         image = Z.T @ (y * alpha)
         dual = float(alpha.sum() - 0.5 * image @ image)
-        # The two differ by what the Newton steps left, which a large C punishes in Z^T (y alpha).
+        # The two differ by the remaining error of the Newton steps, which a large C amplifies in Z^T (y alpha).
         primal, w, scores = min((_scored(Z, y, C, v) for v in (image, w)), key=lambda candidate: candidate[0])
         gap = max(primal - dual, 0.0) / primal
         if gap <= tol or n_iter >= max_iter:
@@ -181,7 +182,7 @@ def _slope_along(
 
 
 def line_search(slope: Callable[[float], float]) -> float:
-    """Return t where the derivative along a direction, which rises with t, has lost nine tenths of its size."""
+    """Return the t at which the derivative along a direction, which rises with t, has lost nine tenths of its size."""
     low, t, high = 0.0, 1.0, np.inf
     small = 0.1 * abs(slope(0.0))
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""From the SVM on compressed rows towards the SVM on all features, two passes over the rows a step.
+"""From the SVM on compressed rows towards the SVM on all features, with two passes over the rows per step.
 
 References
 ----------
@@ -21,7 +21,7 @@ from provsel.kernels.hinge_scale import best_dual_scale
 Array = NDArray[np.float64]
 
 KNOWN = 1e-8
-"""An image whose part outside the subspace is below this share of it brings nothing new."""
+"""An image with less than this share outside the subspace brings nothing new."""
 
 
 class Refined(NamedTuple):
@@ -62,17 +62,17 @@ def refine(
 ) -> Refined:
     r"""Approach min_w f(w) = (1/n) sum_i max(0, 1 - y_i <x_i, w>) + c ||w||^2 by SVMs in a growing subspace.
 
-    A step adds the image w_k = X^T (y alpha_k) of the last dual variables to the subspace. It solves the SVM there, an
-    exact SVM on rows with one more feature; its dual variables are alpha_{k+1}. As the basis is orthonormal, the
+    Each step adds the image w_k = X^T (y alpha_k) of the last dual variables to the subspace. It solves the SVM there,
+    an exact SVM on rows with one more feature; its dual variables are alpha_{k+1}. As the basis is orthonormal, the
     objective of the restricted problem is f itself, so f(coef) never rises. When the image lies in the subspace, the
     restricted optimum is the optimum. All alpha_k are feasible for the original dual. An exact line search between the
-    best one so far and the newest never lowers its objective: a duality gap of the *original* problem that was not
-    solved.
+    best one so far and the newest never lowers its objective, so the gap is certified for the *original* problem, which
+    is never solved.
 
     Parameters
     ----------
     span : GrowingSpan
-        Of the compressed rows; grows.
+        Span of the compressed rows; grows.
     y : ndarray of shape (n,)
         Labels -1 and +1.
     c : float
@@ -81,11 +81,11 @@ def refine(
     steps : int
         At least 1; fewer are taken when the gap reaches `tol`.
     tol : float
-        Relative duality gap of the original problem that is enough.
+        Sufficient relative duality gap of the original problem.
     solve : callable
         Solves the SVM on given rows, (n, size) -> PrimalDual.
     image, product : callable
-        (n,) -> X^T a, shape (m,), and (m,) -> X w, shape (n,): a pass each.
+        (n,) -> X^T a, shape (m,), and (m,) -> X w, shape (n,): one pass each.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def refine(
     Raises
     ------
     ValueError
-        What the callables raise.
+        Errors of the callables are passed on.
 
     References
     ----------

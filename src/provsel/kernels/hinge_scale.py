@@ -26,9 +26,9 @@ def best_scale(scores: Array, square: float, c: float) -> tuple[float, float]:
         return 0.0, 1.0
     n = scores.size
     positive = np.sort(scores[scores > 0.0])[::-1]
-    with np.errstate(over="ignore"):  # a score next to 0 reaches the margin at infinity
+    with np.errstate(over="ignore"):  # a score close to 0 reaches the margin at infinity
         kinks = 1.0 / positive
-    # on piece j the rows that reached their margin, the j largest scores, count no more
+    # on piece j the rows that reached their margin, the j largest scores, no longer count
     active = (scores.sum() - np.append(0.0, np.cumsum(positive))) / n
     ends = np.append(kinks, np.inf)
     piece = int(np.argmax(2.0 * c * square * ends >= active))  # the first at whose end the slope is not negative
@@ -38,7 +38,7 @@ def best_scale(scores: Array, square: float, c: float) -> tuple[float, float]:
 
 
 def best_dual_scale(alpha: Array, square: float, c: float) -> tuple[float, float]:
-    """Return t >= 0 for which t alpha is the best feasible point of the dual, and its bound on the optimum from below.
+    """Return the t >= 0 at which t alpha is the best feasible point of the dual, and its lower bound on the optimum.
 
     Parameters
     ----------

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from provsel.kernels.spectral import Array
 
 BLOCK = 1 << 18
-"""Values of kernels that are computed at once: 2 MiB, and a few times that of what they are computed from."""
+"""Values of kernels computed at once: 2 MiB, and a few times that for their inputs."""
 
 N_CANDIDATES = 200
-"""Features of largest HSIC with the target that the path is first computed on; the others are checked on it."""
+"""Number of features of largest HSIC with the target on which the path is first computed; the others are then checked.
+"""
 
 NEAR_ZERO = 1e-12
 """Kernels of a smaller norm, for each row of a block, are those of constants."""
@@ -24,16 +25,16 @@ DEPENDENT = 1e-6
 """Error of the gradient along the path beyond which features with weight depend on each other."""
 
 EQUAL = 1e-10
-"""Gradients and steps that differ by less, as a part of the largest penalty, are equal: of copies the first enters."""
+"""Gradients and steps that differ by less, as a share of the largest penalty, are equal: the first of copies enters."""
 
 OPTIMAL = 1e-9
-"""Part of the largest penalty by which a feature may exceed the path's, from rounding."""
+"""Share of the largest penalty by which a feature may exceed the path's, from rounding."""
 
 
 def row_blocks(n: int, size: int, n_permutations: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return blocks of rows in random order, shape (n_blocks, size), all rows `n_permutations` times but a remainder.
+    """Return blocks of rows in random order, shape (n_blocks, size): all rows `n_permutations` times but a remainder.
 
-    One block of all rows, shape (1, n), where there are not more than `size`.
+    A single block of all rows, shape (1, n), if there are at most `size`.
     """
     if n <= size:
         return np.arange(n)[None]
@@ -44,9 +45,9 @@ def row_blocks(n: int, size: int, n_permutations: int, rng: np.random.Generator)
 def block_kernels(values: Array, discrete: NDArray[np.bool_]) -> Array:
     """Return the centred kernels of norm 1 of columns in blocks of rows, as vectors, shape (n_blocks * m, d).
 
-    Gaussian of width 1; of codes 1 / (their number in the block) for equal ones. A symmetric matrix of shape
-    (size, size) is a vector of its diagonal and, times sqrt(2), of what is above: m = size (size + 1) / 2 values, which
-    have the same inner products.
+    Gaussian kernels of width 1; for codes, 1 / (their number in the block) for equal ones. A symmetric matrix of shape
+    (size, size) becomes a vector of its diagonal and, times sqrt(2), of the entries above it: m = size (size + 1) / 2
+    values with the same inner products.
 
     Parameters
     ----------
@@ -97,12 +98,12 @@ def _upper_rows(size: int) -> Iterator[tuple[slice, slice, slice]]:
 
 @dataclass(frozen=True)
 class KernelColumns:
-    """The kernels of all features in blocks of rows, computed where they are needed.
+    """The kernels of all features in blocks of rows, computed when needed.
 
     Attributes
     ----------
     values : ndarray of shape (n, d)
-        Numbers in units of their deviation, and codes.
+        Numbers in units of their standard deviation, and codes.
     discrete : ndarray of shape (d,), bool
     blocks : ndarray of shape (n_blocks, size), int64
     """
@@ -118,19 +119,19 @@ class KernelColumns:
         return cls(X / np.where((deviation > 0) & ~discrete, deviation, 1.0), discrete, blocks)
 
     def compute(self, part: slice, columns: NDArray[np.int64]) -> Array:
-        """Return the kernels of some columns in a part of the blocks, shape (len(part) * m, len(columns))."""
+        """Return the kernels of the given columns in a part of the blocks, shape (len(part) * m, len(columns))."""
         return block_kernels(self.values[self.blocks[part, :, None], columns], self.discrete[columns])
 
     def products(
         self, columns: NDArray[np.int64], other_kernels: KernelColumns, other_columns: NDArray[np.int64]
     ) -> Array:
-        """Return the mean over the blocks of the inner products of columns' kernels with those of other columns.
+        """Return the mean over the blocks of the inner products between kernels of two sets of columns.
 
         Parameters
         ----------
         columns : ndarray of shape (p,), int64
         other_kernels : KernelColumns
-            With the same blocks.
+            Must have the same blocks.
         other_columns : ndarray of shape (q,), int64
 
         Returns
@@ -154,14 +155,14 @@ class KernelColumns:
 
 
 class HSICPath(NamedTuple):
-    """Where a path of HSIC lasso ends.
+    """The end of a path of HSIC lasso.
 
     Attributes
     ----------
     weights : ndarray of shape (d,)
         Not negative.
     relevance : ndarray of shape (d,)
-        HSIC of each feature with the target, -1 to 1; without blocks 0 to 1.
+        HSIC of each feature with the target, from -1 to 1; with a single block from 0 to 1.
     penalty : float
         lambda.
     """
@@ -179,8 +180,8 @@ def hsic_lasso(kernels: KernelColumns, target: KernelColumns, count: int | None,
     kernels : KernelColumns of d columns
     target : KernelColumns of one column, with the same blocks
     count : int or None
-        lambda is the least before one more than `count` features have weight; None: `penalty` times the least lambda
-        without any.
+        lambda is the least value before more than `count` features have weight; None: `penalty` times the least lambda
+        at which no feature has weight.
     """
     d = kernels.values.shape[1]
     everything = np.arange(d)
@@ -250,7 +251,7 @@ def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> t
 
 
 def _solved(gram: Array) -> Array | None:
-    """Return G^-1 1, shape (p,), or None where the features depend on each other, so that no path goes on."""
+    """Return G^-1 1, shape (p,), or None if the features depend on each other, so that no path continues."""
     ones = np.ones(len(gram))
     try:
         solution: Array = np.linalg.solve(gram, ones).astype(np.float64)

@@ -18,14 +18,14 @@ TILE = 1 << 19
 """Values of a square block of distances: 4 MiB, which stay in a cache while neighbours are looked for."""
 
 TIE = 4e-12
-"""Squared distances closer than this fraction of what they were computed from are equal: rounding is far less."""
+"""Squared distances that differ by less than this fraction of their terms are equal: rounding is far smaller."""
 
 
 def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]:
-    """Return the nearest other rows of each row and the mean distance of two rows, with one look at each pair.
+    """Return the nearest other rows of each row, and the mean distance between rows, visiting each pair once.
 
-    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: n x n is never formed. Of rows at the
-    same distance (`TIE`) those of lower number are taken. So the graph depends on neither the order of floating-point
+    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: n x n is never formed. Among rows at
+    the same distance (`TIE`) lower row numbers come first. So the graph depends on neither the order of floating-point
     sums nor the form of X.
 
     Parameters
@@ -69,7 +69,7 @@ def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]
 
 
 def neighbor_edges(X: Matrix, neighbors: NDArray[np.int64]) -> tuple[NDArray[np.int64], Array]:
-    """Return the undirected edges that join a row with one of its neighbours, either side's, and their lengths.
+    """Return the undirected edges that join a row with one of its neighbours, in either direction, and their lengths.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def laplacian_scores(X: Matrix, edges: NDArray[np.int64], weights: Array) -> Arr
 
     With W the symmetric weights of the graph and D = diag(W 1), the numerator X_j^T (D - W) X_j is the sum of
     w_ij (difference)^2 over the edges and the denominator X_j^T D X_j - (1^T D X_j)^2 / (1^T D 1) is the
-    D-weighted variance. Both are computed in these forms, which lose nothing to cancellation.
+    D-weighted variance. Both are computed in these forms, which avoid cancellation.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def laplacian_scores(X: Matrix, edges: NDArray[np.int64], weights: Array) -> Arr
     for start, stop in _blocks(len(edges), d):
         differences = _differences(X, edges[start:stop])
         numerator += _weighted_squares(differences, weights[start:stop])
-    # a column that is constant wherever there is an edge has variance 0 but for rounding, which must not decide
+    # a column that is constant wherever there is an edge has variance 0 up to rounding, which must not decide
     rows = X[degrees > 0]
     low, high = rows.min(axis=0), rows.max(axis=0)
     if sparse.issparse(X):
@@ -171,7 +171,7 @@ def _merge(nearest: NDArray[np.int64], squares: Array, tile: Array, start: int, 
     values = np.concatenate([squares[met].ravel(), tile[rows, columns]])
     numbers = np.concatenate([nearest[met].ravel(), start + columns])
     rows = np.concatenate([np.repeat(met, k), rows])
-    # the k smallest, of equal ones those of lower number
+    # the k smallest; of equal ones those of lower number
     by_value = np.lexsort((values, rows))
     first = np.searchsorted(rows[by_value], met)
     last[met] = values[by_value][first + k - 1]

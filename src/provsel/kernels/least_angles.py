@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 ENTRIES = 1 << 18
-"""Numbers of an array of all features in the problems that are solved together (2 MB)."""
+"""Numbers of an array of all features in the problems solved together (2 MB)."""
 
 NOTHING = -1
 
 NEVER = 1e-200
-"""In place of the rate at which a column falls behind the active ones: it takes for ever to reach them."""
+"""Replaces the rate at which a column falls behind the active ones, for columns that never reach them."""
 
 EQUAL = 1e-10
 """Squared length, of one, below which a column lies in the span of those before it; share of the correlation below
@@ -21,10 +21,10 @@ which two columns enter together, or the residual is zero."""
 
 
 def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Array, count: int) -> NDArray[np.int64]:
-    """Return the features in the order in which they enter, shape (n_samples, count); -1 where the path has ended.
+    """Return the features in order of entry, shape (n_samples, count); -1 after the end of the path.
 
     Columns have mean 0 and variance 1 on the rows of the sample. Those that are constant there, or in the span of
-    columns that entered before, never enter. Of columns that enter together the first one comes first.
+    columns that entered before, never enter. Of columns that enter together, the first comes first.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Arra
     samples : ndarray of shape (n_samples, m), int64
         Rows of each sample.
     targets : ndarray of shape (n_samples, n)
-        What each sample regresses on.
+        Target of the regression for each sample.
     count : int
     """
     size = max(1, ENTRIES // columns.shape[0])
@@ -45,7 +45,7 @@ def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Arra
 
 
 class _Problems:
-    """Least angle regression on some samples of the rows.
+    """Least angle regression on several samples of the rows.
 
     The product of the direction v with each active column is the sign of its correlation, so all active correlations
     fall at rate 1. When a column enters, v changes by a multiple of its part orthogonal to the earlier ones, and
@@ -61,7 +61,7 @@ class _Problems:
     remaining : ndarray of shape (n_samples, d)
         Squared length of the part of each column, of length 1, that is orthogonal to the active ones.
     closed : ndarray of shape (n_samples, d)
-        Infinite if the column cannot enter any more, else 0.
+        Infinite if the column cannot enter any more, otherwise 0.
     largest : ndarray of shape (n_samples,)
         Absolute correlation of the active columns.
     """
@@ -108,14 +108,15 @@ class _Problems:
             products = fresh @ self.columns.T
             products *= self.inverse_norms
             self.remaining -= products**2
-            # of texts, most columns are copies in a half of the rows: to try them one by one takes most of the time
+            # for texts, most columns are copies within a half of the rows: trying them one by one would take most of
+            # the time
             self.closed[self.remaining <= EQUAL] = np.inf
             products *= growth[:, None]
             self.rates += products
         return order
 
     def _enter(self, basis: Array) -> tuple[NDArray[np.int64], Array, Array]:
-        """Move to where the next columns enter; return them, their orthonormal parts and the parts' lengths."""
+        """Move to the point where the next columns enter; return them, their orthonormal parts and these lengths."""
         entering = np.full(self.every.size, NOTHING)
         fresh = np.zeros_like(self.mask)
         lengths = np.zeros(self.every.size)
@@ -131,7 +132,7 @@ class _Problems:
                 self.correlations -= step[:, None] * self.rates
             self.largest = self.largest - step
             part = self._centred(self.columns[chosen]) * self.inverse_norms[self.every, chosen][:, None]
-            for _ in range(2):  # once more for what rounding has left
+            for _ in range(2):  # once more, to remove what rounding has left
                 part -= np.einsum("sk,skn->sn", np.einsum("skn,sn->sk", basis, part), basis)
             length = np.linalg.norm(part, axis=1)
             self.closed[self.every[waiting], chosen[waiting]] = np.inf

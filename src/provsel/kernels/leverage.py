@@ -1,4 +1,4 @@
-"""Leverage scores and the two ways to sample by them."""
+"""Leverage scores, and the two ways to sample by them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sample_with_replacement(p: Array, r: int, rng: np.random.Generator) -> tuple
     indices : ndarray of shape (k,), int64
         The k <= r distinct columns, in order of their first draw.
     weights : ndarray of shape (k,)
-        sqrt(m_i / (r p_i)) after m_i draws: the squared weights 1 / (r p_i) of repeated draws add.
+        sqrt(m_i / (r p_i)) after m_i draws: the squared weights 1 / (r p_i) of repeated draws are added.
     """
     draws = rng.choice(p.size, size=r, p=p)
     indices, first, times = np.unique(draws, return_index=True, return_counts=True)
@@ -66,7 +66,7 @@ def sample_without_replacement(p: Array, r: int, rng: np.random.Generator) -> tu
 
 
 def inclusion_probabilities(p: Array, r: int) -> Array:
-    """Return min(1, c p), shape (d,), with the c for which they sum to r."""
+    """Return min(1, c p), shape (d,), with the c at which they sum to r."""
     certain = np.zeros(p.size, dtype=bool)
     while True:
         free = ~certain

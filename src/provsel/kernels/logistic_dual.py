@@ -37,8 +37,8 @@ def logistic_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: in
 
     In units of 2 c this is ||w||^2 / 2 + C sum_i log(1 + exp(-s_i)) with s_i = y_i <z_i, w> and C = 1 / (2 c n). Solved
     by Newton steps with line search. The dual variables are minus the derivatives of the losses, alpha_i = C / (1 +
-    exp(s_i)). For these the duality gap is ||w - Z^T (y alpha)||^2 / 2, half the square of the gradient, so that no
-    cancellation limits it. Memory beside Z: a weighted copy, two where n <= l, and the square of the smaller side.
+    exp(s_i)). For these the duality gap is ||w - Z^T (y alpha)||^2 / 2, half the squared norm of the gradient, so
+    cancellation does not limit it. Memory beside Z: a weighted copy, two if n <= l, and the square of the smaller side.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def logistic_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: in
     c : float
         Positive.
     tol : float, default=1e-6
-        Relative duality gap asked for.
+        Target for the relative duality gap.
     max_iter : int, default=500
         Bound on the Newton steps; 5 to 30 are usual.
 

@@ -30,14 +30,14 @@ def best_scale(scores: Array, square: float, c: float) -> tuple[float, float]:
 
     if square <= 0.0 or slope(0.0) >= 0.0:
         return 0.0, float(np.log(2.0))
-    # there the square alone outweighs what all rows together can still win
+    # there the square alone outweighs everything that all rows together can still gain
     end = float(np.maximum(scores, 0.0).mean() / (2.0 * c * square))
     t = float(brentq(slope, 0.0, end, xtol=1e-15 * end))
     return t, float(logistic_losses(t * scores).mean() + c * t * t * square)
 
 
 def best_dual_scale(alpha: Array, square: float, c: float) -> tuple[float, float]:
-    """Return t >= 0 for which t alpha is the best feasible point of the dual, and its bound on the optimum from below.
+    """Return the t >= 0 at which t alpha is the best feasible point of the dual, and its lower bound on the optimum.
 
     Parameters
     ----------

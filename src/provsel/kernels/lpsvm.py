@@ -23,7 +23,7 @@ NEGLIGIBLE = 1e-9
 
 
 EXACT = 1e-6
-"""A solution with a larger relative duality gap is no optimum, and the program is solved again in other units."""
+"""A solution with a larger relative duality gap is not optimal, and the program is solved again in other units."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class LPSolution:
     u : ndarray of shape (n,)
         Feasible for the dual.
     objective : float
-        ||w||_1 + nu sum(xi), with the smallest feasible xi; positive where both classes are present.
+        ||w||_1 + nu sum(xi), with the smallest feasible xi; positive if both classes are present.
     gap : float
-        (objective - sum(u)) / objective, at least 0 but for rounding: the optimum lies within this fraction.
+        (objective - sum(u)) / objective, at least 0 beyond rounding: the optimum lies within this fraction.
     n_iter : int
     converged : bool
-        Whether a method that is not judged by its gap ended by its own rule.
+        Whether a method that is not judged by its gap met its own stopping rule.
     """
 
     w: Array
@@ -56,7 +56,7 @@ class LPSolution:
 
 
 def lpsvm_certified(A: Any, y: Array, nu: float, w: Array, gamma: float, u: Array, n_iter: int = 0) -> LPSolution:
-    """Return (w, gamma) with the dual point made of u that certifies it; correct for any w, gamma and u.
+    """Return (w, gamma) with a dual point derived from u that certifies it; valid for any w, gamma and u.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def lpsvm_certified(A: Any, y: Array, nu: float, w: Array, gamma: float, u: Arra
     y : ndarray of shape (n,)
         Labels, -1.0 and 1.0, both present.
     u : ndarray of shape (n,)
-        Clipped to [0, nu], then the heavier class is scaled down to y^T u = 0, then all of u until |A^T u| <= 1.
+        Clipped to [0, nu]; then the heavier class is scaled down until y^T u = 0, and then all of u until |A^T u| <= 1.
     """
     slack = np.maximum(1.0 - (A @ w - gamma * y), 0.0)
     objective = float(np.abs(w).sum() + nu * slack.sum())
@@ -81,7 +81,7 @@ def lpsvm_certified(A: Any, y: Array, nu: float, w: Array, gamma: float, u: Arra
 
 
 def without_negligible(A: Any, w: Array) -> Array:
-    """Return w with exact zeros where w_j max|A_j| is rounding error."""
+    """Return w, with exact zeros wherever w_j max|A_j| is rounding error."""
     if not w.any():
         return w
     share = np.abs(w) * abs(A).max(axis=0)
@@ -95,15 +95,15 @@ def lpsvm_highs(A: Any, y: Array, nu: float, *, max_iter: int = 1_000_000, max_s
     Parameters
     ----------
     A : CSC of shape (n, d)
-        D X; parallel columns are best merged before, see `distinct_columns`.
+        D X; parallel columns are best merged first, see `distinct_columns`.
     y : ndarray of shape (n,)
         Labels, -1.0 and 1.0, both present.
     nu : float
         Price of a unit of slack, positive.
     max_iter : int
-        Limit of the simplex steps. What was reached is returned; its gap says how far it came.
+        Limit of the simplex steps. The point reached is returned; its gap tells its quality.
     max_seconds : float
-        The same for the clock; the answer then depends on the machine.
+        The same for wall-clock time; the answer then depends on the machine.
     """
     n, d = A.shape
     # A power of two loses no bit. HiGHS's tolerances are absolute, so weights must not be of order 1e-9.
@@ -114,7 +114,7 @@ def lpsvm_highs(A: Any, y: Array, nu: float, *, max_iter: int = 1_000_000, max_s
     bounds = np.tile([0.0, np.inf], (2 * d + 1 + n, 1))
     bounds[2 * d, 0] = -np.inf
     solutions, steps = list[LPSolution](), 0
-    # Costs below its tolerances are none to HiGHS: where a price of slack was lost, both are multiplied.
+    # HiGHS treats costs below its tolerances as zero: if a price of slack was lost, both are multiplied.
     for factor in (1.0, float(2.0 ** -np.round(np.log2(nu * unit)))):
         cost = factor * np.concatenate([np.ones(2 * d), [0.0], np.full(n, nu * unit)])
         for presolve in (True, False):  # presolve is faster, and rarely leaves an answer that it cannot map back

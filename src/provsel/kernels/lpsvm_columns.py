@@ -11,7 +11,7 @@ _MIX = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint6
 
 
 def distinct_columns(X: Any) -> NDArray[np.int64]:
-    """Return one column of each set of parallel columns: the longest, the first of equals; none of the zero columns.
+    """Return one column of each set of parallel columns: the longest, the first of equal ones; no zero columns.
 
     If x_j = c x_k with |c| <= 1, weight on x_j can move to x_k at no greater 1-norm. So the optimum of a 1-norm SVM
     stays the same. Columns count as parallel when their entries divided by the first agree bit for bit.
@@ -33,7 +33,7 @@ def distinct_columns(X: Any) -> NDArray[np.int64]:
     first = X.indptr[:-1][kept]
     lead = X.data[first]
     ratio = X.data / np.repeat(lead, counts[kept])
-    # one 64-bit number a column: entries are mixed with a constant of their row, and added modulo 2^64
+    # one 64-bit number per column: entries are mixed with a constant of their row, and added modulo 2^64
     code = ratio.view(np.uint64) + np.random.default_rng(0).integers(0, 2**64 - 1, X.shape[0], np.uint64)[X.indices]
     for shift, factor in _MIX:
         code ^= code >> shift

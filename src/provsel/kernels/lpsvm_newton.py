@@ -18,7 +18,7 @@ ALPHA = 1e3
 """Penalty of negative u, the authors' for n < d."""
 FIRST_EPSILON, LAST_EPSILON, SHRINK = 10.0, 1e-8, 0.3
 DAMPING = 0.1
-"""Times epsilon, it is the authors' delta: a fixed one slows the last steps down."""
+"""Times epsilon, this is the authors' delta: a fixed one slows down the last steps."""
 ARMIJO = 1e-4
 SLOPE_TRIALS = 12
 
@@ -49,7 +49,7 @@ class Penalty:
         return self.A @ excess(v) + self.y * balance - self.epsilon + np.maximum(u - self.nu, 0) + low
 
     def slopes(self, u: Array, s: Array, v: Array, vs: Array, balance: float, ys: float) -> tuple[float, float]:
-        """Return the first and second derivative along s at u, all arguments already moved there."""
+        """Return the first and second derivative along s at u, for arguments already moved there."""
         high, low, active = u > self.nu, u < 0, np.abs(v) > 1
         first = -self.epsilon * s.sum() + excess(v) @ vs + balance * ys
         first += s[high] @ (u[high] - self.nu) + self.alpha * (s[low] @ u[low])
@@ -58,7 +58,7 @@ class Penalty:
 
 
 def excess(v: Array) -> Array:
-    """Return what of v lies outside [-1, 1], with its sign."""
+    """Return the part of v outside [-1, 1], with its sign."""
     return v - np.clip(v, -1.0, 1.0)
 
 
@@ -67,8 +67,8 @@ def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: in
 
     The published iteration takes full steps and diverges on easy data; here a step is the minimum along the
     Newton direction, checked by Armijo's rule with halving. Its fixed epsilon is too coarse for text. After each
-    epsilon the equations of the active rows and columns are solved, which is the vertex itself once the sets are
-    right; every candidate is judged by its certificate and the best is returned.
+    epsilon the equations of the active rows and columns are solved, which gives the vertex itself once the sets are
+    right. Every candidate is judged by its certificate, and the best is returned.
 
     Parameters
     ----------

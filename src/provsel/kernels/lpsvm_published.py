@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 class Constants(NamedTuple):
-    """The authors' constants: penalty parameters, largest norm of the gradient at the end, and limit of steps."""
+    """The authors' constants: penalty parameters, final norm of the gradient, and limit of steps."""
 
     epsilon: float
     alpha: float
@@ -24,7 +24,7 @@ class Constants(NamedTuple):
 
 
 WIDE, TALL = Constants(0.1, 1e3, 1e-3, 50), Constants(1e-3, 1e2, 1e-5, 1_000)
-"""For fewer rows than columns, and for others."""
+"""For fewer rows than columns, and otherwise."""
 
 DELTA = 1e-3
 """Added to the diagonal of the generalised Hessian."""
@@ -33,25 +33,25 @@ DELTA = 1e-3
 def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None) -> LPSolution:
     """Take full Newton steps on the penalty of the dual, at one epsilon, from u = 0 on.
 
-    Nothing makes the steps descend, so that they may run in circles until the limit; `converged` says whether the
-    gradient became small. Even then the weights are those of a penalty, not of the linear program: on text several
-    times as many are not zero. No small weight is rounded to zero.
+    Nothing forces the steps to descend, so they may cycle until the limit; `converged` tells whether the gradient
+    became small. Even then the weights solve a penalty problem, not the linear program: on text, several times as many
+    are non-zero. No small weight is rounded to zero.
 
     Parameters
     ----------
     A : CSC of shape (n, d)
-        D X, the rows times their labels, parallel columns and all.
+        D X, the rows times their labels, including parallel columns.
     y : ndarray of shape (n,)
         Labels, -1.0 and 1.0, both present.
     nu : float
         Price of a unit of slack, positive.
     max_iter : int, optional
-        None is the authors' 50, or 1,000 where n >= d.
+        None is the authors' 50, or 1,000 if n >= d.
 
     Raises
     ------
     ArithmeticError
-        Where a step leads beyond the range of numbers.
+        If a step leads beyond the range of floating point numbers.
 
     References
     ----------

@@ -25,10 +25,10 @@ STRIP = 3.5
 """Rows of a strip, in units of sqrt(k n)."""
 
 FAR = 1e300
-"""A value of no point."""
+"""A value that no point has."""
 
 STEPS = 1.2
-"""Rows before and after a point that are compared with it, in units of sqrt(k n): then few points are open."""
+"""Rows before and after a point that are compared with it, in units of sqrt(k n): then few points remain open."""
 
 
 def information_with_classes(columns: Array, y: NDArray[np.int64], n_neighbors: int) -> Array:
@@ -96,8 +96,8 @@ def _radius_in_groups(
 ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
     """Return the distance to the last neighbour in the group, how many neighbours these are, and the group's size.
 
-    `values`, shape (b, n), increase in each group; groups, shape (b, n) or (1, n), are contiguous. Groups of k rows or
-    fewer have fewer than k neighbours.
+    `values`, shape (b, n), increase in each group; groups, shape (b, n) or (1, n), are contiguous. Groups of at most k
+    rows have fewer than k neighbours.
     """
     size = _run_lengths(groups)
     n_near = np.minimum(n_neighbors, size - 1)
@@ -149,9 +149,9 @@ def _counts(everywhere: Array, values: Array, radius: Array) -> NDArray[np.int64
 
 
 def _places(lines: Array, rows: NDArray[np.int64], keys: Array) -> NDArray[np.int64]:
-    """Return how many points of a sorted line are less than each key: of the line of lines, shape (b, m), in `rows`.
+    """Return how many points of a sorted line are less than each key: for line `rows` of the lines, shape (b, m).
 
-    All keys are bisected together, in half of the time of a search for each, whose branches no processor foresees.
+    All keys are bisected together, in half the time of separate searches, whose branches processors cannot predict.
     """
     n_lines, n_points = lines.shape
     n_halvings = n_points.bit_length()
@@ -171,7 +171,7 @@ def _places(lines: Array, rows: NDArray[np.int64], keys: Array) -> NDArray[np.in
 def _radius_of_pairs(values: Array, target: Array, by_value: NDArray[np.int64], line: Array, n_neighbors: int) -> Array:
     """Return the distance of each point (value, target) to its neighbour number k, by the larger difference.
 
-    Shape (b, n), of values that are in the order of the sorted target; `by_value` orders them, which gives `line`.
+    Shape (b, n), for values in the order of the sorted target; `by_value` orders them, which gives `line`.
     """
     n_samples = target.size
     if n_samples < MANY:

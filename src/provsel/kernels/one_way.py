@@ -1,6 +1,7 @@
 """One feature at a time: means and deviations of classes, F statistics, correlations with a target.
 
-Rows are taken in blocks, and columns are centred before they are squared: no large mean hides a small deviation.
+Rows are processed in blocks, and columns are centred before they are squared, so that a large mean hides no small
+deviation.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ BLOCK = 1 << 20
 """Values of a block of rows: 8 MiB of float64."""
 
 ROUNDING = np.finfo(np.float64).eps ** 2
-"""Times n^2: of a column's squares, what sums of n values can leave of deviations that are zero."""
+"""Times n^2: the share of a column's squares that rounding in sums of n values can leave of zero deviations."""
 
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """Of each column, in each class.
+    """For each column, in each class.
 
     Attributes
     ----------
@@ -34,8 +35,8 @@ class ClassMoments:
     mean : ndarray of shape (d,)
         Over all rows.
     between, within : ndarray of shape (d,)
-        Sums of squares of the classes' means around the mean, and of the rows around the mean of their class; 0 where
-        only rounding is left.
+        Sums of squares of the classes' means around the mean, and of the rows around the mean of their class; 0 if only
+        rounding is left.
     """
 
     sizes: Array
@@ -65,7 +66,7 @@ def class_moments(X: Matrix, y: NDArray[np.int64], weight: Array | None = None) 
 def f_statistics(moments: ClassMoments) -> Array:
     """Return the F statistics of an analysis of variance, shape (d,).
 
-    Zero where the means do not differ, infinite where only they do.
+    Zero if the means do not differ, infinite if nothing else varies.
     """
     n_classes = moments.sizes.size
     freedom = max(moments.sizes.sum() - n_classes, 1.0)
@@ -88,7 +89,7 @@ def correlations(X: Matrix, y: Array, weight: Array | None = None) -> Array:
 
 
 def f_of_correlations(r: Array, size: float) -> Array:
-    """Return the F statistic of each correlation r of `size` rows, infinite where r is 1 or -1 to rounding."""
+    """Return the F statistic of each correlation r of `size` rows, infinite if r is 1 or -1 to rounding."""
     unexplained = 1.0 - r**2
     unexplained[unexplained < 8 * np.finfo(np.float64).eps] = 0.0
     with np.errstate(divide="ignore"):
@@ -142,14 +143,14 @@ def _sparse_squares_around(X: Any, centers: Array, y: NDArray[np.int64], weight:
     weight_of_values = np.bincount(cells, weights, minlength=centers.size).reshape(centers.shape)
     sizes = np.bincount(y, weights=weight)
     weight_of_zeros = np.maximum(sizes[:, None] - weight_of_values, 0.0)
-    weight_of_zeros[n_values == np.bincount(y)[:, None]] = 0.0  # not what sums of the same weights differ by
+    weight_of_zeros[n_values == np.bincount(y)[:, None]] = 0.0  # not the difference between sums of the same weights
     around += (weight_of_zeros * centers**2).sum(axis=0)
     squares = np.bincount(X.indices, weights * X.data**2, minlength=n_features).astype(np.float64, copy=False)
     return around, squares
 
 
 def row_blocks(n_samples: int, n_features: int) -> Iterator[slice]:
-    """Yield slices of rows that hold some `BLOCK` values."""
+    """Yield slices of rows that together hold about `BLOCK` values."""
     step = max(1, BLOCK // n_features)
     for start in range(0, n_samples, step):
         yield slice(start, min(start + step, n_samples))

@@ -20,7 +20,8 @@ BRACKET = 4.0
 """Largest factor between the first two rates."""
 
 OVERSHOOT = 1.5
-"""Steps before there is a bracket are longer than foretold by so much: interpolation needs a rate on either side."""
+"""Factor by which steps exceed their prediction before there is a bracket: interpolation needs a rate on either side.
+"""
 
 CLOSE = 1e-4
 """The search ends when its two rates differ by less than this share: between them the count jumps over r."""
@@ -32,23 +33,25 @@ DIGITS = 6
 """Significant digits of a rate: logarithms may differ in the last bit from one processor to another."""
 
 NEIGHBOURS = 6
-"""Rates tried around such a jump: the count is not monotone, so another one may, rarely, do better."""
+"""Rates tried around such a jump: the count is not monotone, so rarely another one may do better."""
 
 CHUNK = 1024
-"""Rows that are made dense together."""
+"""Rows made dense together."""
 
 HEAD, DENSE, DENSE_GRAM = 0.25, 0.45, 0.2
-"""The first columns, as a share, which foretell whether a pass keeps so large a share that compressing pays: by QR, or
-already by the Gram matrix, where that is enough."""
+"""The share of first columns that predicts whether a pass keeps a share at which compressing pays: by QR, or by the
+Gram matrix if that suffices.
+"""
 
 SAFE = 1e-6
-"""Least reciprocal condition of the Gram matrix of columns of length 1, at which scores are off by about 1e-10: beyond,
-kept columns and weights are those of QR."""
+"""Least reciprocal condition of the Gram matrix of columns of length 1, at which scores are off by about 1e-10: below
+it, QR gives the kept columns and weights.
+"""
 
 
 @dataclass(frozen=True)
 class Pass:
-    """What one pass at a given rate kept.
+    """Result of one pass at a given rate.
 
     Attributes
     ----------
@@ -56,7 +59,7 @@ class Pass:
     positions, weights, scores : ndarray
         As `OnlineLeverage.advance` returns them.
     n_seen : int
-        Fewer than there are columns for a pass that was stopped because it kept too many.
+        Fewer than all columns if a pass was stopped because it kept too many.
     """
 
     rate: float
@@ -67,12 +70,11 @@ class Pass:
 
 
 def one_pass(X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = None) -> Pass:
-    """Return what a pass over the columns of X, shape (n, d), dense or CSC, keeps.
+    """Return the result of a pass over the columns of X, shape (n, d), dense or CSC.
 
-    With `most`, a pass that keeps more columns is stopped early. Without, when `HEAD` of a matrix that can be
-    compressed keeps more than `DENSE` of its columns, the pass starts anew on the compressed rows: to find them
-    costs n d^2 by the Gram matrix, for which `DENSE_GRAM` is enough, or 2 n d^2, the pass itself about
-    n (d k + 3 k^2).
+    With `most`, a pass that keeps more columns is stopped early. Otherwise, if more than `DENSE` of the first `HEAD` of
+    the columns of a compressible matrix are kept, the pass restarts on the compressed rows. Compression costs n d^2 by
+    the Gram matrix, for which `DENSE_GRAM` suffices, or else 2 n d^2; the pass itself costs about n (d k + 3 k^2).
     """
     n, d = X.shape
     state = OnlineLeverage.start(n, rule, key, capacity=0 if sparse.issparse(X) else min(n, d))
@@ -92,12 +94,12 @@ def one_pass(X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = 
 
 
 def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> Pass:
-    """Return the pass that keeps r columns, or else the one nearest to r of all that were tried.
+    """Return the pass that keeps r columns, or else the closest one tried.
 
-    The random number of a column is the same at every rate. The number kept grows with the rate by and large
-    but not always, as a column kept early lowers the scores of later ones: regula falsi, or bisection where that
-    brings little, finds a rate where the count steps over r, and a search around it the nearest count. About 2 to 6
-    passes, 20 where the count jumps over r; one that already kept more than could be nearest is stopped.
+    The random number of a column is the same at every rate. The number kept mostly grows with the rate, but not always,
+    as a column kept early lowers the scores of later ones. Regula falsi, or bisection if that makes little progress,
+    finds a rate at which the count steps over r, and a search around it finds the nearest count. This takes about 2 to
+    6 passes, or 20 if the count jumps over r; a pass stops once it has kept too many to be the nearest.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> P
     Returns
     -------
     Pass
-        The first one found of the smallest |count - r|.
+        The first pass found with the smallest |count - r|.
     """
     d = X.shape[1]
     best: Pass | None = None
@@ -191,12 +193,12 @@ def _is_saturated(tried: Pass) -> bool:
 
 
 def compressed_rows(X: Matrix) -> Matrix:
-    """Return a triangular matrix, shape (d, d), with the inner products of the columns of X, when that is smaller.
+    """Return a triangular matrix, shape (d, d), with the inner products of the columns of X, if that is smaller.
 
-    Online leverage scores depend on inner products only. X, shape (n, d), dense or sparse, is returned as it is unless
-    n > 2 d, and where it is float32. The factor of the Gram matrix is taken where columns are far from dependent. Else
-    sparse rows are made dense a chunk at a time. Householder QR of a triangle on top of the next chunk keeps each
-    column to a relative 1e-15 or so, as the Gram matrix would not.
+    Online leverage scores depend on inner products only. X, shape (n, d), dense or sparse, is returned unchanged unless
+    n > 2 d, or if it is float32. The factor of the Gram matrix is used if columns are far from dependent. Otherwise
+    sparse rows are made dense chunk by chunk. Householder QR of a triangle stacked on the next chunk keeps each column
+    to a relative error of about 1e-15, which the Gram matrix would not.
     """
     if not _is_compressible(X):
         return X
@@ -214,9 +216,9 @@ def compressed_rows(X: Matrix) -> Matrix:
 
 
 def gram_factor(X: Matrix) -> Array | None:
-    """Return the upper Cholesky factor of X^T X, shape (d, d), or None where its condition is worse than `SAFE`.
+    """Return the upper Cholesky factor of X^T X, shape (d, d), or None if its condition is worse than `SAFE`.
 
-    It takes n d^2 operations, half of those of QR, in a product. Zero columns stay zero.
+    It takes one product of n d^2 operations, half of those of QR. Zero columns stay zero.
     """
     gram = (X.T @ X).toarray() if sparse.issparse(X) else X.T @ X
     lengths = np.sqrt(np.diagonal(gram))

@@ -15,13 +15,13 @@ Array = NDArray[np.float64]
 Matrix = Any
 
 PANEL = 128
-"""Columns that are projected together, at most; a sparse block is made dense a panel at a time."""
+"""Largest number of columns projected together; a sparse block is made dense one panel at a time."""
 
 PANEL_VALUES = 1 << 19
 """Values of a panel, unless it has a quarter of its columns: 4 MiB stay in a cache while single columns are kept."""
 
 FORESIGHT = 1.5
-"""Columns are foreseen to be kept at a probability so many times theirs at the panel's start: scores may grow."""
+"""Columns are predicted to be kept at this many times their probability at the panel's start: scores may grow."""
 
 OUTSIDE = 1e-10
 """A column whose part outside the span is longer than this share of it counts as outside."""
@@ -32,7 +32,7 @@ OUTSIDE_SINGLE = 1e-5
 
 @dataclass(frozen=True)
 class Rule:
-    """How a column is scored and kept.
+    """How columns are scored and kept.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Rule:
     ridge : float
         0 for the pseudo-inverse.
     n_initial : int
-        Non-zero columns that are kept with probability 1 before any is drawn.
+        Number of non-zero columns at the start that are kept with probability 1.
     """
 
     epsilon: float
@@ -64,7 +64,7 @@ class Rule:
 
 
 def theory_rate(n: int, epsilon: float) -> float:
-    """Return c = 8 ln(n) / epsilon^2 (Algorithm 1), with n at least 2: else a single row would keep nothing."""
+    """Return c = 8 ln(n) / epsilon^2 (Algorithm 1), with n at least 2: a single row would keep nothing."""
     return 8.0 * math.log(max(n, 2)) / epsilon**2
 
 
@@ -72,7 +72,7 @@ def uniforms(key: NDArray[np.uint64], start: int, count: int) -> Array:
     """Return the uniform numbers of the stream positions start, ..., start + count - 1.
 
     Philox is a counter-based generator: the number of a position depends on `key`, shape (2,), and the position only.
-    Neither blocks nor interruptions nor the kept columns before change it.
+    Neither block sizes nor interruptions nor earlier kept columns change it.
     """
     counter, skip = divmod(start, 4)  # a counter gives four numbers
     return np.random.Generator(np.random.Philox(key=key, counter=counter)).random(skip + count)[skip:]
@@ -85,7 +85,7 @@ def panel_width(n: int) -> int:
 
 @dataclass
 class OnlineLeverage:
-    """State of one pass: what was kept, and the thin factor of it. `advance` moves it in place.
+    """State of one pass: the kept columns, and their thin factor. `advance` moves it in place.
 
     Attributes
     ----------
@@ -108,13 +108,13 @@ class OnlineLeverage:
         return cls(rule, key, KeptSpan(n, rule.ridge, capacity))
 
     def advance(self, block: Matrix, most: int | None = None) -> tuple[NDArray[np.int64], Array, Array]:
-        """See the columns of `block`, in place.
+        """Process the columns of `block`, in place.
 
         Parameters
         ----------
         block : ndarray, or sparse in CSC form, of shape (n, b)
         most : int, optional
-            Stop as soon as more columns than this are kept in all; the rest of the block is not seen.
+            Stop as soon as more columns than this are kept in total; the rest of the block is not read.
 
         Returns
         -------

@@ -31,7 +31,7 @@ class KeptSpan:
     P reverses the order: R begins with the newest direction. So without a ridge a column outside the span is one more
     row and column in front of R, and nothing else changes: R^T is W in reversed coordinates. Other columns update R by
     the QR factor of [R; z^T P], so that no condition number is squared. W itself is not stored: O(n m) numbers, m =
-    rank(W) <= k, and O(n m) operations a kept column.
+    rank(W) <= k, and O(n m) operations per kept column.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class KeptSpan:
         Length of a column.
     ridge : float, default=0.0
     capacity : int, default=0
-        Directions to reserve addresses for; memory that is never written to is never taken.
+        Directions to reserve address space for; untouched memory is not allocated.
     """
 
     def __init__(self, n: int, ridge: float = 0.0, capacity: int = 0) -> None:
@@ -87,12 +87,13 @@ class KeptSpan:
         ----------
         z : ndarray of shape (m,)
         e : ndarray of shape (n,) or None
-            Part outside the span, orthogonal to Q up to rounding of the whole column; None when there is none.
+            Part outside the span, orthogonal to Q up to rounding of the whole column; None if there is none.
         done : int, default=0
-            To so many of the first columns of Q it is orthogonal up to rounding of e itself.
+            Number of leading columns of Q to which it is orthogonal up to rounding of e itself.
         """
         if e is not None:
-            # e may be 1e-10 of its column: project once more, or the new direction is orthogonal to six digits only
+            # e may be 1e-10 of its column: project once more, otherwise the new direction is orthogonal to six digits
+            # only
             directions = self.basis[:, done:]
             again = directions.T @ e
             e = e - directions @ again
@@ -138,9 +139,9 @@ class KeptSpan:
 class Panel:
     """Columns B, shape (n, b), with their coordinates in the basis of `span`, which `keep` extends in place.
 
-    Scores need the coordinates only. Residuals B - Q Q^T B cost twice as much again. They are computed together, by
-    matrix products, for the columns that are foreseen to be kept (`hold`, `sharpen`). For others that are kept they are
-    computed one by one. Which ones were foreseen changes nothing beyond rounding.
+    Scores need the coordinates only. Residuals B - Q Q^T B would cost twice as much again. They are computed together,
+    by matrix products, for the columns that are predicted to be kept (`hold`, `sharpen`). For other kept columns they
+    are computed one by one. Predictions change nothing beyond rounding.
 
     Attributes
     ----------
@@ -164,7 +165,7 @@ class Panel:
         return self._Z[: self.span.rank, window]
 
     def outside(self, window: slice) -> Array:
-        """Return the lengths of the residuals of `window`, where all columns are held."""
+        """Return the lengths of the residuals of `window`, if all columns are held."""
         return _lengths(self._E[:, window])
 
     def hold(self, columns: NDArray[np.int64]) -> None:

@@ -1,4 +1,4 @@
-"""What a forest predicts where one feature is permuted, of the trees and rows that this changes only."""
+"""Predictions of a forest with one feature permuted, recomputed only for the trees and rows that change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAIRS = 1 << 16
 """Pairs of a tree and a row that descend together."""
 
 PREDICTIONS = 1 << 24
-"""Numbers that the predictions for a block of permuted features have at most (128 MB)."""
+"""Largest size of the predictions for a block of permuted features (128 MB)."""
 
 LEAF = -1
 
@@ -28,14 +28,14 @@ class Forest:
     Attributes
     ----------
     feature : ndarray of shape (n_nodes,), int64
-        -1 of leaves. Row x goes to `left` where x[feature] <= threshold.
+        -1 of leaves. Row x goes to `left` if x[feature] <= threshold.
     threshold : ndarray of shape (n_nodes,)
     left, right : ndarray of shape (n_nodes,), int64
     value : ndarray of shape (n_nodes, n_outputs)
-        What a tree predicts: shares of the classes, or a number.
+        Prediction of a tree: class shares, or a number.
     roots : ndarray of shape (n_trees,), int64
     repeats : ndarray of shape (n_nodes,), bool
-        Whether a node's feature is that of one of its ancestors too.
+        Whether a node's feature also occurs in one of its ancestors.
     """
 
     feature: Integers
@@ -48,7 +48,7 @@ class Forest:
 
     @classmethod
     def of_trees(cls, trees: Sequence[Any], *, shares: bool) -> Forest:
-        """Return the forest of scikit-learn's trees (`tree_`); values are shares of classes, or else means."""
+        """Return the forest of scikit-learn's trees (`tree_`); values are class shares, or else means."""
         sizes = np.array([tree.node_count for tree in trees])
         roots = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         offsets = np.repeat(roots, sizes)
@@ -83,19 +83,19 @@ def _repeats(feature: Integers, left: Integers, right: Integers, is_leaf: NDArra
 def permutation_importances(
     forest: Forest, X: NDArray[np.float32], permutations: Integers, score: Callable[[Floats], Floats]
 ) -> Floats:
-    """Return the loss of score where a feature is permuted, shape (d, n_repeats).
+    """Return the loss of score when a feature is permuted, shape (d, n_repeats).
 
-    A tree is asked again about a row only where the row's path tests the feature: features that no tree uses cost
+    A tree is evaluated again for a row only if the row's path tests the feature: features that no tree uses cost
     nothing, others the part of the paths below them.
 
     Parameters
     ----------
     X : ndarray of shape (n, d), float32
-        As scikit-learn's trees compare it.
+        As compared by scikit-learn's trees.
     permutations : ndarray of shape (n_repeats, n)
         Rows from which a permuted feature is taken, the same for all features.
     score : callable
-        Of sums over the trees, shape (m, n, n_outputs); returns shape (m,), higher is better.
+        Scores sums over the trees, shape (m, n, n_outputs); returns shape (m,), higher is better.
     """
     d = X.shape[1]
     used = np.unique(forest.feature[forest.feature != LEAF])

@@ -5,9 +5,9 @@ Three things make them cheap here, none of which changes a pivot:
 
 1. Only the *norms* of the residuals are kept. With the new direction q they fall by (q^T x_j)^2, and q^T X costs
    the non-zeros of X: the residual columns themselves, and R, are never formed.
-2. A downdated norm loses digits. It is recomputed, x - Q Q^T x, but only when its column could be the next
-   pivot: the others can wait, as residuals only decrease.
-3. Where Q would be large, X_S R^-1 stands for it (`column_span.SparseSpan`).
+2. A downdated norm loses digits. It is recomputed, x - Q Q^T x, but only if its column could be the next pivot: the
+   others can wait, since residuals only decrease.
+3. If Q would be large, X_S R^-1 replaces it (`column_span.SparseSpan`).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from provsel.kernels.graded import scale_exponent, scaled
 Columns = NDArray[np.int64]
 
 SPARSE_ENOUGH = 0.1
-"""Dense X with at most this share of non-zeros is worked on in sparse form."""
+"""Dense X with at most this share of non-zeros is processed in sparse form."""
 
 LARGE_Q = 2**20
-"""Number of entries of a complete Q from which on sparse X does without it."""
+"""Number of entries of a complete Q from which on sparse X is processed without it."""
 
 STALE = 1e-3
 """A squared residual norm below this share of its last exact value is not accurate to `TIED_NORMS`."""
 
 ROUNDING = 1e-14
-"""Bound of the relative error that downdates leave, in shares of the last exact value."""
+"""Bound on the relative error of downdates, in shares of the last exact value."""
 
 BLOCK = 2**20
-"""Entries of the columns that are recomputed at once."""
+"""Entries of the columns recomputed at once."""
 
 
 class PivotedQR:
@@ -64,7 +64,7 @@ class PivotedQR:
 
     def __init__(self, X: Any) -> None:
         self._X = prepared_columns(X)
-        self._transposed = self._X.T  # a SciPy object anew costs more than a product with little text
+        self._transposed = self._X.T  # a new SciPy object costs more than a product with little text
         self._span: ExplicitSpan | SparseSpan
         large = self._X.shape[0] * min(self._X.shape) >= LARGE_Q
         self._span = SparseSpan(self._X) if sparse.issparse(self._X) and large else ExplicitSpan(self._X)
@@ -82,7 +82,7 @@ class PivotedQR:
         return np.array(self._pivots, dtype=np.int64)
 
     def take(self, columns: Columns) -> PivotedQR:
-        """Take these columns before any others, leaving out what depends on those before (in place)."""
+        """Take these columns before any others, leaving out those that depend on earlier ones (in place)."""
         for column in columns.tolist():
             outside = float(self._span.outside(np.array([column]))[0])
             if outside > self._zero[column] and outside > ROUNDING * self._norms[column] ** 2:
@@ -112,14 +112,15 @@ class PivotedQR:
         self._left -= (self._transposed @ q) ** 2
 
     def rest_by_norm(self) -> Columns:
-        """Return the columns that are no pivots, shape (d - k,), by decreasing norm, ties and zeros by index."""
+        """Return the columns that are not pivots, shape (d - k,), by decreasing norm, ties and zeros by index."""
         return remaining_by_norm(self._norms, self.pivots)
 
     def rest_of_swaps(self) -> Columns:
-        """Return the columns that are no pivots, shape (d - k,), in the order in which LAPACK's geqp3 leaves them.
+        """Return the columns that are not pivots, shape (d - k,), in the order in which LAPACK's geqp3 leaves them.
 
-        Each pivot changes places with the column that stands at its step. What was never a pivot stays where that
-        left it: mostly in the order of X, with the columns that made room for a pivot in the pivot's old place.
+        Each pivot swaps places with the column at the position of its step. Columns that were never pivots stay where
+        the swaps left them: mostly in the order of X, with the columns that made room for a pivot in the pivot's old
+        place.
         """
         order = np.arange(self._norms.size)
         place = order.copy()
@@ -130,7 +131,7 @@ class PivotedQR:
         return order[len(self._pivots) :]
 
     def _next(self) -> int | None:
-        """Return the column of the largest residual, or None when that is zero."""
+        """Return the column of the largest residual, or None if that is zero."""
         tied = (1 - TIED_NORMS) ** 2
         while True:
             top = self._left.max(initial=-np.inf)
@@ -153,9 +154,9 @@ class PivotedQR:
 
 
 def remaining_by_norm(norms: NDArray[np.float64], pivots: Columns) -> Columns:
-    """Return the columns that are no pivots, by decreasing norm, ties and zeros by index.
+    """Return the columns that are not pivots, by decreasing norm, ties and zeros by index.
 
-    Where the rank is exhausted all residuals are zero up to rounding, and norms are what is left to choose by.
+    Once the rank is exhausted all residuals are zero up to rounding, and only norms are left as a criterion.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def remaining_by_norm(norms: NDArray[np.float64], pivots: Columns) -> Columns:
 
 
 def prepared_columns(X: Any) -> Any:
-    """Return X in float64, as CSC or dense, scaled by a power of two where its squares would over- or underflow."""
+    """Return X in float64, as CSC or dense, scaled by a power of two if its squares would overflow or underflow."""
     if not sparse.issparse(X):
         X = np.asarray(X, dtype=np.float64)
         if np.count_nonzero(X) > SPARSE_ENOUGH * X.size:

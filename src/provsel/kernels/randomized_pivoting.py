@@ -15,13 +15,13 @@ from provsel.kernels.tails import column_squares
 Columns = NDArray[np.int64]
 
 DRIFT = 1e-8
-"""Squared norms that should sum to k - t, and miss it by more than this, are computed anew."""
+"""Squared norms that should sum to k - t, and miss it by more than this, are recomputed."""
 
 EXHAUSTED = 1e-13
 """Share of a column's squared residual at the start of a block below which it repeats columns of the block."""
 
 WORN = 1e-5
-"""Downdated squared norms are computed anew when their sum has fallen below this share of its last exact value."""
+"""Downdated squared norms are recomputed when their sum has fallen below this share of its last exact value."""
 
 BLOCK = 2**20
 """Entries of the columns whose residuals are formed at once."""
@@ -31,14 +31,14 @@ def volume_sample(V: Array, rng: np.random.Generator) -> Columns:
     """Draw k rows S of V with probability det(V_S)^2: one pass of adaptive randomized pivoting.
 
     Row after row is drawn with probability proportional to its squared residual outside the rows drawn before. This is
-    the projection determinantal point process with kernel V V^T. O(d k) a draw.
+    the projection determinantal point process with kernel V V^T. O(d k) per draw.
 
     Parameters
     ----------
     V : ndarray of shape (d, k)
         Orthonormal columns.
     rng : numpy.random.Generator
-        One uniform number a draw.
+        One uniform number per draw.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def volume_sample(V: Array, rng: np.random.Generator) -> Columns:
 def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Generator) -> Columns:
     """Draw up to r columns, each with probability proportional to its squared residual outside those drawn before.
 
-    A block of columns is proposed by the residuals at its start; in turn, each is accepted with the probability that
-    its residual now is of that. The law is that of one draw at a time, whatever the size of the blocks, but X is read
-    once a block. O(r nnz + (n + d) r^2).
+    A block of columns is proposed by the residuals at its start; in turn, each is accepted with probability equal to
+    its current residual over its initial one. The distribution is that of single draws, whatever the size of the
+    blocks, but X is read once per block. O(r nnz + (n + d) r^2).
 
     Parameters
     ----------
@@ -81,14 +81,14 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
     Returns
     -------
     ndarray of shape (k,), int64
-        In order of the draws; k < r when these leave of each column less than 8 max(n, d) eps of its length.
+        In order of the draws; k < r if the residual of every column is below 8 max(n, d) eps of its length.
 
     References
     ----------
     Epperly, Tropp, Webber (2024), arXiv 2410.03969, accelerated by rejection.
     """
     squares = column_squares(X)
-    zeros = (8 * max(X.shape) * np.finfo(np.float64).eps) ** 2 * squares  # what is left of a column by rounding
+    zeros = (8 * max(X.shape) * np.finfo(np.float64).eps) ** 2 * squares  # the part of a column left by rounding
     left, exact = squares.copy(), float(squares.sum())
     Q = np.zeros((X.shape[0], 0), order="F")
     chosen: list[int] = []
@@ -101,7 +101,7 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
             block -= Q @ (Q.T @ block)
         block[:, np.einsum("ij,ij->j", block, block) <= zeros[proposed]] = 0.0
         accepted = _accepted(block, left[proposed], chances, r - len(chosen))
-        if accepted.size == 0:  # a downdated norm promised what is not there
+        if accepted.size == 0:  # a downdated norm was too large
             left = _exact_residuals(X, Q, zeros, chosen)
             continue
         new = qr(block[:, accepted], mode="economic", check_finite=False)[0]
@@ -125,12 +125,12 @@ def _exact_residuals(X: Any, Q: Array, zeros: Array, chosen: list[int]) -> Array
 
 
 def residual_squares(X: Any, Q: Array, columns: Columns | None = None) -> Array:
-    """Return the squared norms of what columns of X, all or some, leave outside the span of the orthonormal Q.
+    """Return the squared norms of the residuals of columns of X, all or some, outside the span of the orthonormal Q.
 
     Parameters
     ----------
     X : ndarray or CSC array of shape (n, d), float64
-        A block of columns is dense at a time.
+        One block of columns is dense at a time.
     Q : ndarray of shape (n, k)
     columns : ndarray of shape (m,), int64, optional
 
@@ -161,7 +161,7 @@ def _accepted(block: Array, at_start: Array, chances: Array, most: int) -> NDArr
     chances : ndarray of shape (b,)
         Uniform numbers.
     """
-    exponent = -int(np.frexp(at_start.max())[1]) // 2  # products of squares underflow else, of small values
+    exponent = -int(np.frexp(at_start.max())[1]) // 2  # otherwise products of squares of small values underflow
     block, at_start = np.ldexp(block, exponent), np.ldexp(at_start, 2 * exponent)
     gram = block.T @ block
     accepted: list[int] = []

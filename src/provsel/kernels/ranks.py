@@ -17,9 +17,9 @@ BLOCK = 1 << 20
 
 
 def mean_ranks(X: Matrix) -> Matrix:
-    """Return the ranks in each column of X, shape (n, d), of equal values their mean.
+    """Return the ranks in each column of X, shape (n, d); equal values get their mean rank.
 
-    Those of sparse X are less the rank of the zeros of their column, so that they are sparse.
+    For sparse X the rank of the zeros of each column is subtracted, so that the result is sparse.
     """
     if sparse.issparse(X):
         return _sparse_ranks(sparse.csc_array(X))
@@ -52,8 +52,8 @@ def _sparse_ranks(X: Any) -> Any:
 def value_places(X: NDArray[np.float64]) -> NDArray[np.float32]:
     """Return the place of each value among the distinct ones of its column, from 0, shape (n, d).
 
-    float32, of which scikit-learn's trees make no copy, has room for the ranks of 16 million rows; of the values
-    themselves it has not, where they are large or close to each other.
+    float32, which scikit-learn's trees do not copy, can hold the ranks of 16 million rows, but not the values
+    themselves if they are large or close to each other.
     """
     n, d = X.shape
     ranks = np.empty((n, d), dtype=np.float32)

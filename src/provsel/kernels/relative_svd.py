@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dgejsv
 Array = NDArray[np.float64]
 
 LARGE_WORK = 2**30
-"""Multiplications, n^2 d, from which on complete pivoting takes more than seconds."""
+"""Multiplications, n^2 d, above which complete pivoting takes more than seconds."""
 
 LEAST_PIVOT = 1e-130
 """Below this, or this share of the largest, squares and products may underflow."""
@@ -31,8 +31,8 @@ class RelativeSVD:
     singular_values : ndarray of shape (rank,)
         In decreasing order.
     error : float
-        Bound, to first order, of the relative error of each singular value: of the arithmetic, and of rounding errors
-        in the values of X.
+        Bound, to first order, on the relative error of each singular value: from the arithmetic, and from rounding
+        errors in X.
     """
 
     V: Array
@@ -54,7 +54,7 @@ class _Factors:
 def relative_svd(X: Any) -> RelativeSVD | None:
     r"""Return the singular values of X = D_r B D_c with errors that do not depend on the scales D_r and D_c.
 
-    Complete pivoting gives L D U with well-conditioned L and U where B allows it, and all scales in D. QR of L D and
+    Complete pivoting gives L D U with well-conditioned L and U if B allows it, and all scales in D. QR of L D and
     Jacobi rotations keep them apart. O(n^2 d) for n <= d.
 
     Parameters
@@ -65,7 +65,7 @@ def relative_svd(X: Any) -> RelativeSVD | None:
     Returns
     -------
     RelativeSVD or None
-        None where X has no full rank, is too large, or has scales whose squares underflow.
+        None if X does not have full rank, is too large, or has scales whose squares underflow.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Relief: what a feature differs by between a row and its near rows, of the same target and of others."""
+"""Relief: how a feature differs between a row and its near rows, of the same target and of others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from provsel.kernels.spectral import Array
 
 WHOLE_ROWS = 3_000
-"""Up to so many rows all distances stand in memory at once (72 MB): then each pair is looked at once."""
+"""Up to this many rows all distances are in memory at once (72 MB): then each pair is visited once."""
 
 BLOCK = 1 << 22
 """Values of a block of distances of more rows: 32 MiB."""
@@ -22,10 +22,10 @@ CACHED = 1 << 15
 """Values of a block of differences, which a cache holds."""
 
 TIED = 1e-12
-"""Distances closer than this fraction are equal: sums of differences round less."""
+"""Distances closer than this fraction are equal: rounding in sums of differences is smaller."""
 
 ROUGH_ROWS = 1000
-"""Rows from which on nearest rows are sought by rough distances."""
+"""Number of rows from which nearest rows are searched by rough distances."""
 
 ROUGH_COLUMNS = 512
 """Columns whose differences are summed together in single precision."""
@@ -36,15 +36,15 @@ ROUGH_BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class UnitRows:
-    """Rows whose features differ by 0 to 1.
+    """Rows whose features differ by between 0 and 1.
 
     Attributes
     ----------
     values : ndarray of shape (n, d)
-        Columns that are numbers, each in units of its range, then those of codes.
+        Numeric columns, each in units of its range, then columns of codes.
     n_numbers : int
     columns : ndarray of shape (d,), int64
-        Where each column stood in X.
+        Position of each column in X.
     """
 
     values: Array
@@ -84,7 +84,7 @@ class UnitRows:
         return sums
 
     def distances_of_pairs(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Array:
-        """Return the sums of the differences of the given rows and some others, both of shape (m,), shape (m,)."""
+        """Return the sums of the differences between the given pairs of rows, both of shape (m,), shape (m,)."""
         sums = np.empty(rows.size)
         step = max(1, CACHED // self.values.shape[1])
         for start in range(0, rows.size, step):
@@ -95,9 +95,9 @@ class UnitRows:
         return sums
 
     def rough_distances(self, rows: slice) -> NDArray[np.float32]:
-        """Return what `distances_from` does in single precision, in half of the time; `rough_error` bounds the error.
+        """Return the same as `distances_from` in single precision, in half the time; `rough_error` bounds the error.
 
-        |a - b| = 2 max(a, b) - a - b: the sum of the larger values needs two passes, that of the differences three.
+        |a - b| = 2 max(a, b) - a - b: the sum of the larger values needs two passes, the sum of the differences three.
         """
         n, n_rows = len(self.values), rows.stop - rows.start
         larger = np.zeros((n_rows, n), dtype=np.float32)
@@ -114,13 +114,13 @@ class UnitRows:
         return larger
 
     def rough_error(self) -> float:
-        """Return the largest error of a rough distance, by the number of roundings of each value."""
+        """Return the largest error of a rough distance, from the number of roundings of each value."""
         n_features = self.values.shape[1]
         roundings = ROUGH_COLUMNS + n_features / ROUGH_COLUMNS + 8
         return float(roundings * n_features * np.finfo(np.float32).eps)
 
     def distance_blocks(self, *, rough: bool = False) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield some rows and their distances to all rows, shape (m, n); a row's distance to itself is infinite."""
+        """Yield blocks of rows and their distances to all rows, shape (m, n); a row is infinitely far from itself."""
         n = len(self.values)
         step = n if n <= WHOLE_ROWS else max(1, BLOCK // n)
         for start in range(0, n, step):
@@ -136,7 +136,7 @@ class UnitRows:
             yield rows, distances
 
     def mean_distance(self) -> float:
-        """Return the mean distance of two different rows, from the sorted columns."""
+        """Return the mean distance between rows, from the sorted columns."""
         n = len(self.values)
         places = 2.0 * np.arange(n) - (n - 1)
         total = float(places @ np.sort(self.values[:, : self.n_numbers], axis=0).sum(axis=1))
@@ -146,14 +146,14 @@ class UnitRows:
         return total / (n * (n - 1) / 2)
 
     def add_differences(self, totals: Array, row: int, near: NDArray[np.int64], weights: Array, buffer: Array) -> None:
-        """Add the weighted differences of one row to some others to totals, shape (q, d), in place.
+        """Add the weighted differences between one row and others to totals, shape (q, d), in place.
 
         Parameters
         ----------
         near : ndarray of shape (m,), int64
         weights : ndarray of shape (q, m)
         buffer : ndarray of shape (step, d)
-            Space for differences: memory that is new each time costs more than they do.
+            Space for differences: allocating new memory each time would cost more than they do.
         """
         n_numbers = self.n_numbers
         for start in range(0, near.size, len(buffer)):
@@ -192,9 +192,9 @@ def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array],
     ----------
     rows : UnitRows
     weigh : callable
-        Of some rows and their distances to all, shape (m, n): the weights of these pairs, shape (q, m, n).
+        Gets rows and their distances to all, shape (m, n); returns the weights of these pairs, shape (q, m, n).
     rough : bool, default=False
-        Whether rough distances are enough for `weigh`.
+        Whether rough distances suffice for `weigh`.
     """
     n, d = rows.values.shape
     totals = None
@@ -215,7 +215,7 @@ def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array],
 
 @dataclass(frozen=True)
 class Nearest:
-    """How nearest rows are weighted: by exact distances, or by rough ones and exact ones where these leave a doubt.
+    """How nearest rows are weighted: by exact distances, or by rough ones with exact ones in cases of doubt.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class Nearest:
 
     @classmethod
     def of(cls, rows: UnitRows) -> Nearest:
-        """Return it for rows: few rows or few columns are quicker with exact distances."""
+        """Return the weighting for the given rows: few rows or few columns are faster with exact distances."""
         return cls(rows, len(rows.values) >= ROUGH_ROWS and rows.n_numbers >= ROUGH_COLUMNS // 4)
 
     def shares(self, distances: Array, count: int, first_row: int, first_column: int) -> Array:
@@ -239,7 +239,7 @@ class Nearest:
         Parameters
         ----------
         distances : ndarray of shape (m, n)
-            Of rows first_row, first_row + 1, ... to rows first_column, first_column + 1, ...
+            From rows first_row, first_row + 1, ... to rows first_column, first_column + 1, ...
         """
         if count == 0:
             return np.zeros(distances.shape)
@@ -249,7 +249,7 @@ class Nearest:
         tied = distances <= last * (1 + TIED) + doubt
         tied &= ~nearer
         left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
-        if self.rough:  # exact distances tell the tied rows apart, where there are more than places left
+        if self.rough:  # exact distances separate tied rows if there are more of them than places left
             doubtful = np.flatnonzero(np.count_nonzero(tied, axis=1) > left[:, 0])
             places, columns = np.nonzero(tied[doubtful])
             exact = np.full((doubtful.size, distances.shape[1]), np.inf)
@@ -274,7 +274,7 @@ def relieff_scores(rows: UnitRows, y: NDArray[np.int64], n_neighbors: int) -> Ar
     y : ndarray of shape (n,), int64
         Class numbers 0, 1, ..., at least two.
     n_neighbors : int
-        Rows of the own class, and of each other one; fewer where a class has fewer.
+        Rows of the same class, and of each other one; fewer if a class has fewer.
     """
     by_class = np.argsort(y, kind="stable")  # slices of classes are quicker than lists of their rows
     rows = UnitRows(rows.values[by_class], rows.n_numbers, rows.columns)
@@ -340,11 +340,12 @@ def surf_scores(rows: UnitRows, y: NDArray[Any], *, is_regression: bool, form: s
     ----------
     rows : UnitRows of shape (n, d)
     y : ndarray of shape (n,)
-        Class numbers 0, 1, ...; or numbers, of which two are of one class where they are nearer than their deviation.
+        Class numbers 0, 1, ...; or numbers, two of which count as one class if they differ by less than their standard
+        deviation.
     form : {"multisurf", "surf", "surf_star"}
     """
     radius = 0.0 if form == "multisurf" else rows.mean_distance()
-    reach = np.std(y, ddof=1) if is_regression else 0.5  # of two class numbers, those that are equal
+    reach = np.std(y, ddof=1) if is_regression else 0.5  # of two class numbers, the equal ones
     class_numbers = None if is_regression else y
 
     def weigh(block: slice, distances: Array) -> Array:

@@ -12,18 +12,19 @@ from provsel.kernels.spectral import Array, SpectralBasis, gram_matrix
 
 
 def scores_by_gram_matrix(X: Any, ridge: float | None, gram: Callable[[], Array]) -> tuple[Array, float, Array]:
-    r"""Return the scores of the columns of X, shape (n, d), the ridge, and by how much rounding may move each score.
+    r"""Return the scores of the columns of X, shape (n, d), the ridge, and bounds on how far rounding moves each score.
 
     With L L^T = X X^T + ridge I a score is ||L^-1 a_i||^2 for n < d, and else the diagonal of
     I - ridge (G + ridge I)^-1, G = X^T X. Rounding moves eigenvalues by about eps of the largest, and so a score by the
-    ratio of that to the ridge: a share of the score for n < d, and of 1 else. On images 0.1 to 0.6 of that is seen.
+    ratio of that to the ridge: a relative error for n < d, and an absolute one otherwise. On images 0.1 to 0.6 of this
+    bound was seen.
 
     Parameters
     ----------
     X : ndarray or sparse array of shape (n, d)
         Values of usual size.
     ridge : float, optional
-        Positive, in the units of X squared; by default the trace of the Gram matrix by its size.
+        Positive, in the units of X squared; by default the trace of the Gram matrix divided by its size.
     gram : callable
         Returns X X^T, shape (n, n).
     """
@@ -54,7 +55,7 @@ def ridge_leverage_scores(basis: SpectralBasis, ridge: float) -> Array:
     Parameters
     ----------
     basis : SpectralBasis
-        Of A, shape (n, d); rank at least 1.
+        Singular values and vectors of A, shape (n, d); rank at least 1.
     ridge : float
         Positive, in the units of A squared.
     """

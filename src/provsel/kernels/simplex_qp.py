@@ -1,4 +1,4 @@
-"""Concave quadratics over products of simplices: what the smallest ball and the hard margin both come down to.
+"""Concave quadratics over products of simplices: the problem behind the smallest ball and the hard margin.
 
 References
 ----------
@@ -7,7 +7,7 @@ References
 .. [2] J. J. Judice, F. M. Pires. A block principal pivoting algorithm for large-scale strictly monotone
    linear complementarity problems. Computers & Operations Research 21 (1994), 587-596.
 .. [3] J. Kim, H. Park. Fast nonnegative matrix factorization: an active-set-like method and comparisons.
-   SIAM J. Sci. Comput. 33 (2011), 3261-3281. Many exchanges at once, single ones where they fail.
+   SIAM J. Sci. Comput. 33 (2011), 3261-3281. Many exchanges at once, and single ones if they fail.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def maximize_on_simplices(
     """Maximize f(p) = q^T p - p^T Q p / 2 over p >= 0 that sums to 1 in each group; return p, shape (n,).
 
     From the support `start`, with a member of each group, up to `block` variables enter at once, and all that
-    turn negative leave at once. A block that does not raise f shrinks, at last to one variable and a walk. Ends
-    where the duality gap is at most tol |f(p)|, |f(p)| <= (sum_i floor_i p_i)^2, rounding stops all progress, or
-    after 3 n + 20 steps: the caller certifies p. The rows of groups (k, n) are 0/1 and sum to ones.
+    turn negative leave at once. A block that does not raise f shrinks, in the end to one variable and a walk. Ends if
+    the duality gap is at most tol |f(p)|, |f(p)| <= (sum_i floor_i p_i)^2, rounding stops all progress, or after
+    3 n + 20 steps; the caller certifies p. The rows of groups (k, n) are 0/1 and sum to ones.
     """
     # Group sums are fixed, so a constant on each group's block of Q only moves f; it makes the block definite
     # where points are affinely (not: linearly) independent. The median spares the digits of short rows.
@@ -89,7 +89,7 @@ def _best_on_face(Q: Array, q: Array, groups: Array, face: Indices) -> Array:
         face = face[kept]
         entries = _solve(factor, groups[:, face], q[face], 1.0)
         positive = entries > 0.0
-        for member in groups[:, face] > 0:  # no group dies out, even where rounding breaks its sum
+        for member in groups[:, face] > 0:  # no group dies out, even if rounding breaks its sum
             positive[np.argmax(np.where(member, entries, -np.inf))] = True
         if positive.all():
             return _spread(groups, face, entries)
@@ -106,7 +106,7 @@ def _walk(Q: Array, shifted: Array, q: Array, groups: Array, p: Array, face: Ind
             (factor, kept), ridge = _factor(shifted, face, ridge), 100.0 * ridge
         members, inner = groups[:, face], Q[np.ix_(face, face)]
         slope = q[face] - inner @ entries
-        slope -= ((members * entries) @ slope) @ members  # the level carries no information, but digits
+        slope -= ((members * entries) @ slope) @ members  # the level carries no information, but costs digits
         direction = _solve(factor, members, slope, 0.0)
         rise, curvature = float(direction @ slope), float(direction @ inner @ direction)
         if not rise > 0.0:

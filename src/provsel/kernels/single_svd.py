@@ -25,14 +25,14 @@ def single_svd_columns(V: Array, tail: Tail) -> Columns:
 
     With q_i the part of row v_i outside the span of the chosen ones, and F = E (I - Pi), Pi the oblique projector so
     far, choosing j adds ||f_j||^2 / ||q_j||^2 to ||F||_F^2. In step t, as the ||q_i||^2 sum to k - t, the least of
-    these ratios is at most ||F||_F^2 / (k - t), and the product of the growths is k + 1.
+    these ratios is at most ||F||_F^2 / (k - t), and the growth factors multiply to k + 1.
 
     Parameters
     ----------
     V : ndarray of shape (d, k)
         Orthonormal columns.
     tail : Tail
-        E; the identity's tail gives the choice from V alone.
+        E; the tail of the identity makes the choice depend on V alone.
 
     Returns
     -------

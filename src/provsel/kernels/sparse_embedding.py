@@ -21,7 +21,7 @@ def embed(X: Matrix, buckets: NDArray[np.int64], signs: NDArray[np.int8], m: int
     Parameters
     ----------
     X : ndarray, CSR or CSC of shape (n, d)
-        A sparse X gives a sparse result; the dtype stays.
+        A sparse X gives a sparse result; the dtype is kept.
     buckets, signs : ndarray of shape (d,)
     m : int
     """

@@ -30,10 +30,10 @@ SMALL = 1e-9
 which singular values of an SVD would gain by taking the scales of rows and columns apart."""
 
 CERTAIN_SPREAD = 1e9
-"""Ratios of the largest values of rows and of columns, multiplied, from which on a scale may hide a singular value."""
+"""Product of the ratios of the largest values of rows and of columns above which a scale may hide a singular value."""
 
 N_PROBES = 3
-"""Random vectors of a numerical null space that X is applied to."""
+"""Random vectors of a numerical null space to which X is applied."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,10 @@ class SpectralBasis:
     tolerance : float
         Share of the largest singular value up to which others count as zero.
     is_decided : bool
-        Whether the arithmetic tells the rank: no singular value is too small to be kept and too large for rounding.
+        Whether the arithmetic determines the rank: no singular value is too small to be kept and too large for
+        rounding.
     error : float
-        Bound, to first order, of the sine of the angle between the span of V and the row space of X.
+        Bound, to first order, on the sine of the angle between the span of V and the row space of X.
     """
 
     V: Array
@@ -66,12 +67,12 @@ class SpectralBasis:
         return self.V.shape[1]
 
     def lengths(self, columns: str) -> Array:
-        """Return the lengths, shape (d,), of the columns of V^T ("V") or of Sigma V^T ("sigma_V"), which are X's."""
+        """Return the lengths, shape (d,), of the columns of V^T ("V"), or of Sigma V^T ("sigma_V"), which are X's."""
         rows = self.V if columns == "V" else self.V * self.singular_values
         return np.sqrt(np.einsum("ij,ij->i", rows, rows))
 
     def warned(self) -> SpectralBasis:
-        """Return this basis, after a `LinAlgWarning` where its rank is not certain."""
+        """Return this basis, after a `LinAlgWarning` if its rank is not certain."""
         if not self.is_decided:
             warnings.warn(
                 f"The numerical rank of X is not certain: {self.rank} singular values exceed {self.tolerance:.2g} "
@@ -98,7 +99,7 @@ class SpectralBasis:
 
 
 def centred_columns(X: Matrix) -> Array:
-    """Return X, shape (n, d), less the mean of each column, dense and in float64."""
+    """Return X, shape (n, d), minus the mean of each column, dense and in float64."""
     dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
     return dense.astype(np.float64) - dense.mean(axis=0, dtype=np.float64)
 
@@ -120,16 +121,16 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
     X : ndarray or sparse array of shape (n, d)
         A sparse X is never densified; V itself is dense.
     gram : callable, optional
-        Returns X X^T, shape (n, n), if it is available.
+        Returns X X^T, shape (n, n), if available.
     keeps_small : bool, default=False
-        Take no Gram matrix of dense X, which would cost small singular values half of their digits.
+        Do not use a Gram matrix of dense X, which would cost small singular values half of their digits.
 
     Returns
     -------
     SpectralBasis
         V^T V = I to 1e-12 or better. The fast routes are an SVD (dense, sides within a factor of 2), or the
-        eigenvectors of the smaller Gram matrix. The latter squares the condition number. Where their small singular
-        values are not certain, `accurate_basis` computes them again.
+        eigenvectors of the smaller Gram matrix. The latter squares the condition number. If their small singular values
+        are not certain, `accurate_basis` computes them again.
     """
     exponent = scale_exponent(X)
     if exponent:
@@ -166,13 +167,13 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
 
 
 def accurate_basis(X: Matrix) -> SpectralBasis:
-    """Return the basis of X, shape (n, d), of usual size, without a Gram matrix: small singular values keep digits."""
+    """Return the basis of X, shape (n, d), of usual size, without a Gram matrix: small values keep their digits."""
     V, sigma, is_decided, error = graded_basis(X)
     return SpectralBasis(V, sigma, rounding_levels(X.shape, X.dtype)[1], is_decided, error)
 
 
 def is_elongated(X: Matrix) -> bool:
-    """Return whether a side of X is so much longer that a factorisation of it comes before an SVD."""
+    """Return whether one side of X is so much longer that a factorisation should precede the SVD."""
     return bool(max(X.shape) >= ELONGATED * min(X.shape))
 
 
@@ -214,7 +215,7 @@ def _is_null(X: Matrix, lam: Array, Q: Array, low: float) -> bool:
 
 def is_graded(X: Matrix) -> bool:
     """Return whether rows or columns differ so much in length that a small singular value may belong to a short one."""
-    # what hides below the rounding of single precision needs less of a spread, and is looked for at once
+    # values hidden below single-precision rounding need less spread, and are checked at once
     limit = CERTAIN_SPREAD * rounding_levels(X.shape)[0] / rounding_levels(X.shape, X.dtype)[0]
     sizes = np.abs(X.data if sparse.issparse(X) else X)
     if (sizes.max() / sizes.min(where=sizes > 0, initial=np.inf)) ** 2 <= limit:  # as of counts

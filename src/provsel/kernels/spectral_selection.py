@@ -1,4 +1,4 @@
-"""Exactly r rows of V, unweighted, whose Gram matrix keeps away from zero: spectral selection by one barrier."""
+"""Exactly r rows of V, unweighted, whose Gram matrix is bounded away from zero: spectral selection by one barrier."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def spectral_columns(V: Array, r: int) -> Columns:
     r"""Return r rows S of V with sigma_min(V_S)^2 >= `spectral_bound(d, k, r)`.
 
     With Y = V_S^T V_S so far and a barrier l below its spectrum where tr (Y - l I)^-1 = eps, each step moves the
-    barrier up by a delta that some row allows: the row whose gain is largest. O(d k^2) a step. That the row found
-    keeps the trace is checked in each step, so that a selection that is returned has its promise.
+    barrier up by a delta that some row allows: the row whose gain is largest. O(d k^2) per step. Each step checks that
+    the chosen row keeps the trace, so that every returned selection has the promise.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def spectral_columns(V: Array, r: int) -> Columns:
     Raises
     ------
     ArithmeticError
-        A step that the theorem promises was not found: the columns of V are not orthonormal.
+        If no step that the theorem promises was found: the columns of V are not orthonormal.
 
     References
     ----------
-    Kozyrev and Osinsky (2025), arXiv 2507.20435. The condition of a step that is checked is provsel's own wording.
+    Kozyrev and Osinsky (2025), arXiv 2507.20435. The condition checked in each step is provsel's own wording.
     """
     d, k = V.shape
     if k == 1:
@@ -75,7 +75,7 @@ def spectral_columns(V: Array, r: int) -> Columns:
         lam, U = eigh(Y, check_finite=False)
         low, high = lam[0] - k / eps * (1 + WIDER), lam[0] - 1 / eps * (1 - WIDER)
         barrier = float(brentq(lambda level, lam=lam: float((1 / (lam - level)).sum()) - eps, low, high, xtol=1e-300))
-        # another eps can be reached by rounding only; the barrier must stay below the spectrum after the step
+        # only rounding can give another eps; the barrier must stay below the spectrum after the step
         delta = min(_step(barrier, eps, k, d - s), (lam[0] - barrier) * (1 - 1e-12))
         inverse = 1 / (lam - (barrier + delta))
         squares = (V @ U) ** 2

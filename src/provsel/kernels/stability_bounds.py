@@ -1,8 +1,8 @@
 """How often chance is selected on most halves of the rows: bounds of complementary pairs stability selection.
 
-A feature is selected on a half with a probability of at most theta = q / d. Its share of the halves of B pairs
-on which it is selected reaches tau with a probability that is at most a constant times theta^2: so many false features
-of d are expected at most.
+A feature is selected on a half with a probability of at most theta = q / d. The share of the halves of B pairs that
+select it reaches tau with a probability of at most a constant times theta^2: this bounds the expected number of such
+false features of d.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 STEP = 1e-9
-"""Shares are multiples of 1 / (2 B); a threshold this close to one is that one."""
+"""Shares are multiples of 1 / (2 B); a threshold this close to one equals it."""
 
 FLAT = 1e8
-"""In place of an infinite shift, at which a law (a + i)^(1 / r) is uniform."""
+"""Replaces an infinite shift, at which a law (a + i)^(1 / r) is uniform."""
 
 STEEP = 1e-8
 
@@ -25,15 +25,15 @@ STEEP = 1e-8
 def false_selections(count: int, n_features: int, threshold: float) -> float:
     """Return q^2 / ((2 tau - 1) d): bound without an assumption on the shares.
 
-    `count` is q, the number of features that a half selects at most.
+    `count` is q, the largest number of features that a half selects.
     """
     return count**2 / ((2 * threshold - 1) * n_features)
 
 
 def unimodal_false_selections(count: int, n_features: int, threshold: float, n_pairs: int) -> float:
-    """Return the bound where the share of pairs that select a feature on both halves has a unimodal law.
+    """Return the bound if the share of pairs that select a feature on both halves has a unimodal law.
 
-    Infinite where the theorem says nothing: for theta > 1 / sqrt(3), or a threshold next to 1/2.
+    Infinite if the theorem is vacuous: for theta > 1 / sqrt(3), or a threshold close to 1/2.
     """
     theta = count / n_features
     tau = _attained(threshold, n_pairs)
@@ -48,7 +48,7 @@ def unimodal_false_selections(count: int, n_features: int, threshold: float, n_p
 
 
 def concave_false_selections(count: int, n_features: int, threshold: float, n_pairs: int) -> float:
-    """Return the bound where the share of pairs has a -1/2-concave law, and that of halves a -1/4-concave one."""
+    """Return the bound if the share of pairs has a -1/2-concave law, and the share of halves a -1/4-concave one."""
     theta = count / n_features
     tau = _attained(threshold, n_pairs)
     of_pairs = concave_tail(theta**2, 2 * tau - 1, n_pairs, -1 / 2)
@@ -65,7 +65,7 @@ def concave_tail(mean: float, threshold: float, n_steps: int, r: float) -> float
     """Return the largest P(Z >= threshold) of r-concave laws on 0, 1 / B, ..., 1 whose mean is at most `mean`.
 
     Such a law has p^r convex where it is positive; r < 0. The largest tail has p_i = (a + i)^(1 / r) up to some k,
-    less at k + 1, and 0 beyond. Of each k and a > 0 the mean decides how much less.
+    less at k + 1, and 0 beyond. For each k and a > 0 the mean determines how much less.
     """
     first = max(0, ceil(n_steps * threshold - STEP))
     expected = mean * n_steps

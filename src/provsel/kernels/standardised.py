@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 CONSTANT = 1e-13
-"""A standard deviation below so many times the largest value of a column is rounding: the column is constant."""
+"""A standard deviation below this many times the largest value of a column is rounding: the column is constant."""
 
 
 def standardised_columns(X: Array) -> Array:
@@ -28,10 +28,10 @@ def standardised_columns(X: Array) -> Array:
 
 
 def indicator_targets(y: NDArray[np.float64 | np.int64], classes: NDArray[np.generic] | None) -> Array:
-    """Return what is regressed on, shape (n_targets, n).
+    """Return the targets of the regression, shape (n_targets, n).
 
-    That is y of a regression (`classes` None); else class numbers as 0 and 1: the second of two classes, or each of
-    more against the rest.
+    For a regression (`classes` None) this is y; otherwise class numbers as 0 and 1: the second of two classes, or each
+    of more against the rest.
     """
     if classes is None or classes.size == 2:
         return y[None, :].astype(np.float64)

@@ -17,10 +17,10 @@ from provsel.kernels.tails import column_squares
 Columns = NDArray[np.int64]
 
 TIED = 1e-10
-"""Factors this close to the largest, relatively, count as equal: the lowest column goes in at the earliest place."""
+"""Factors relatively this close to the largest count as equal: the lowest column enters at the earliest place."""
 
 REACH = 1e-14
-"""Bound of the error of a residual's square by difference, in shares of the column's."""
+"""Bound on the error of a residual's square computed by difference, in shares of the column's."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Exchanged:
     Attributes
     ----------
     columns : ndarray of shape (k,), int64
-        A column that came in stands at the position of the one that it replaced.
+        A column that came in takes the position of the one that it replaced.
     n_exchanges : int
     largest_factor : float
-        On the volume, of any single exchange that is left; at most f.
+        Factor by which any remaining single exchange multiplies the volume; at most f.
     """
 
     columns: Columns
@@ -44,15 +44,15 @@ class Exchanged:
 def exchanged_columns(X: Any, start: Columns, f: float) -> Exchanged:
     r"""Exchange columns while one exchange multiplies the volume sqrt(det(C^T C)) by more than f.
 
-    Let C = X_S = Q R, M = R^-1 Q^T X, gamma_j the norm of column j outside of C, and omega_i that of row i of R^-1.
-    Exchanging S_i for j has the factor rho_ij = sqrt(M_ij^2 + gamma_j^2 omega_i^2). O(n d k) an exchange; the pivots of
-    a column-pivoted QR, as a start, need few: at most log_f sqrt(k!), which is what they can miss of the largest
-    volume.
+    Let C = X_S = Q R, M = R^-1 Q^T X, gamma_j the norm of the part of column j outside C, and omega_i the norm of row i
+    of R^-1. Exchanging S_i for j has the factor rho_ij = sqrt(M_ij^2 + gamma_j^2 omega_i^2). O(n d k) per exchange.
+    Starting from the pivots of a column-pivoted QR needs few: at most log_f sqrt(k!), since this bounds how far they
+    can fall short of the largest volume.
 
     Parameters
     ----------
     X : ndarray or CSC array of shape (n, d), float64
-        Sparse X is made dense by blocks of columns, those whose residual must be known exactly.
+        Sparse X is made dense in blocks of columns, only those whose residual must be known exactly.
     start : ndarray of shape (k,), int64
         Independent columns.
     f : float
@@ -100,7 +100,7 @@ def _largest_factor(X: Any, chosen: Columns, Q: Array, R: Array, squares: Array)
     gamma[chosen] = 0.0
     slack = REACH * squares
     slack[chosen] = 0.0
-    # By difference, gamma has an error that omega may enlarge: what could be the largest factor is computed exactly.
+    # By difference, gamma has an error that omega may enlarge: possible largest factors are computed exactly.
     upper = (M + np.outer(omega, gamma + slack)).max(axis=0)
     lower = (M + np.outer(omega, np.maximum(gamma - slack, 0.0))).max(axis=0).max()
     doubtful = np.flatnonzero((upper >= lower * (1 - TIED)) & (slack * omega.max() > TIED * upper))

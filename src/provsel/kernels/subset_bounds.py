@@ -1,4 +1,4 @@
-"""What is promised of a column subset: bounds on ||X - C C^+ X|| over the error of the best rank-k approximation."""
+"""The promises for a column subset: bounds on ||X - C C^+ X|| over the error of the best rank-k approximation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from provsel.values import ValuesWithNaN
 
-if TYPE_CHECKING:  # a promise is read where nothing is computed
+if TYPE_CHECKING:  # a promise may be read without any computation
     from provsel.kernels.spectral import Array
     from provsel.kernels.tails import Tail
 
@@ -24,7 +24,7 @@ class Spectrum:
     values : ndarray of shape (m,)
         In decreasing order.
     rest : float
-        Sum of the squares of those that are not in `values`.
+        Sum of the squares of those not in `values`.
 
     Examples
     --------
@@ -44,22 +44,22 @@ class Spectrum:
 
 @dataclass(frozen=True, eq=False)
 class SubsetPromise(ValuesWithNaN):
-    """What a method promises of its columns C, beside the best approximation X_k of rank k.
+    """The promise of a method for its columns C, relative to the best approximation X_k of rank k.
 
-    A selector of your own returns one from `subset_promise(spectrum, rank)`, and `certify_subset` holds it to that.
+    A selector of your own returns one from `subset_promise(spectrum, rank)`, and `certify_subset` checks it.
 
     Attributes
     ----------
     rank : int
         k.
     frobenius : float
-        Bound of ||X - C C^+ X||_F^2 / ||X - X_k||_F^2; NaN if nothing is promised, as below.
+        Bound on ||X - C C^+ X||_F^2 / ||X - X_k||_F^2; NaN if nothing is promised, as below.
     spectral : float
         The same in the spectral norm.
     oblique, basis : float
-        Bounds of the two bounds that Fact 1 gives from V_S, see `certificates.certify_subset`.
+        Bounds on the two bounds that Fact 1 derives from V_S, see `certificates.certify_subset`.
     expectation : bool
-        Whether they hold in expectation only: one selection can neither meet nor miss that.
+        Whether they hold in expectation only: a single selection can neither meet nor violate them.
     source : str
 
     Examples
@@ -80,9 +80,10 @@ class SubsetPromise(ValuesWithNaN):
     source: str = ""
 
     def against(self, k: int, spectrum: Spectrum) -> SubsetPromise:
-        """Return what this says beside X_k, k <= rank: X_k is farther from X, so that the ratios fall by the tails'.
+        """Return this promise relative to X_k, k <= rank: X_k is farther, so the ratios shrink as the tails grow.
 
-        Beside a better approximation, k > rank, nothing is promised. What is said of V_S is about V of this rank only.
+        Relative to a better approximation, k > rank, nothing is promised. Statements on V_S are about the V of this
+        rank only.
         """
         if k == self.rank:
             return self
@@ -103,23 +104,23 @@ class SubsetPromise(ValuesWithNaN):
 def oblique_bound(V_S: Array, tail: Tail, columns: NDArray[np.int64], weights: Array | None = None) -> float:
     r"""Return 1 + ||E_S D ((D V_S)^+)^T||_F^2 / ||E||_F^2, which ||X - C C^+ X||_F^2 / ||E||_F^2 cannot exceed.
 
-    X - C D ((D V_S)^+)^T V^T = E (I - Pi) with an oblique projector Pi whose range D V_S decides; its left side has
-    columns in the span of C, so that the best such approximation is no worse.
+    X - C D ((D V_S)^+)^T V^T = E (I - Pi), with an oblique projector Pi whose range is determined by D V_S. The product
+    subtracted on the left has columns in the span of C, so the best such approximation is no worse.
 
     Parameters
     ----------
     V_S : ndarray of shape (r, k)
-        Rows of V, orthonormal columns, that belong to `columns`.
+        Rows of V, a matrix with orthonormal columns, that belong to `columns`.
     tail : Tail
         E = X - X V V^T.
     columns : ndarray of shape (r,), int64
     weights : ndarray of shape (r,), optional
-        The diagonal of D; ones where left out.
+        The diagonal of D; ones by default.
 
     Returns
     -------
     float
-        inf where V_S has no full rank, 1 where E is zero.
+        inf if V_S does not have full rank, 1 if E is zero.
     """
     D = np.ones(columns.size) if weights is None else weights
     total = float(tail.squares.sum())
@@ -133,13 +134,12 @@ def oblique_bound(V_S: Array, tail: Tail, columns: NDArray[np.int64], weights: A
 
 
 def random_pivots_expectation(spectrum: Spectrum, r: int, k: int) -> float:
-    r"""Return a bound of E ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 for r pivots drawn by their squared residuals, k <= r.
+    r"""Return a bound on E ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 for r pivots drawn by their squared residuals, k <= r.
 
     The mean of the residual's Gram matrix A after a draw is A - A^2 / tr A, which is monotone and concave: so the
     trace after r draws is at most that of lambda <- lambda - lambda^2 / sum(lambda), from the squared singular values
-    on. Also, a draw at most doubles the tail of one rank less, so that 2^k is a bound from r = k on. The smaller is
-    returned. Where only the largest values are known, the rest counts as very many small ones, the worst that it can
-    be.
+    on. Also, a draw at most doubles the tail of one rank less, so 2^k is a bound for r >= k. The smaller is
+    returned. If only the largest values are known, the rest counts as very many small ones, the worst case.
 
     References
     ----------

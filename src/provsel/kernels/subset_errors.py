@@ -20,7 +20,7 @@ from provsel.kernels.tails import column_squares
 Columns = NDArray[np.int64]
 
 CANCELLED = 1e-8
-"""A residual's share of ||X||_F^2 below which a difference of squares has no digits left to rely on."""
+"""Share of ||X||_F^2 below which a residual computed as a difference of squares has no reliable digits."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ProjectionError:
     frobenius : float
         Squared.
     spectral : float
-        Squared; from below where a Lanczos process computed it.
+        Squared; a lower bound if computed by a Lanczos process.
     """
 
     frobenius: float
@@ -42,7 +42,7 @@ class ProjectionError:
 def error_from_basis(basis: SpectralBasis, columns: Columns) -> ProjectionError:
     """Return the error from all singular pairs: X is Sigma V^T up to a rotation. O(rank^3 + rank^2 r).
 
-    Accurate to tails of 1e-16 of ||X||_F^2, as nothing is subtracted that is larger than the residual's own columns.
+    Accurate to tails of 1e-16 of ||X||_F^2, as nothing larger than the residual's own columns is subtracted.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def error_from_basis(basis: SpectralBasis, columns: Columns) -> ProjectionError:
 
 
 def error_of_graded_rows(sigma: Array, V: Array, columns: Columns) -> tuple[ProjectionError, float]:
-    """Return the error, relatively accurate, and ||C^+ X||_2: by how much it enlarges relative errors of X.
+    """Return the error, relatively accurate, and ||C^+ X||_2, the factor by which it enlarges relative errors of X.
 
-    A QR factorisation of the rows of Sigma V^T, which decrease, is stable row by row where its columns are pivoted.
+    A QR factorisation of the rows of Sigma V^T, which decrease, is stable row by row if its columns are pivoted.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def error_of_graded_rows(sigma: Array, V: Array, columns: Columns) -> tuple[Proj
 def error_by_products(X: Any, columns: Columns) -> ProjectionError:
     """Return the error of sparse X, shape (n, d), by products with X and its transpose. O(r nnz + n r^2).
 
-    The Frobenius part is a difference, and by blocks of columns where that has lost its digits.
+    The Frobenius part is a difference; if that has lost its digits, it is computed by blocks of columns.
     """
     X = sparse.csc_array(X, dtype=np.float64)
     Q = independent_directions(dense_columns(X, columns))
@@ -118,7 +118,7 @@ def is_rounding(X: Any, columns: Columns) -> bool:
 
 
 def independent_directions(C: Array) -> Array:
-    """Return an orthonormal basis of the columns of C, shape (n, r): those that rounding did not make."""
+    """Return an orthonormal basis of the columns of C, shape (n, r), without those that are only rounding."""
     Q, R, _ = qr(C, mode="economic", pivoting=True, check_finite=False)
     diagonal = np.abs(np.diagonal(R))
     if diagonal.size == 0 or diagonal[0] == 0:
@@ -127,7 +127,7 @@ def independent_directions(C: Array) -> Array:
 
 
 def error_ratio(error: float, tail: float, zero: float) -> float:
-    """Return error / tail; where the tail is zero, 1 if the error is rounding, up to `zero`, and else infinity."""
+    """Return error / tail; if the tail is zero, 1 for an error up to `zero`, which is rounding, and else infinity."""
     if tail > zero:
         return error / tail
     return 1.0 if error <= 10 * zero else np.inf

@@ -1,4 +1,4 @@
-"""What the leading right singular vectors leave of X, E = X - X V V^T, without forming it."""
+"""The part of X outside its leading right singular vectors, E = X - X V V^T, without forming it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from provsel.kernels.graded import is_certain, rounding_levels, scale_exponent, 
 from provsel.kernels.spectral import Array, SpectralBasis, is_graded
 
 LARGE_BASIS = 2**25
-"""Entries of a complete V from which on sparse X gets its leading singular vectors only, by Lanczos."""
+"""Entries of a complete V above which sparse X gets only its leading singular vectors, by Lanczos."""
 
 
 class Tail(Protocol):
-    """E, known up to a rotation of its rows, which no norm and no inner product of its columns sees.
+    """E, known up to a rotation of its rows, which changes no norm and no inner product of its columns.
 
     Attributes
     ----------
     squares : ndarray of shape (d,)
         Squared norms of the columns of E.
     rounding : float
-        Squared norm of a column below which there is nothing but rounding.
+        Squared norm of a column below which everything is rounding.
     """
 
     squares: Array
@@ -39,7 +39,7 @@ class Tail(Protocol):
 
 
 class SpectralTail:
-    """E from all singular pairs beyond the first k: sums of squares, accurate however small E is beside X.
+    """E from all singular pairs beyond the first k: sums of squares, accurate however small E is relative to X.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class SpectralTail:
 
 
 class DeflatedTail:
-    """E of sparse X by products with X and X^T; squares by difference, so to eps of those of X.
+    """E of sparse X by products with X and X^T; squares are differences, so accurate to eps of those of X.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class DeflatedTail:
         self._XV = self._X @ V
         norms = column_squares(self._X)
         projected = np.einsum("ij,ij->i", V @ (self._XV.T @ self._XV), V)
-        # ||x - X V v||^2 in full: V of a Lanczos process need not be exact, and ||x||^2 - ||X V v||^2 supposes it
+        # ||x - X V v||^2 in full: V of a Lanczos process need not be exact, as ||x||^2 - ||X V v||^2 would assume
         inner = np.einsum("ij,ij->i", self._transposed @ self._XV, V)
         self.squares = np.maximum(norms - 2 * inner + projected, 0.0)
         self.rounding = float(1e-15 * norms.max(initial=0.0))
@@ -125,7 +125,7 @@ def column_squares(X: Any) -> Array:
 
 
 def needs_truncation(X: Any, k: int) -> bool:
-    """Return whether k columns of V of sparse X, shape (n, d), come by Lanczos: the complete V would be too large."""
+    """Return whether k columns of V of sparse X, shape (n, d), need Lanczos, as the complete V would be too large."""
     return sparse.issparse(X) and X.shape[1] * min(X.shape) >= LARGE_BASIS and k < min(X.shape)
 
 
@@ -133,7 +133,7 @@ def truncated_basis(X: Any, k: int) -> SpectralBasis:
     """Return the k leading right singular vectors of sparse X, shape (n, d), by Lanczos with a fixed start.
 
     V is orthonormal to rounding, and the singular values are those of X V: a Lanczos process that has not converged
-    gives a tail that is too large, never too small. A rank below k is certain where rows and columns have like norms.
+    gives a tail that is too large, never too small. A rank below k is certain if rows and columns have similar norms.
     """
     exponent, (low, high) = scale_exponent(X), rounding_levels(X.shape, X.dtype)
     X = scaled(X, exponent) if exponent else X.astype(np.float64)

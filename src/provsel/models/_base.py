@@ -50,7 +50,7 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         return self._fit(X, y)
 
     def fit_rows(self, X: Any, y: NDArray[Any]) -> Self:
-        """Like `fit`, for rows that were validated before: finite float64 or float32, dense or CSR."""
+        """Like `fit`, for validated rows: finite float64 or float32, dense or CSR."""
         self.n_features_in_ = X.shape[1]
         return self._fit(X, y)
 
@@ -74,7 +74,7 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         return self._labels(self.decision_function(X))
 
     def predict_rows(self, X: Any) -> NDArray[Any]:
-        """Like `predict`, for rows that were validated before."""
+        """Like `predict`, for validated rows."""
         return self._labels(self._values(X))
 
     def _labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
@@ -109,7 +109,7 @@ class BaseBinarySVM(BaseLinearSVM):
 
 
 MANY_ROWS = 50_000
-"""Beyond so many rows, methods whose time grows with their square or faster do not start without a warning."""
+"""Beyond this many rows, methods whose time grows with their square or faster warn before they start."""
 
 
 def warn_of_many_rows(name: str, n_samples: int, advice: str) -> None:

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 IS_OFFICIAL = sys.platform != "win32" and importlib.util.find_spec("liblinear") is not None
-"""Whether the authors' package serves. It has to be compiled; on Windows its `rand()` cannot be seeded from here."""
+"""Whether the authors' package is used. It has to be compiled; on Windows its `rand()` cannot be seeded from here."""
 
 SOLVERS: dict[int, dict[str, Any]] = {
     1: {"loss": "squared_hinge", "dual": True},
@@ -28,7 +28,7 @@ SOLVERS: dict[int, dict[str, Any]] = {
 """LIBLINEAR's -s, as settings of `LinearSVC`."""
 
 _ONE_AT_A_TIME = threading.Lock()
-"""Random numbers and LIBLINEAR's print function are one for all threads of the process."""
+"""All threads of the process share random numbers and LIBLINEAR's print function."""
 
 
 def train_liblinear(
@@ -52,7 +52,7 @@ def train_liblinear(
         library = _liblinearutil()
     rows = sparse.csr_matrix(X, dtype=np.float64)
     if not rows.has_sorted_indices:
-        rows = rows.sorted_indices()  # or the package sorts them in place, and they may be the caller's
+        rows = rows.sorted_indices()  # otherwise the package sorts them in place, and they may be the caller's
     problem = library.problem(labels.astype(np.float64), rows, bias)
     libc = ctypes.CDLL(None)
     with _ONE_AT_A_TIME:
@@ -66,7 +66,7 @@ def train_liblinear(
     places = [0] if classes.size == 2 else [met.index(label) for label in classes]
     sign = -1.0 if classes.size == 2 and met[0] != classes[1] else 1.0
     d = X.shape[1]
-    w = np.ctypeslib.as_array(model.w, (d + (bias > 0), len(places)))  # C's memory, which goes with the model
+    w = np.ctypeslib.as_array(model.w, (d + (bias > 0), len(places)))  # memory owned by C, freed with the model
     offsets = bias * w[d, places] if bias > 0 else np.zeros(len(places))
     return sign * np.ascontiguousarray(w[:d, places].T), sign * offsets
 
@@ -84,7 +84,7 @@ def _warn_of_other(subject: str) -> None:
 def _by_scikit_learn(
     X: Any, labels: NDArray[Any], settings: dict[str, Any], bias: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """As `train_liblinear`; like it, silent about an early end, which callers measure if they need it."""
+    """Like `train_liblinear`, it says nothing about an early end, which callers measure if they need it."""
     model = LinearSVC(**settings, fit_intercept=bias > 0, intercept_scaling=abs(bias))
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -16,7 +16,9 @@ from sklearn.svm import SVC
 Array: TypeAlias = NDArray[np.float64]
 
 MAX_ITER = 1_000_000_000
-"""Ends what would run for hours after minutes. Ten features of a hundred rows have been seen to take 30 million."""
+"""Stops, after minutes, fits that would run for hours. Ten features of a hundred rows have been seen to take 30
+million.
+"""
 
 
 class GramSolution(NamedTuple):
@@ -127,7 +129,7 @@ def _direct() -> Solver | None:
                 ours, theirs = (solver(X @ X.T, labels, 0.5, 1e-3, max_iter, weights) for solver in (solve, _by_svc))
                 for name in GramSolution._fields:
                     np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
-    except Exception:  # another version may have it elsewhere, or ask it in another way
+    except Exception:  # another version may have it elsewhere, or call it differently
         return None
     return solve
 
@@ -138,7 +140,7 @@ def _through(fit: Any) -> Solver:
             gram, labels, svm_type=0, kernel="precomputed", C=C, tol=tol, class_weight=weights,
             sample_weight=np.empty(0), shrinking=1, cache_size=200.0, gamma=0.0, max_iter=max_iter,
         )  # fmt: skip
-        sign = -1.0 if weights.size == 2 else 1.0  # of two classes LIBSVM takes the first for the positive one
+        sign = -1.0 if weights.size == 2 else 1.0  # with two classes LIBSVM treats the first as the positive one
         return GramSolution(support, sign * dual_coef, sign * intercept, n_iter)
 
     return solve

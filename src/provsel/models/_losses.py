@@ -27,7 +27,7 @@ class Loss(NamedTuple):
     best_scale : callable
         (scores, ||w||^2, c) -> the best length t, and the objective at t w.
     best_dual_scale : callable
-        (alpha, ||X^T (y alpha)||^2, c) -> the best t, and the bound on the optimum from below.
+        (alpha, ||X^T (y alpha)||^2, c) -> the best t, and the lower bound on the optimum.
     """
 
     of_scores: Callable[[Array], Array]

@@ -29,8 +29,8 @@ CHOICES = {"recovery": ["dual", "transpose"], "variance": ["1/m", "1/l"], "loss"
 class CompressedLinearSVM(BaseBinarySVM):
     r"""Two-class linear SVM whose solver sees l random combinations of the m features.
 
-    Use it for rows that do not fit in memory, read in a few passes, when a certified gap to the optimum is wanted.
-    The defaults are those that work; `recovery="transpose", variance="1/m"` is the paper's method.
+    Use it for rows that do not fit in memory, read in a few passes, with a certified gap to the optimum.
+    The defaults work well; `recovery="transpose", variance="1/m"` is the paper's method.
 
     With Phi, shape (n, m), the rows and Lambda, shape (l, m), Gaussian, Phi Lambda^T is summed chunk by chunk and
 
@@ -39,76 +39,77 @@ class CompressedLinearSVM(BaseBinarySVM):
     is solved with a duality gap as certificate. With `loss="logistic"` a row costs log(1 + exp(-y_i <Lambda Phi_i,
     w>)). The solution w_bar gives back m coefficients:
 
-    - `recovery="transpose"`, of Giesen et al.: Lambda^T w_bar, in which all but l directions are lost. One pass.
+    - `recovery="transpose"`, of Giesen et al.: Lambda^T w_bar, which loses all but l directions. One pass.
     - `recovery="dual"`, of Zhang et al.: Phi^T (y alpha) with the dual variables 0 <= alpha <= 1 / (2 c n) of the
       compressed problem, which are minus the derivatives of the losses. Three passes: to compress, for this sum, and
       for `objective_`.
 
-    `refinements` makes "dual" better: each adds the last image Phi^T (y alpha) to the compressed rows as one more
-    feature, <Phi_i, image>, and solves again, in the subspace of all features that these l + 1, l + 2, ... span. The
-    objective never rises, the certified gap to the optimum falls, and two passes are paid.
+    `refinements` improves "dual": each adds the last image Phi^T (y alpha) to the compressed rows as one more feature,
+    <Phi_i, image>, and solves again, in the subspace of all features that these l + 1, l + 2, ... span. The objective
+    never rises, the certified gap to the optimum falls, and each costs two passes.
 
-    Memory O((n + m) l): the rows are never together in memory, Lambda only as `store` allows. With refinements the
-    compressed rows are held twice, and n + m numbers more for each; with the logistic loss they are held twice as well.
+    Memory O((n + m) l): the rows are never in memory all at once, Lambda only as `store` allows. With refinements the
+    compressed rows are held twice, plus n + m numbers for each; with the logistic loss they are held twice as well.
 
     Parameters
     ----------
     n_components : int, default=100
         l.
     c : float, default=1e-4
-        Weight of ||w||^2 beside the mean loss, the same for the compressed and the original problem. In terms
+        Weight of ||w||^2 relative to the mean loss, the same for the compressed and the original problem. In terms
         of a sum of losses, C = 1 / (2 c n).
     recovery : {"dual", "transpose"}, default="dual"
     refinements : int, default=0
-        Steps from the compressed towards the original problem, for "dual"; 2 to 4 are usually enough for predictions
-        like those of `HingeSVM`. Fewer are made when `original_gap_` reaches `tol`. For the hinge loss only.
+        Steps from the compressed towards the original problem, for "dual"; 2 to 4 are usually enough to predict as well
+        as `HingeSVM`. Fewer are made when `original_gap_` reaches `tol`. For the hinge loss only.
     variance : {"1/m", "1/l"}, default="1/l"
-        Of the entries of Lambda. "1/l" keeps inner products (Lemmas 1-2), and "dual" then approximates the optimum at c
-        itself; the vector of "transpose" is then about sqrt(m / l) ||w_bar|| long. "1/m" is printed, beside
-        `recovery="transpose"`; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows: E[Lambda Phi_i .
-        Lambda Phi_k] = (l/m) Phi_i . Phi_k. So the compressed problem at c stands for the original one at c m / l,
-        stronger regularised, and the vector of "dual" is m / l times as long as its solution.
+        Variance of the entries of Lambda. "1/l" keeps inner products (Lemmas 1-2), and "dual" then approximates the
+        optimum for the same c; the vector of "transpose" then has a length of about sqrt(m / l) ||w_bar||. "1/m" is the
+        printed one, beside `recovery="transpose"`; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows:
+        E[Lambda Phi_i . Lambda Phi_k] = (l/m) Phi_i . Phi_k. So the compressed problem at c corresponds to the original
+        one at c m / l, with stronger regularisation, and the vector of "dual" is m / l times as long as its solution.
     tol : float, default=1e-6
-        Relative duality gap asked for in the compressed problem, and in each refinement.
+        Target for the relative duality gap in the compressed problem, and in each refinement.
     loss : {"hinge", "logistic"}, default="hinge"
-        The first is a support vector machine, and what Theorem 5 is about; the second is logistic regression without an
+        "hinge" is a support vector machine, the subject of Theorem 5; "logistic" is logistic regression without an
         intercept, as scikit-learn's with C = 1 / (2 c n).
     random_state : int, Generator, RandomState or None, default=None
     store : "auto" or bool, default="auto"
-        Keep Lambda, 8 l m bytes, in memory during the fit instead of making its blocks again for each chunk; "auto":
-        when it takes up to 256 MB. The results have the same bits.
+        Keep Lambda, 8 l m bytes, in memory during the fit instead of generating its blocks again for each chunk;
+        "auto": if it takes at most 256 MB. The results are the same bit for bit.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
     coef_ : ndarray of shape (1, n_features)
-        In the original space, as recovered: see `best_scale_` for its length. With refinements, the SVM in the
-        subspace, which has the best length and is more than the image of `dual_coef_`.
+        In the original space, as recovered: see `best_scale_` for the best length. With refinements it is the SVM in
+        the subspace, which already has the best length, and not just the image of `dual_coef_`.
     intercept_ : ndarray of shape (1,)
-        Zero: the problem above has none. Append a constant feature for a (penalised) one.
+        Zero: the problem above has no intercept. Append a constant feature for a (penalised) one.
     compressed_coef_ : ndarray of shape (l,)
         w_bar.
     dual_coef_ : ndarray of shape (n_samples,)
         y_i alpha_i of the compressed problem; with refinements the best found for the original one.
     blocks_ : GaussianBlocks
-        Lambda: `blocks_.expand(w)` is Lambda^T w, `blocks_.dense()` the matrix; what `store` kept is dropped.
+        Lambda: `blocks_.expand(w)` is Lambda^T w, `blocks_.dense()` the matrix; blocks kept by `store` are dropped.
     objective_ : float
         f(coef) = (1/n) sum_i max(0, 1 - y_i <Phi_i, coef>) + c ||coef||^2 over the training rows, for the hinge loss.
     best_scale_, scaled_objective_ : float
-        t >= 0 that minimises f(t coef), and the minimum: what the direction is worth.
+        The t >= 0 that minimises f(t coef), and the minimum: the quality of the direction alone.
     lower_bound_ : float
-        On the optimum of f, from the original dual at the best multiple of alpha; NaN for "transpose".
+        A lower bound on the optimum of f, from the original dual at the best multiple of alpha; NaN for "transpose".
     original_gap_ : float
-        (scaled_objective_ - lower_bound_) / scaled_objective_: so far at most is the optimum, which was not computed.
+        (scaled_objective_ - lower_bound_) / scaled_objective_: the largest possible relative distance to the optimum,
+        which was not computed.
     compressed_objective_, gap_ : float
         Optimum of the compressed problem, and its relative duality gap.
     compression_ratio_ : float
         m / l, without the columns of refinements.
     n_features_in_ : int
     n_iter_ : int
-        Newton steps of the solver, with those of the refinements.
+        Newton steps of the solver, including refinements.
     n_passes_ : int
-        Over the rows: 1 for "transpose", 3 for "dual", 2 + 2 k for k refinements.
+        Passes over the rows: 1 for "transpose", 3 for "dual", 2 + 2 k for k refinements.
 
     Raises
     ------
@@ -118,19 +119,19 @@ class CompressedLinearSVM(BaseBinarySVM):
     Warns
     -----
     ConvergenceWarning
-        When `gap_`, or the gap of a refinement, stays above `tol`.
+        If `gap_`, or the gap of a refinement, stays above `tol`.
 
     Notes
     -----
-    With variance "1/l" and rows of a rank far below l, the vector of "dual" is close to the optimum. Otherwise, where n
-    and the rank exceed l, the compressed rows are harder to separate than the rows: alpha fills its box and the
-    vector is far too long, so that `objective_` is large also where the predictions are good: `scaled_objective_` is
-    about the direction alone. Where a few directions dominate the rows, as in uncentred pixels, "dual" can predict
+    With variance "1/l" and rows whose rank is far below l, the vector of "dual" is close to the optimum. Otherwise, if
+    n and the rank exceed l, the compressed rows are harder to separate than the original ones: alpha fills its box and
+    the vector is far too long, so that `objective_` is large even if the predictions are good: `scaled_objective_`
+    depends on the direction alone. If a few directions dominate the rows, as in uncentred pixels, "dual" can predict
     worse than "transpose"; refinements help there, too.
 
-    The seed fixes Lambda, which is that of `GaussianCompression` with the same seed, n_components and variance. Other
-    chunks change the compressed rows by rounding only (1e-12, relative), and the coefficients by about what the gap
-    leaves open.
+    The seed determines Lambda, which equals that of `GaussianCompression` with the same seed, n_components and
+    variance. A different chunk size changes the compressed rows by rounding only (1e-12, relative), and the
+    coefficients by about as much as the gap allows.
 
     Examples
     --------
@@ -181,7 +182,7 @@ class CompressedLinearSVM(BaseBinarySVM):
             return super().fit(X, y)
 
     def fit_rows(self, X: Any, y: NDArray[Any]) -> Self:
-        """Like `fit`, for rows that were validated before."""
+        """Like `fit`, for rows that are already validated."""
         with self._whole_or_nothing():
             return super().fit_rows(X, y)
 
@@ -194,8 +195,8 @@ class CompressedLinearSVM(BaseBinarySVM):
         Raises
         ------
         ValueError
-            Parameters out of range; chunks of different widths, NaN or infinite values, missing labels, other than
-            two classes, and rows that are gone or in another order on a later pass.
+            For parameters out of range; chunks of different widths, NaN or infinite values, missing labels, or not two
+            classes; and rows that are missing or in another order on a later pass.
         """
         with self._whole_or_nothing():
             stream = RowStream(type(self).__name__, chunks)
@@ -225,7 +226,7 @@ class CompressedLinearSVM(BaseBinarySVM):
             # realloc moves pages, not values: no second copy of Z, as from concatenating parts
             Z.resize((start + X.shape[0], size), refcheck=False)
             Z[start:] = projection.project(X)
-        assert projection is not None  # the stream refuses to be empty
+        assert projection is not None  # an empty stream is refused
         return Z, projection
 
     def _recover(
@@ -269,7 +270,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         self.objective_ = float(loss.of_scores(recovered.scores).mean() + self.c * square)
         self.best_scale_, self.scaled_objective_ = loss.best_scale(recovered.scores, square, self.c)
         self.lower_bound_ = recovered.lower
-        # rounding, where both are the optimum
+        # rounding, if both are the optimum
         self.original_gap_ = float(np.maximum(self.scaled_objective_ - recovered.lower, 0.0) / self.scaled_objective_)
 
     def _checked_components(self) -> int:

@@ -23,25 +23,25 @@ SCORING = ("accuracy", "balanced_accuracy")
 
 
 class CrossValidatedSVM(BaseLinearSVM):
-    """A linear SVM with the C, of a grid, whose error in an inner cross-validation is the least.
+    """A linear SVM with the C of a grid that has the least error in an inner cross-validation.
 
-    For papers that do not state C. Each fit chooses its own: on all features, where it gives the support vectors of
-    supervised selection, and again on the selected ones. The inner folds are stratified, shuffled by a fixed seed, and
-    never see a test row.
+    Use it for papers that do not state C. Each fit chooses its own C: on all features, which determines the support
+    vectors of supervised selection, and again on the selected ones. The inner folds are stratified, shuffled by a fixed
+    seed, and never see a test row.
 
     Parameters
     ----------
     model : BaseLinearSVM, default=None
-        With a parameter C, and weights of classes not by name; None is `LibsvmSVM()`.
+        With a parameter C, and no class weights by name; None is `LibsvmSVM()`.
     grid : sequence of float, default=(0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
-        Of equally good C the smallest is taken.
+        Among equally good values of C the smallest is chosen.
     relative : bool, default=False
-        Give C in units of 1 / mean ||x_i||^2 of the rows of a fit, the default C of SVMlight: the choice then does not
-        depend on the units of the columns.
+        Give C in units of 1 / mean ||x_i||^2 over the rows of a fit, the default C of SVMlight: the choice then does
+        not depend on the units of the columns.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
-        What the best C has most of: scikit-learn's names.
+        Score that the best C maximises: scikit-learn's names.
     n_splits : int, default=5
-        Inner folds; as many as the smallest class has rows where that is less.
+        Inner folds; at most as many as the smallest class has rows.
 
     Attributes
     ----------
@@ -50,13 +50,13 @@ class CrossValidatedSVM(BaseLinearSVM):
     errors_ : ndarray of shape (n_grid,)
         Share of wrong predictions over all inner folds, by increasing C: 1 - `scoring`.
     classes_, coef_, intercept_
-        As those of `model`; `support_` and `dual_coef_` where it has them.
+        As those of `model`; `support_` and `dual_coef_` if it has them.
 
     Raises
     ------
     ValueError
-        From `fit`: a class with a single row, a grid that is empty or not of positive numbers, `n_splits` below 2, a
-        model without C.
+        From `fit`: for a class with a single row, a grid that is empty or not of positive numbers, `n_splits` below 2,
+        or a model without C.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class CrossValidatedSVM(BaseLinearSVM):
 
 
 Predicted = Iterable[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
-"""Place of C in the grid, test rows, and the classes that are predicted of them."""
+"""Place of C in the grid, test rows, and their predicted classes."""
 
 
 def _on_rows(model: BaseLinearSVM, X: Any, labels: NDArray[np.int64], grid: list[float], folds: list[Any]) -> Predicted:

@@ -19,7 +19,7 @@ from provsel.validation import CheckedSelectorMixin, as_generator, checked_array
 class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     r"""Two-class linear SVM with feature weights mu in [0, 1]; features with mu = 0 are dropped.
 
-    Use it where few features are wanted and the classifier that chose them is to be the model.
+    Use it if few features are wanted and the classifier that chose them is the final model.
 
         min over mu, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) w>) + c2 ||w||^2 + c1 ||mu||_1
 
@@ -30,7 +30,7 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
       convex. Alternating minimisation from several starts: a local optimum, at best.
 
     Compressed, with `n_components` = l, D(f) w is D(f) Lambda^T w_bar with a Gaussian Lambda, shape (l, m), and the
-    penalty is c2 ||w_bar||^2. Neither form is convex then; both are solved by alternating between w_bar, an SVM, and f.
+    penalty is c2 ||w_bar||^2. Neither form is then convex; both are solved by alternating between w_bar, an SVM, and f.
     As printed, that is a linear program, with sparse solutions; with weights on the kernels it is a quadratic program
     with the price c1 ||f||^2. That price is flat at 0, so that only about half of the mu become zero.
 
@@ -44,21 +44,21 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     n_components : int, default=None
         l; None does not compress. Lambda is kept in memory during the fit, 8 l m bytes.
     variance : {"1/m", "1/l"}, default="1/m"
-        Of the entries of Lambda; the first is printed, and keeps the length of Lambda^T w_bar, the one recovery here.
-        Without effect on what is not compressed.
+        Variance of the entries of Lambda; the first is the printed one, and keeps the length of Lambda^T w_bar, the
+        only recovery here. No effect without compression.
     n_starts : int, default=3
-        Where the problem is not convex: mu = 1, then the solution of the convex form unless compressed, then
-        uniformly random mu. The best end is taken, or w = 0 if that is better than all.
+        Used if the problem is not convex: mu = 1, then the solution of the convex form unless compressed, then
+        uniformly random mu. The best end point is returned, or w = 0 if that is better than all.
     tol : float, default=1e-6
-        Relative duality gap asked for; where the problem is not convex, the share of the objective by which a round
+        Target for the relative duality gap; if the problem is not convex, the share of the objective by which a round
         must lower it for another to follow.
     max_iter : int, default=None
-        Bound on the steps of the interior point method, None is 1000; or on the rounds of a start, None is 100.
+        Limit on the steps of the interior point method (None is 1000), or on the rounds of a start (None is 100).
     relative : bool, default=False
-        c1 in units of `c1_max` and c2 in units of the mean ||Phi_i||^2 of the training rows. The fit is the same then
-        for s Phi, and the same c1 from 0 to 1 serves all data: nothing is kept from 1 on by form="kernel_weights".
+        c1 in units of `c1_max` and c2 in units of the mean ||Phi_i||^2 of the training rows. The fit is then the same
+        for s Phi, and the same c1 from 0 to 1 suits all data: from 1 on, form="kernel_weights" keeps nothing.
     random_state : int, Generator, RandomState or None, default=None
-        Of the starts and of Lambda.
+        Seed of the starts and of Lambda.
 
     Attributes
     ----------
@@ -67,41 +67,42 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     coef_ : ndarray of shape (1, n_features)
         v: the effective weights on the original features, compressed or not.
     intercept_ : ndarray of shape (1,)
-        Zero: the problem above has none. Append a constant feature for a (penalised) one.
+        Zero: the problem above has no intercept. Append a constant feature for a (penalised) one.
     indices_ : ndarray of shape (n_selected,), int64
-        Features with mu > 0, in order of decreasing mu, ties by index. Where all are zero, the one that gets weight
-        first as c1 falls.
+        Features with mu > 0, in order of decreasing mu, ties by index. If all are zero, the one that gets weight first
+        as c1 falls.
     w_ : ndarray of shape (n_features,)
         w, or Lambda^T w_bar, before the weights: `coef_` is w_ times mu_ or its root.
     compressed_coef_ : ndarray of shape (l,) or None
         w_bar.
     objective_ : float
-        Of the problem above over the training rows, with ||w_bar||^2 where compressed.
+        Value of the problem above over the training rows, with ||w_bar||^2 if compressed.
     dual_objective_, gap_ : float
-        A lower bound on the optimum, and (objective_ - dual_objective_) / objective_: a certificate, whatever the
-        solver did. NaN where the problem is not convex.
+        A lower bound on the optimum, and (objective_ - dual_objective_) / objective_: a certificate, regardless of the
+        solver. NaN if the problem is not convex.
     start_objectives_ : ndarray of shape (n_starts + 1,) or (1,)
-        What each start ended with, the last being w = 0; the only one of the convex problem.
+        Final objective of each start, the last for w = 0; the convex problem has only one.
     n_iter_ : int
     c1_, c2_ : float
-        The prices, where they were given in relative units.
+        The prices, if they were given in relative units.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: not two classes, a parameter out of range, or no feature that differs between the classes.
+        From `fit`: for labels not of two classes, a parameter out of range, or no feature that differs between the
+        classes.
 
     Warns
     -----
     ConvergenceWarning
-        When `tol` was not reached.
+        If `tol` was not reached.
     UserWarning
-        When every weight is zero.
+        If every weight is zero.
 
     Notes
     -----
-    Equal columns get equal weights in the convex form. w = 0 is a local optimum as printed for every c1.
+    Equal columns get equal weights in the convex form. As printed, w = 0 is a local optimum for every c1.
 
     Examples
     --------
@@ -147,7 +148,7 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
 
     @property
     def is_random(self) -> bool:
-        """Whether the problem has random starts or a random matrix: not in the convex form."""
+        """Whether the problem has random starts or a random matrix; the convex form has neither."""
         return self.form != "kernel_weights" or self.n_components is not None
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:

@@ -17,31 +17,31 @@ from provsel.models._base import BaseBinarySVM
 class HingeSVM(BaseBinarySVM):
     r"""Two-class linear SVM on all features, solved to a certified duality gap.
 
-    Use it where the optimum itself counts; to classify, `LiblinearSVM` is faster.
+    Use it if the optimum itself matters; for classification, `LiblinearSVM` is faster.
 
         min_w (1/n) sum_i max(0, 1 - y_i <x_i, w>) + c ||w||^2
 
-    This is the problem that `CompressedLinearSVM` approximates, and so its reference: the same c, no intercept.
+    `CompressedLinearSVM` approximates this problem, so this class is its reference: the same c, no intercept.
 
     Parameters
     ----------
     c : float, default=1e-4
-        Weight of ||w||^2 beside the mean hinge loss. In terms of a sum of losses, C = 1 / (2 c n).
+        Weight of ||w||^2 relative to the mean hinge loss. In terms of a sum of losses, C = 1 / (2 c n).
     tol : float, default=1e-6
-        Relative duality gap asked for.
+        Target for the relative duality gap.
     max_iter : int, default=500
-        Bound on the Newton steps.
+        Limit on the Newton steps.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
     coef_ : ndarray of shape (1, n_features)
     intercept_ : ndarray of shape (1,)
-        Zero: the problem above has none. Append a constant feature for a (penalised) one.
+        Zero: the problem above has no intercept. Append a constant feature for a (penalised) one.
     dual_coef_ : ndarray of shape (n_samples,)
         y_i alpha_i, 0 <= alpha_i <= C.
     objective_, dual_objective_ : float
-        At `coef_` and at alpha: the optimum lies between.
+        Objectives at `coef_` and at alpha: the optimum lies between.
     gap_ : float
         (objective_ - dual_objective_) / objective_.
     n_features_in_ : int
@@ -52,17 +52,17 @@ class HingeSVM(BaseBinarySVM):
     Raises
     ------
     ValueError
-        From `fit`: parameters out of range, more than two classes.
+        From `fit`: for parameters out of range, or more than two classes.
 
     Warns
     -----
     ConvergenceWarning
-        When `gap_` stays above `tol`.
+        If `gap_` stays above `tol`.
 
     Notes
     -----
     Nothing is random. Sparse rows stay sparse; float32 is solved in float64, which takes a copy. `kernels.hinge_dual`
-    says how and in what memory.
+    describes the algorithm and its memory.
 
     Examples
     --------

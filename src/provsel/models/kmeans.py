@@ -1,4 +1,4 @@
-"""k-means by Lloyd's iterations, with as many clusters as there are classes."""
+"""k-means by Lloyd's iterations, with as many clusters as classes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from provsel.validation import DocumentedMixin, validated
 
 
 class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
-    """k-means by scikit-learn, with the defaults of MATLAB's `kmeans`; Wang, Shen, Li (2018) state none of theirs.
+    """k-means by scikit-learn, with the defaults of MATLAB's `kmeans`; Wang, Shen, Li (2018) do not state theirs.
 
-    Use it to cluster as MATLAB's `kmeans` would, which papers use without saying how.
+    Use it to cluster like MATLAB's `kmeans`, which papers use without stating its settings.
 
-    These are seeds by k-means++, one replicate, and at most 100 iterations, until no row changes its cluster. One
-    difference remains: each seed is the best of 2 + log k candidates, where MATLAB draws one (`n_local_trials=1`).
-    Needs one copy of X, which stays sparse or float32 where it is.
+    The defaults are seeds by k-means++, one replicate, and at most 100 iterations, until no row changes its cluster.
+    One difference remains: each seed is the best of 2 + log k candidates, where MATLAB draws one (`n_local_trials=1`).
+    Needs one copy of X; sparse or float32 X keeps its form.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         Runs from different seeds; the cheapest is kept. MATLAB's "Replicates".
     max_iter : int, default=100
     tol : float, default=0.0
-        Stop also where the squared movement of the centres is at most this multiple of the mean variance of the
-        columns; 0 waits until no row changes its cluster.
+        Also stop if the squared movement of the centres is at most this multiple of the mean variance of the columns; 0
+        waits until no row changes its cluster.
     n_local_trials : int, default=None
-        Candidates for each seed but the first, of which the one that lowers the cost most is taken. None: 2 + log k.
+        Candidates for each seed but the first; the one that lowers the cost most is chosen. None: 2 + log k.
     random_state : int, RandomState or None, default=None
         Of the seeds.
 
@@ -53,7 +53,7 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
     Warns
     -----
     ConvergenceWarning
-        When there are fewer distinct rows than clusters.
+        If there are fewer distinct rows than clusters.
 
     Examples
     --------
@@ -89,13 +89,13 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster the rows of X, shape (n, d), dense or sparse; y, shape (n,), only tells how many clusters.
+        """Cluster the rows of X, shape (n, d), dense or sparse; y, shape (n,), only gives their number.
 
         Raises
         ------
         ValueError
-            NaN or infinite values, labels of another length, neither `n_clusters` nor y, more clusters than rows, or
-            `n_local_trials` not positive.
+            For NaN or infinite values, labels of another length, neither `n_clusters` nor y, more clusters than rows,
+            or `n_local_trials` that is not positive.
         """
         from sklearn.cluster import KMeans, kmeans_plusplus  # slow import, needed only here
 
@@ -133,7 +133,7 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
-        """Cluster the rows of X, shape (n, d), and return `labels_`; scikit-learn's would leave y out."""
+        """Cluster the rows of X, shape (n, d), and return `labels_`; scikit-learn's method would ignore y."""
         return self.fit(X, y).labels_
 
     def _count(self, n_samples: int, y: Any) -> int:

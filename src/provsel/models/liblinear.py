@@ -16,16 +16,16 @@ SOLVERS = {"squared_hinge": 1, "hinge": 3}
 
 
 class LiblinearSVM(BaseLinearSVM):
-    """Linear L2-regularised SVM by LIBLINEAR, dual form; several classes are treated one against the rest.
+    """Linear L2-regularised SVM by LIBLINEAR, dual form; several classes are each trained against the rest.
 
-    Use it for many rows and features, sparse above all.
+    Use it for many rows and features, above all sparse ones.
 
     The solver of the large-scale experiments of Paul et al. (2016): L2 loss in the dual (`-s 1`), C = 10.
-    LIBLINEAR shuffles with the C library's `rand()` and never seeds it, so two calls in one process differ.
-    It is seeded before each fit here, and a fit depends on nothing but its arguments. `rand()` is one for the whole
-    process, so that fits in several threads wait for each other.
+    LIBLINEAR shuffles with the C library's `rand()` and never seeds it, so two calls in one process would differ.
+    Here it is seeded before each fit, so a fit depends on nothing but its arguments. The whole process shares `rand()`,
+    so fits in several threads wait for each other.
 
-    The authors' package liblinear-official serves where it is installed, but for Windows. Elsewhere scikit-learn's copy
+    The authors' package liblinear-official is used if it is installed, except on Windows. Otherwise scikit-learn's copy
     of LIBLINEAR solves the same problem to the same tolerance, with other random numbers.
 
     Parameters
@@ -34,11 +34,11 @@ class LiblinearSVM(BaseLinearSVM):
         Weight of the sum of losses.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
     fit_intercept : bool, default=False
-        Append a constant feature (penalised, LIBLINEAR's `-B 1`); its default, and the paper's, is none.
+        Append a constant feature (penalised, LIBLINEAR's `-B 1`); LIBLINEAR's default, and the paper's, is none.
     tol : float, default=0.1
         LIBLINEAR's `-e`; 0.1 is its own default for the dual solvers.
     random_state : int, default=1
-        Seed of `rand()`. 1 is what the C standard starts an unseeded program with.
+        Seed of `rand()`; 1 is the seed of an unseeded program in the C standard.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class LiblinearSVM(BaseLinearSVM):
     Warns
     -----
     UserWarning
-        From the first `fit`, where scikit-learn's LIBLINEAR serves.
+        From the first `fit`, if scikit-learn's LIBLINEAR is used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Linear C-SVM solved by LIBSVM, on the Gram matrix where there are fewer rows than columns."""
+"""Linear C-SVM solved by LIBSVM, on the Gram matrix if there are fewer rows than columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LibsvmSVM(BaseLinearSVM):
     Use it for a few thousand rows of many features.
 
     The solver of the medium-scale experiments of Paul et al. (2016). For two classes and n < d it works on the n x n
-    Gram matrix. BLAS computes it once, instead of row by row in LIBSVM's kernel cache. With several classes, equal
+    Gram matrix. BLAS computes it once, instead of row by row in LIBSVM's kernel cache. With several classes, ties in
     votes go to the larger sum of decision values (scikit-learn's `break_ties=True`), not to the first class.
 
     Parameters
@@ -38,12 +38,12 @@ class LibsvmSVM(BaseLinearSVM):
     C : float, default=1.0
         Weight of the sum of slacks.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class, those left out 1. With "balanced" n / (k n_class) for the n_class rows of each of k
+        Factors of C by class; 1 for classes left out. "balanced" is n / (k n_class) for the n_class rows of each of k
         classes. As in scikit-learn.
     tol : float, default=1e-3
         LIBSVM's stopping tolerance, in units of y f(x).
     max_iter : int, default=1_000_000_000
-        Limit of LIBSVM's iterations on each problem of two classes, some minutes for a few hundred rows.
+        Limit on LIBSVM's iterations for each problem of two classes: some minutes for a few hundred rows.
 
     Attributes
     ----------
@@ -60,10 +60,10 @@ class LibsvmSVM(BaseLinearSVM):
     Warns
     -----
     ConvergenceWarning
-        When LIBSVM ended at `max_iter`, as on columns of very different scales.
+        If LIBSVM stopped at `max_iter`, as on columns of very different scales.
     UserWarning
-        For more than 50,000 rows, before the first iteration: the time grows at least with their square, to hours.
-        scikit-learn's `LinearSVC(dual=False)` takes seconds then, also as the `svm` of `OnSupportVectors`.
+        For more than 50,000 rows, before the first iteration: the time grows at least with the square of their number,
+        to hours. scikit-learn's `LinearSVC(dual=False)` takes seconds then, also as the `svm` of `OnSupportVectors`.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class LibsvmSVM(BaseLinearSVM):
         self.max_iter = max_iter
 
     def class_weights(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the factor of C of each class, numbered as in `labels`; a mapping is by the names of `fit`."""
+        """Return the factor of C of each class, numbered as in `labels`; a mapping has the labels of `fit` as keys."""
         classes = getattr(self, "classes_", np.unique(labels))
         if self.class_weight is None:  # scikit-learn's function checks its arguments for as long as a small fit takes
             return np.ones(classes.size)

@@ -26,7 +26,7 @@ from provsel.validation import CheckedSelectorMixin, DocumentedMixin, as_generat
 
 @dataclass(frozen=True)
 class Selection:
-    """The choice of a method.
+    """The result of a method.
 
     Use it in `_select` of a selector of your own.
 
@@ -63,7 +63,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
     Use it for a selector of your own: it brings scikit-learn's API, checks, weights and certificates.
 
     A subclass is final. It declares `algorithm_version`, stores its arguments unchanged in `__init__`, and implements
-    `_select(view, rng)`. Its bounds, if it has any, are functions of its own. `needs_labels = True` means that it
+    `_select(view, rng)`. Its bounds, if it has any, are separate functions. `needs_labels = True` means that it
     selects by y, and `classes_only = True` that y cannot be numeric.
 
     Examples
@@ -148,7 +148,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         if X.ndim != 2 or X.shape[1] != kept.size:
             raise ValueError(
                 f"{type(self).__name__}: expected X with the {kept.size} kept columns, got shape {X.shape}; "
-                f"pass what transform returned."
+                f"pass the result of transform."
             )
         unscaled = _scale_columns(X, 1.0 / self._scales())
         if not sparse.issparse(X):
@@ -163,8 +163,8 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
     def set_output(self, *, transform: str | None = None) -> Self:
         """Set what `transform` returns, as in scikit-learn.
 
-        The columns of a frame keep their names. The values are those of X where `rescale=False`, or where the selector
-        has no such parameter; with `rescale=True` they are multiplied by `weights_`.
+        The columns of a frame keep their names. The values are those of X if `rescale=False`, or if the selector has no
+        such parameter; with `rescale=True` they are multiplied by `weights_`.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ def checked_count(selector: Any, n_features: int) -> int:
 
 
 COLUMNS = ("V", "sigma_V")
-"""Whose columns a selector by leverage compares: those of V^T, or of Sigma V^T, as long as those of X."""
+"""Columns that a selector by leverage compares: those of V^T, or of Sigma V^T, as long as those of X."""
 
 
 def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
@@ -335,6 +335,6 @@ def _scale_columns(X: Any, factors: NDArray[np.float64]) -> Any:
         return X * factors
     if X.format not in ("csr", "csc"):
         return X @ sparse.diags_array(factors)
-    # what the product would make of a diagonal matrix itself, in half of its time
+    # the same as the product with a diagonal matrix, in half the time
     places = np.arange(factors.size + 1, dtype=X.indices.dtype)
     return X @ type(X)((factors, places[:-1], places), shape=(factors.size, factors.size))

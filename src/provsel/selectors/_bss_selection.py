@@ -53,7 +53,7 @@ def bss_selection(
     """
     rank = columns.V.shape[1]
     ratio = math.sqrt(rank / r)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a barrier may stand on an eigenvalue with the other gain
+    with np.errstate(divide="ignore", invalid="ignore"):  # with the other gain a barrier may be at an eigenvalue
         picks, gains, n_infeasible = bss(columns, r, gain=gain, shifts=shifts, no_candidate=no_candidate)
     indices, first, place = np.unique(picks, return_index=True, return_inverse=True)
     order = np.argsort(first)

@@ -11,7 +11,7 @@ from provsel.kernels.ranks import value_places
 from provsel.selectors._columns import check_varying
 
 THIRD = 1 / 3
-"""Share of the features that a node of a regression tree looks at; of classes it is their square root."""
+"""Share of the features that a node of a regression tree considers; for classes it is their square root."""
 
 
 def varying_ranks(subject: str, X: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -33,7 +33,7 @@ def new_forest(classes: NDArray[Any] | None, n_estimators: int, seed: int, max_d
 def best_first(ranks: NDArray[np.float32], *keys: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the order of features by decreasing keys, shape (d,) each, the first key before the second.
 
-    Columns that are constant come last, even where the keys of others are negative; ties are in order of index.
+    Constant columns come last, even if the keys of others are negative; ties are ordered by index.
     """
     is_constant = ~ranks.any(axis=0)
     rounded = [-np.round(key, 12) for key in reversed(keys)]

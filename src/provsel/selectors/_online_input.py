@@ -14,7 +14,7 @@ NAME = "OnlineLeverageSelector.partial_fit_columns"
 
 
 def checked_indices(feature_indices: Any, count: int, stream: Stream) -> NDArray[np.int64]:
-    """Return which features the `count` columns of a block are, shape (count,), or raise for wrong or known ones."""
+    """Return the features that the `count` columns of a block are, shape (count,), or raise for wrong or known ones."""
     if feature_indices is None:
         indices = stream.sampler.n_seen + np.arange(count)
     else:
@@ -33,7 +33,7 @@ def checked_indices(feature_indices: Any, count: int, stream: Stream) -> NDArray
 
 
 def check_finite(block: Any, indices: NDArray[np.int64]) -> None:
-    """Raise, with the names of the features, when a block of shape (n, b) has NaN or infinity."""
+    """Raise, with the names of the features, if a block of shape (n, b) has NaN or infinity."""
     finite = np.isfinite(block.data[: block.indptr[-1]] if sparse.issparse(block) else block)
     if finite.all():
         return

@@ -127,7 +127,7 @@ def stream_from(state: Mapping[str, Any], rule_for: Any) -> Stream:
     if missing or unknown:
         raise ValueError(
             f"{NAME}: expected the entries of get_state, got a state without {missing} and with unknown {unknown[:9]}; "
-            f"pass what get_state returned."
+            f"pass the result of get_state."
         )
     state = {name: _entry(state, name) for name in (*NUMBERS, *ARRAYS)}
     numbers = {name: _number(state, name) for name in NUMBERS}

@@ -22,7 +22,7 @@ from provsel.training_view import TrainingView
 from provsel.validation import checked_array
 
 DENSE_ENTRIES = 125_000_000
-"""Sparse X of at most so many entries, zeros included, is made dense (1 GB) for methods that need it so."""
+"""Sparse X of at most this many entries, zeros included, is made dense (1 GB) for methods that need this."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class RankedRows:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Features in order, the best first.
+    """Features in order, best first.
 
     Attributes
     ----------
@@ -98,9 +98,9 @@ class RankedSelector(BaseSelector, ABC):
     needs_labels: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = False
     has_own_number: ClassVar[bool] = False
-    """Whether n_features_to_select may be None, for the number of the method itself."""
+    """Whether n_features_to_select may be None, meaning the method's own number."""
     order_depends_on_number: ClassVar[bool] = False
-    """Whether another number gives another order, or takes another computation: then fits share nothing."""
+    """Whether another number gives another order, or needs another computation: then fits share nothing."""
 
     n_features_to_select: int | float | None
 
@@ -133,7 +133,7 @@ class RankedSelector(BaseSelector, ABC):
         params["n_features_to_select"] = count if self.order_depends_on_number else None
         try:
             settings = joblib.hash(params)
-        except PicklingError:  # of a class that a function defines, which no name tells from another one
+        except PicklingError:  # a class defined in a function cannot be told apart by name
             return None
         return f"order of {type(self).__module__}.{type(self).__qualname__} {settings}"
 

@@ -98,7 +98,7 @@ class SizeSearch:
 
     def bisect(self, low: float, high: float, *, max_fits: int) -> None:
         """Try both ends; while exactly one keeps fewer than r features, halve the interval."""
-        # what did not converge, as LIBLINEAR for a large C, is taken to keep more than anything that did
+        # a fit that did not converge, as LIBLINEAR for a large C, is assumed to keep more than any that did
         few, many = sorted(
             (self.tried(low), self.tried(high)), key=lambda attempt: (not attempt.converged, attempt.count)
         )

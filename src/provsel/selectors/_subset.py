@@ -17,9 +17,9 @@ from provsel.training_view import TrainingView
 
 
 def leading_basis(selector: Any, view: TrainingView, k: int) -> SpectralBasis:
-    """Return the min(k, rank) leading right singular vectors of the view, or raise when X is zero.
+    """Return the min(k, rank) leading right singular vectors of the view, or raise if X is zero.
 
-    Part of the complete basis, but for sparse X whose complete V, shape (d, min(n, d)), would be too large.
+    Part of the complete basis, except for sparse X whose complete V, shape (d, min(n, d)), would be too large.
     """
     if needs_truncation(view.X, k) and view.X.count_nonzero():
         basis: SpectralBasis = view.shared(f"leading basis {k}", lambda: truncated_basis(view.X, k).warned())

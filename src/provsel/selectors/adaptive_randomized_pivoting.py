@@ -18,10 +18,10 @@ from provsel.training_view import TrainingView
 class AdaptiveRandomizedPivotingSelector(BaseSelector):
     r"""Draw r columns with probability det(V_S)^2, V the leading right singular vectors.
 
-    For an unbiased choice with the best possible bound in expectation, E ||X - C C^+ X||_F^2 <= (r + 1) ||X -
-    X_r||_F^2; `SingleSVDSelector` has it deterministically. The law is volume sampling of V, the projection
-    determinantal point process with kernel V V^T, drawn row by row in O(d r^2); each column is included with
-    probability its leverage score.
+    Use it for an unbiased choice with the best possible bound in expectation, E ||X - C C^+ X||_F^2 <= (r + 1)
+    ||X - X_r||_F^2; `SingleSVDSelector` reaches it deterministically. The distribution is volume sampling of V, the
+    projection determinantal point process with kernel V V^T, drawn row by row in O(d r^2); each column is included
+    with probability equal to its leverage score.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
         Number of features r. Beyond the rank of X nothing is left, and the columns of largest norm follow.
     n_redraws : int, default=1
         Number of draws m, of which the one with the least bound (`certificates.certify_subset`, `oblique_bound`) is
-        kept: then the ratio is at most 2 (r + 1) with probability 1 - 2^-m, by Markov's inequality. See `redraws`.
+        kept: the ratio is then at most 2 (r + 1) with probability 1 - 2^-m, by Markov's inequality. See `redraws`.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -39,11 +39,11 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
     weights_ : ndarray of shape (r,)
         Ones.
     scores_ : ndarray of shape (d,)
-        Leverage scores of V, the probabilities that a draw includes each column.
+        Leverage scores of V: the probability that a draw includes each column.
     rank_ : int
         Number of columns drawn, min(r, numerical rank of X).
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     n_completed_ : int
         Number of features taken after the rank was exhausted, r - rank_.
     n_features_in_ : int
@@ -51,7 +51,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros, or n_redraws is no positive integer.
+        From `fit`, if X is all zeros, or n_redraws is not a positive integer.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
         if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
             raise ValueError(
                 f"AdaptiveRandomizedPivotingSelector: expected n_redraws to be a positive integer, got {m!r}; "
-                f"redraws(delta) says how many a probability needs."
+                f"redraws(delta) gives the number needed for a probability."
             )
         basis = leading_basis(self, view, r)
         draws = [volume_sample(basis.V, rng) for _ in range(m)]
@@ -97,7 +97,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
         return completed(view, draws[0], r, scores=leverage_scores(basis.V), rank_tolerance=basis.tolerance)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""
+        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         k, d = self.rank_, self.n_features_in_
         return SubsetPromise(
             k,

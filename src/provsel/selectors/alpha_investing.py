@@ -17,38 +17,38 @@ TARGETS = ("codes", "one_vs_rest")
 
 
 class AlphaInvestingSelector(BaseSelector):
-    r"""Accept features one by one in column order, with control of false acceptances; it chooses their number.
+    r"""Accept features one by one in column order, with control of false acceptances; it chooses how many.
 
-    Use it where features arrive one by one and each is kept or refused at once, for classes or a numeric target. If all
+    Use it if features arrive one by one and each is kept or refused at once, for classes or a numeric target. If all
     columns are available and their order is arbitrary, other selectors are better.
 
     A wealth w pays for the tests. Column i, from 1, is tested at level a = w / (2 i): with z the part of it that
     is orthogonal to the constant and the accepted columns, and r the residual of the target on these,
 
-        drop = (z . r)^2 / (z . z),   p = exp(-n drop / (2 ||r||^2)).
+        Column i, from 1, is tested at level a = w / (2 i): with z its part orthogonal to the constant and the accepted
+        columns, and r the residual of the target on these,
 
-    Where p < a it is accepted and w <- w + delta - a; else w <- w - a. Deterministic; it depends on the order of
-    the columns by design, and a column that was refused is never looked at again. Costs O(n k) a column with k
-    accepted.
+    If p < a it is accepted and w <- w + delta - a; otherwise w <- w - a. Deterministic. By design it depends on the
+    order of the columns, and never returns to a rejected column. Costs O(n k) per column with k accepted.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        Keep the first so many to be accepted, as if the stream stopped there (all columns are tested all the same);
-        fewer where the wealth does not buy so many. None keeps all that are accepted. Several passes run side by
-        side, column by column, and a column counts once however many of them accept it.
+        Keep this many of the first accepted features, as if the stream stopped there (all columns are still tested);
+        fewer if the wealth does not suffice. None keeps all that are accepted. Several passes run side by side, column
+        by column, and a column counts once however many of them accept it.
     wealth : float, default=0.5
         w at the start.
     delta : float, default=0.5
-        What an acceptance earns: the expected share of false ones is controlled at about this size. Below 1.
+        Earned by an acceptance: the expected share of false ones is controlled at about this size. Below 1.
     p_value : {"likelihood_ratio", "chi2"}, default="likelihood_ratio"
-        "likelihood_ratio" is the formula above, the authors'. "chi2" is the upper tail of chi-squared with one
-        degree of freedom at n drop / ||r||^2; it is the smaller of the two, so that single tests pass more easily.
+        "likelihood_ratio" is the authors' formula, given above. "chi2" is the upper tail of chi-squared with one degree
+        of freedom at n drop / ||r||^2; it is the smaller of the two, so single tests pass more easily.
     target : {"codes", "one_vs_rest"}, default="codes"
-        Coding of class labels; a numeric target is not coded. "codes" are the numbers 0, 1, ... of
-        the classes in sorted order, in one regression, as is common: of more than two classes it sees what is
-        linear in this order. "one_vs_rest" makes a pass with its own wealth for each class and keeps what any of
-        them accepts. Two classes are one pass either way.
+        Coding of class labels; a numeric target is not coded. "codes" are the numbers 0, 1, ... of the classes in
+        sorted order, in one regression, as is common: with more than two classes it only sees effects that are linear
+        in this order. "one_vs_rest" runs a pass with its own wealth for each class and keeps the features that any of
+        them accepts. Two classes need only one pass either way.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
         `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
@@ -57,15 +57,15 @@ class AlphaInvestingSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Increasing, which is the order of acceptance. Where nothing is accepted, the one with the smallest p-value.
+        Increasing, which is the order of acceptance. If nothing is accepted, the one with the smallest p-value.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     p_values_ : ndarray of shape (n_targets, n_features)
-        Of each pass and column; 1 where a column lies in the span of the constant and the accepted ones.
+        For each pass and column; 1 if a column lies in the span of the constant and the accepted ones.
     wealth_ : ndarray of shape (n_targets, n_features)
         After each column.
     n_accepted_ : int
-        How many were accepted in all, kept or not; 0 if nothing was.
+        Number accepted in all, kept or not; 0 if nothing was.
     classes_ : ndarray of shape (n_classes,)
         Not for numbers.
     n_features_in_ : int
@@ -73,13 +73,13 @@ class AlphaInvestingSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when there is one class only, or numbers that are all equal, more features are requested than there
-        are, or an option is out of range or not for numbers.
+        From `fit`, if there is only one class, or the numbers are all equal, if more features are requested than there
+        are, or an option is out of range or does not apply to numbers.
 
     Warns
     -----
     UserWarning
-        When nothing is accepted.
+        If nothing is accepted.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class AlphaInvestingSelector(BaseSelector):
         )
         p_values = np.array([single_pass.p_values for single_pass in passes])
         accepted = np.unique(np.concatenate([single_pass.accepted for single_pass in passes]))
-        kept = accepted[:most]  # the passes know nothing of each other, and what is accepted later changes nothing
+        kept = accepted[:most]  # the passes are independent, and later acceptances change nothing
         if accepted.size == 0:
             kept = np.array([np.argmin(p_values.min(axis=0))])
             warnings.warn(

@@ -16,34 +16,34 @@ from provsel.training_view import TrainingView
 class AlwaysKept(SelectorAround):
     """Keep some features, and let a selector choose the others among the rest of the columns.
 
-    Use it where the model has to have some features, such as age or a treatment.
+    Use it if the model must have certain features, such as age or a treatment.
 
     Parameters
     ----------
     selector : selector
         A provsel selector with `n_features_to_select`.
     n_features_to_select : int or float
-        Number of all features, the kept ones included; a fraction of the features below 1.
+        Total number of features, including the kept ones; below 1, a fraction of the features.
     always : sequence of int or str
-        Features to keep, as numbers of columns, or as names where X has names.
+        Features to keep, as column numbers, or as names if X has names.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of a randomised selector; None leaves it its own.
+        Seed of a randomised selector; None leaves the selector's own.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        `always` first, in the given order, then what the selector chose, in its order.
+        `always` first, in the given order, then the selector's choice, in its order.
     weights_ : ndarray of shape (n_selected,)
-        1 for `always`; of the others, the selector's.
+        1 for `always`; the selector's weights for the others.
     selector_ : selector or None
-        Fitted on the columns that are not in `always`; None if nothing is left to choose.
+        Fitted on the columns not in `always`; None if nothing is left to choose.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: no provsel selector with `n_features_to_select`, a feature that X does not have or that is given
-        twice, or more features in `always` than are requested.
+        From `fit`: if the selector is not provsel's or lacks `n_features_to_select`, if X lacks a feature of `always`
+        or it is listed twice, or if `always` has more features than are requested.
 
     Examples
     --------

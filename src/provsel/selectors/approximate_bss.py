@@ -17,12 +17,12 @@ from provsel.training_view import TrainingView
 class ApproximateBSSSelector(BaseSelector):
     r"""Select features by BSS on the right singular vectors of G X, where G is a t x n Gaussian matrix.
 
-    Use it instead of `BSSSelector` for many rows, where the basis of X is expensive or its rank exceeds r. `transform`
+    Use it instead of `BSSSelector` for many rows, if the basis of X is expensive or its rank exceeds r. `transform`
     multiplies the kept columns by `weights_` and keeps their names; `rescale=False` leaves their values unchanged.
 
     The sketch G X has rank l = min(t, rank X). So BSS needs only r > l, where `BSSSelector` needs r > rank X, and works
-    with vectors of l entries. For t >= rank X, G X has the row space of X: the guarantees of BSS hold for V of X
-    itself. For t < rank X they hold for that of the sketch only.
+    with vectors of l entries. For t >= rank X, G X has the row space of X, so the guarantees of BSS hold for V of X
+    itself. For t < rank X they hold for the row space of the sketch only.
 
     Parameters
     ----------
@@ -41,18 +41,18 @@ class ApproximateBSSSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        The distinct features, r at most, in order of selection.
+        The distinct features, at most r, in order of selection.
     weights_ : ndarray of shape (n_selected,)
     n_repeats_ : int
         Steps in which a selected feature gained weight, r - k.
     n_infeasible_ : int
-        Steps in which no column was feasible; 0 but with `gain="mean"`.
+        Steps in which no column was feasible; always 0 except with `gain="mean"`.
     rank_ : int
         Rank of the sketch.
     rank_tolerance_ : float
         Share of the largest singular value up to which others count as zero.
     eigenvalue_range_ : tuple of float
-        Promised for the eigenvalues of V^T R R^T V, where V are the right singular vectors of the sketch.
+        Promised range for the eigenvalues of V^T R R^T V, where V are the right singular vectors of the sketch.
     spectral_bound_ : float
         3 sqrt(rank_ / r), promised for ||V^T V - V^T R R^T V||_2 with the same V.
     n_features_in_ : int
@@ -60,7 +60,7 @@ class ApproximateBSSSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when r does not exceed the rank of the sketch, or X is zero.
+        From `fit`, if r does not exceed the rank of the sketch, or X is zero.
 
     Notes
     -----
@@ -103,7 +103,7 @@ class ApproximateBSSSelector(BaseSelector):
         """Return the r for which Theorem 1 keeps the squared margin to within a factor 1 - eps.
 
         Valid for n_projections >= rank, the rank of X: the sketch then has, with probability one, the row space
-        of X, so `delta` is ignored. Nothing is promised about X for fewer projections.
+        of X, so `delta` is ignored. For fewer projections nothing is promised about X.
         """
         return bss_budget(rank, eps)
 

@@ -1,4 +1,4 @@
-"""A selector that chooses its own number of features, asked for exactly r of them."""
+"""Exactly r features from a selector that chooses its own number of features."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ IF_FEWER = ("raise", "keep")
 
 
 class AtSize(SelectorAround):
-    """Find where a selector keeps the fewest features but at least r, and keep the first r of these.
+    """Find the value at which a selector keeps the fewest features but at least r, and keep the first r of these.
 
-    For methods that choose their number themselves through a parameter, so that they can be compared with others at
-    equal numbers. The parameter is searched between `low` and `high` by bisection on a log scale: the number of
-    features is taken to rise, or to fall, with it. A fit that did not converge is not used; the search continues
-    towards fewer features. Searches on one view for other r share the values that both try.
+    Use it to compare methods that choose their number through a parameter with others at equal numbers. The parameter
+    is searched between `low` and `high` by bisection on a log scale, assuming that the number of features rises or
+    falls with it. A fit that did not converge is not used; the search continues towards fewer features. Searches on one
+    view for different r share the values that they have in common.
 
     Parameters
     ----------
@@ -31,41 +31,42 @@ class AtSize(SelectorAround):
     n_features_to_select : int or float
         r.
     parameter : str, default=None
-        Name of the parameter that is searched. None is the selector's own: "C" of `L1SVMSelector`, "nu" of
+        Name of the parameter that is searched. None is the selector's own parameter: "C" of `L1SVMSelector`, "nu" of
         `LPSVMSelector`, "penalty" of `LassoSelector`, "c1" of `FeatureSelectiveSelector`. Give it for any other
         selector.
     low, high : float, default=None
-        Ends of the search, both tried; 0 < low < high. None are those of the selector for its own parameter: 1e-6 and
-        100, for "penalty" 1e-4 and 0.99, for "c1" 1e-9 and 1 where it is relative, else a million.
+        Ends of the search range, both tried; 0 < low < high. None takes the selector's range for its own parameter:
+        1e-6 and 100, for "penalty" 1e-4 and 0.99, for "c1" 1e-9 and 1 if it is relative, otherwise a million.
     max_fits : int, default=30
-        Bound on the fits of one search; 13 narrow twelve powers of ten to a percent, where it ends.
+        Limit on the fits of one search; 13 narrow twelve powers of ten to one percent, where it ends.
     if_fewer : {"raise", "keep"}, default="raise"
-        Where no value that was tried keeps r features: an error, or the value with the most features.
+        If no value that was tried keeps r features: an error, or the value with the most features.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the selector where it is randomised, the same in all fits; None leaves it its own.
+        Seed of a randomised selector, the same in all fits; None leaves the selector's own.
 
     Attributes
     ----------
     indices_, weights_, n_features_in_
         Of the first r features of `selector_`.
     scores_ : ndarray of shape (n_features,)
-        Those of `selector_`, where it has any.
+        Those of `selector_`, if it has any.
     parameter_ : float
         The value that was used.
     selector_ : selector
-        The selector fitted with it; it may keep more than r.
+        The selector fitted with it; may keep more than r.
     n_fits_ : int
-        Values that were tried.
+        Values tried.
 
     Raises
     ------
     ValueError
-        From `fit`: no provsel selector, a parameter that it does not have, an empty range, or fewer than r features.
+        From `fit`: if the selector is not provsel's or lacks the parameter, if the range is empty, or if fewer than r
+        features are kept.
 
     Warns
     -----
     UserWarning
-        Those of the fit that is used.
+        Those of the chosen fit.
 
     Examples
     --------

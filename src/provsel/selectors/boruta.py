@@ -14,44 +14,45 @@ from provsel.selectors._forests import new_forest, varying_ranks
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 FEWEST_COPIES = 5
-"""Of fewer features there are several copies each, as the largest importance of few copies is small."""
+"""With fewer features several copies of each are used, as the largest importance of few copies is small."""
 
 
 class BorutaSelector(RankedSelector):
     r"""Keep the features that are more important to random forests than permuted copies of all features are.
 
-    Use it to find all relevant features, copies of each other too, where relations may be of any form; it chooses
-    their number itself. It has no theorem: its tests are of the importances of one sample of rows, and their levels
-    hold for that sample.
+    Use it to find all relevant features, including copies of each other, for relations of any form; it chooses how
+    many. It has no theorem: its tests concern the importances on one sample of rows, and their levels hold for that
+    sample.
 
-    In each round the columns that are not rejected are put beside copies that are permuted anew, and a forest is
-    trained on both. A feature has a hit where its importance, the mean decrease of impurity, is above the `perc`-th
-    percentile of the copies' importances. By the number of its hits, which is binomial with chance 1/2 at most for a
-    feature that is like a copy, it is confirmed, rejected, or stays tentative; see `two_step`. It ends when nothing is
-    tentative, or can be decided any more in the rounds that are left.
+    In each round, the columns not yet rejected are put beside freshly permuted copies, and a forest is trained on both.
+    A feature has a hit if its importance, the mean decrease of impurity, is above the `perc`-th percentile of the
+    copies' importances. The number of hits of a feature that is like a copy is binomial with chance at most 1/2. By
+    this number each feature is confirmed, rejected, or stays tentative; see `two_step`. It ends when nothing is
+    tentative, or nothing can be decided in the remaining rounds.
 
-    The forest sees the ranks of the values within their columns: increasing transformations of a column change nothing.
+    The forest sees the ranks of the values within their columns, so increasing transformations of a column change
+    nothing.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        None keeps the confirmed ones. With a number, those of the best rank are kept, confirmed or not.
+        None keeps the confirmed ones. With a number, the best-ranked features are kept, confirmed or not.
     estimator : estimator, default=None
-        With `feature_importances_` after `fit`, and `random_state`; its `n_estimators` stay its own. None is a random
+        With `feature_importances_` after `fit`, and `random_state`; it keeps its own `n_estimators`. None is a random
         forest of `n_estimators` trees of `max_depth`.
     n_estimators : int, default=100
-        Trees of the forest. Its nodes look at sqrt(m) of m columns for classes, at m / 3 for numbers.
+        Trees of the forest. Each node considers sqrt(m) of m columns for classes, and m / 3 for numbers.
     max_depth : int or None, default=5
-        Of the trees; between 3 and 7 is the advice of BorutaPy. None lets them grow, as in the paper.
+        Depth of the trees; BorutaPy recommends between 3 and 7. None lets them grow fully, as in the paper.
     max_iter : int, default=100
         Most rounds.
     alpha : float, default=0.05
         Level of the tests, below 1.
     perc : float, default=100
-        100 compares with the largest importance of the copies, as in the paper. Less keeps more features.
+        100 compares with the largest importance of the copies, as in the paper. Lower values keep more features.
     two_step : bool, default=True
         Correct for several features by Benjamini and Hochberg's procedure, and for several rounds by Bonferroni's, as
-        BorutaPy does. False is the paper's correction for several features by Bonferroni's.
+        BorutaPy does. False uses the paper's Bonferroni correction for several features.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
         `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
@@ -61,14 +62,14 @@ class BorutaSelector(RankedSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Confirmed first, then tentative, then rejected ones, later rejected before earlier; among these by hits, then by
-        mean importance in the rounds that they were in.
+        Confirmed first, then tentative, then rejected ones, latest rejected first; within these by hits, then by mean
+        importance over the rounds in which they took part.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     confirmed_, tentative_ : ndarray of shape (n_features,), bool
     hits_ : ndarray of shape (n_features,), int64
     scores_ : ndarray of shape (n_features,)
-        Mean importance in the rounds that the feature was in.
+        Mean importance over the rounds in which the feature took part.
     ranking_ : ndarray of shape (n_features,), int64
         1 for the best feature, 2 for the next. (BorutaPy's has 1 for all that are confirmed.)
     n_iter_ : int
@@ -78,13 +79,13 @@ class BorutaSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: no column varies, a target that is not of the task, an estimator without importances, or a parameter
-        out of range.
+        From `fit`: if no column varies, the target does not suit the task, the estimator has no importances, or a
+        parameter is out of range.
 
     Warns
     -----
     UserWarning
-        When none is confirmed: the best one is kept.
+        If none is confirmed: the best one is kept.
 
     Examples
     --------

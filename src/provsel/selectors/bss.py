@@ -17,7 +17,7 @@ from provsel.training_view import TrainingView
 class BSSSelector(BaseSelector):
     r"""Select features by single-set spectral sparsification (Batson, Spielman, Srivastava).
 
-    Use it where a bound has to hold always rather than with high probability, and r may exceed the rank. Each step
+    Use it if a bound has to hold always rather than with high probability, and r may exceed the rank. Each step
     scans all features. `transform` multiplies the kept columns by `weights_` and keeps their names; `rescale=False`
     leaves their values unchanged.
 
@@ -32,10 +32,10 @@ class BSSSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of steps r, greater than the rank of X. Fewer distinct features are kept where no unselected
-        column was feasible, see `n_repeats_`.
+        Number of steps r, greater than the rank of X. Fewer distinct features are kept if no unselected column was
+        feasible, see `n_repeats_`.
     weights : {"sqrt_t", "as_printed"}, default="sqrt_t"
-        D = sqrt(t). The paper prints 1 / sqrt(t), which violates its Lemma 1; kept to show this.
+        D = sqrt(t). The paper prints 1 / sqrt(t), which violates its Lemma 1; kept to demonstrate this.
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`, as the theorems need.
     rank : int, default=None
@@ -45,41 +45,41 @@ class BSSSelector(BaseSelector):
         guarantee: soon no column is feasible, and the longest one is picked.
     shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
         The barriers are L = tau - s and U = delta_U (tau + s) in step tau. Algorithm 1 has s = sqrt(r rank); section
-        4.1 displays s = sqrt(tau rank), in both or in one. Only the first has a guarantee.
+        4.1 displays s = sqrt(tau rank), in both barriers or in one. Only the first has a guarantee.
     no_candidate : {"repeat", "longest", "skip"}, default="repeat"
-        Where no unselected column is feasible, a selected one gains weight; the longest unselected one is taken; or the
+        If no unselected column is feasible, a selected one gains weight; the longest unselected one is taken; or the
         step is skipped, and fewer features are kept. Only the first keeps the guarantee.
     columns : {"V", "sigma_V"}, default="V"
         The longest feasible column is picked, measured in V^T, or in Sigma V^T, whose columns are as long as those of
         X.
     center : bool, default=False
-        V is that of X minus its column means, of which a dense copy is made.
+        V is taken from X minus its column means, which makes a dense copy.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        The distinct features, r at most, in order of selection.
+        The distinct features, at most r, in order of selection.
     weights_ : ndarray of shape (n_selected,)
         Scale of each: the square root of its summed gains t, times sqrt((1 - sqrt(rank/r)) / r).
     n_repeats_ : int
         Steps in which a selected feature gained weight, r - k.
     n_infeasible_ : int
-        Steps in which no column was feasible; 0 for Algorithm 1 as it is proved.
+        Steps in which no column was feasible; 0 for Algorithm 1 as proved.
     rank_ : int
         Rank that was sparsified.
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     eigenvalue_range_ : tuple of float
-        The range that Lemma 1 promises for the eigenvalues of V^T R R^T V; not with another `gain`, `shifts` or
-        `no_candidate` than the default, as the next.
+        The range that Lemma 1 promises for the eigenvalues of V^T R R^T V; not set with non-default `gain`, `shifts` or
+        `no_candidate`, like the next.
     spectral_bound_ : float
-        3 sqrt(rank / r), what Lemma 2 promises for ||E||_2.
+        3 sqrt(rank / r), which Lemma 2 promises for ||E||_2.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, when r does not exceed the rank (the message names the smallest r that works) or X is zero.
+        From `fit`, if r does not exceed the rank (the message names the smallest r that works) or X is zero.
 
     Examples
     --------

@@ -15,38 +15,38 @@ from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelecto
 
 
 class ChiSquaredSelector(WeightedRankedSelector):
-    r"""Keep the features of largest chi-squared statistic: counts that the classes do not share by their sizes.
+    r"""Keep the features of largest chi-squared statistic: counts not spread over the classes by their sizes.
 
-    Use it for counts, such as words in texts; other columns must not be negative, and count by their scale.
+    Use it for counts, such as words in texts; other columns must not be negative, and their scale matters.
 
-    With o_k the sum of a column in class k, and e_k its whole sum times the share of class k, the score is
-    sum_k (o_k - e_k)^2 / e_k, as in scikit-learn's `chi2`. Sparse X stays sparse.
+    With o_k the sum of a column in class k, and e_k its total sum times the share of class k, the score is sum_k
+    (o_k - e_k)^2 / e_k, as in scikit-learn's `chi2`. Sparse X stays sparse.
 
     Parameters
     ----------
     n_features_to_select : int or float
     scale : {"none", "range"}, default="none"
-        "range" brings each column to [0, 1] first, by its least and largest value, so that it may be negative and no
-        unit counts. It is a filter for standardised columns; of counts it takes their meaning.
+        "range" first brings each column to [0, 1], by its least and largest value, so that negative values are allowed
+        and units do not matter. Use it for standardised columns; counts would lose their meaning.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing score, the first of equal ones first.
+        In order of decreasing score, ties by index.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
         0 for columns of zeros.
     p_values_ : ndarray of shape (n_features,)
-        Of counts of independent events, by the chi-squared distribution.
+        For counts of independent events, by the chi-squared distribution.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best.
+        Rank of each feature, 1 for the best.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: negative values without `scale`, labels missing, of one class, or real numbers.
+        From `fit`: for negative values without `scale`, or labels that are missing, of one class, or real numbers.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
 
 
 def _in_range(sums: Array, sizes: Array, X: Matrix) -> Array:
-    """Return the sums of each class, shape (n_classes, d), that columns of X brought to [0, 1] have.
+    """Return the sums of each class, shape (n_classes, d), over the columns of X scaled to [0, 1].
 
     Sparse X stays sparse. Constant columns become zeros.
     """

@@ -26,55 +26,56 @@ RULES = ("one_standard_error", "best")
 class CrossValidatedSize(SelectorAround):
     """Choose the number of features of a selector by cross-validation, then fit it on all rows with that number.
 
-    Use it where the number of features is not known. On each fold the selector and the model see the training
-    rows only, and all sizes share what the selector derives from them.
+    Use it if the number of features is not known. In each fold the selector and the model see only the training rows,
+    and all sizes share the values that the selector derives from them.
 
     Parameters
     ----------
     selector : selector
         A provsel selector with `n_features_to_select`.
     sizes : sequence of int or float, default=None
-        Numbers of features to try; a float is a fraction of the features, of which 1.0 is all. None is 1, 2, 4, ... and
-        all features, up to what `most` allows.
+        Numbers of features to try; a float is a fraction of the features, 1.0 meaning all. None tries 1, 2, 4, ... and
+        all features, up to `most`.
     most : int, default=None
-        Largest number that is tried with `sizes=None`; None is the number of features.
+        Largest number to try with `sizes=None`; None is the number of features.
     model : estimator, default=None
-        Judges a selection; trained on the reduced rows. None is `provsel.models.LibsvmSVM()` for classes and
+        Model that scores a selection; trained on the reduced rows. None is `provsel.models.LibsvmSVM()` for classes and
         scikit-learn's `Ridge()` for numbers.
     cv : int, splitter or iterable of splits, default=5
         As in scikit-learn: an integer is a number of folds, stratified for classes.
     scoring : str or callable, default=None
-        A scorer of scikit-learn, higher is better; None is the model's own `score`: accuracy or R^2.
+        A scikit-learn scorer, higher is better; None is the model's own `score`: accuracy or R^2.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target, for the folds, the model, and a `task` of the selector. "auto" is the selector's task if it
         has one. Otherwise numbers that are not all whole are a regression, as for scikit-learn's `type_of_target`, and
         strings and whole numbers are classes; whole numbers with very many different values raise an error.
     rule : {"one_standard_error", "best"}, default="one_standard_error"
-        The fewest features whose mean score is within one standard error of the best, or those with the best.
+        The fewest features whose mean score is within one standard error of the best, or those with the best score.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of a randomised selector, the same in all fits; None leaves it its own.
+        Seed of a randomised selector, the same in all fits; None leaves the selector's own.
 
     Attributes
     ----------
     indices_, weights_, n_features_in_
         Of `selector_`.
     scores_ : ndarray of shape (n_features,)
-        Those of `selector_`, where it has any.
+        Those of `selector_`, if it has any.
     selector_ : selector
-        Fitted on all rows; `FullDataSelector` where all features were chosen, which need no order.
+        Fitted on all rows; `FullDataSelector` if all features were chosen, which need no order.
     n_features_ : int
-        The number that was chosen.
+        The chosen number.
     sizes_ : ndarray of shape (n_sizes,)
         Increasing.
     fold_scores_ : ndarray of shape (n_sizes, n_folds)
     mean_scores_, standard_errors_ : ndarray of shape (n_sizes,)
-        Of the scores over the folds. The folds share training rows, so that the error is a rule of thumb.
+        Mean and standard error of the scores over the folds. The folds share training rows, so the error is a rule of
+        thumb.
 
     Raises
     ------
     ValueError
-        From `fit`: no provsel selector with `n_features_to_select`, a size out of range, one fold only, a target
-        that is not of the task, a score that is not finite, as R^2 of a fold of one row.
+        From `fit`: if the selector is not provsel's or lacks `n_features_to_select`, a size is out of range, there is
+        only one fold, the target does not suit the task, or a score is not finite, like R^2 of a fold with one row.
 
     Examples
     --------
@@ -166,8 +167,8 @@ class CrossValidatedSize(SelectorAround):
     ) -> NDArray[np.float64]:
         """Return the score of each size on each fold, shape (n_sizes, n_folds).
 
-        Other fits on the same view share the rows of the folds, what selectors derive from these, and scores of the
-        same features.
+        Other fits on the same view share the rows of the folds, the values that selectors derive from them, and scores
+        of the same features.
         """
         X, classes = view.X, task == "classification"
         splits = list(check_cv(self.cv, y, classifier=classes).split(X, y))
@@ -225,7 +226,7 @@ class CrossValidatedSize(SelectorAround):
 
 
 def _at(selector: BaseSelector, size: int, seed: int | None, n_features: int) -> BaseSelector:
-    """Return an unfitted copy of the selector that asks for `size` features; all need no order, and no selector."""
+    """Return an unfitted copy of the selector that asks for `size` features; all of them need no selector."""
     if size == n_features:
         return FullDataSelector()
     copy: BaseSelector = clone(selector).set_params(n_features_to_select=size)

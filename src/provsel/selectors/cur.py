@@ -13,16 +13,16 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, check
 
 
 class CURSelector(RankedSelector):
-    r"""Keep the columns of largest leverage, each in what the ones before leave of X.
+    r"""Keep the columns of largest leverage, each in the part of X that the earlier ones leave.
 
-    Use it without labels, for columns that X can be rebuilt from. `SingleSVDSelector` does so with a theorem.
+    Use it without labels, for columns from which X can be reconstructed. `SingleSVDSelector` does this with a theorem.
 
-    In each step the score of a column is the sum of squares of its entries in the `rank` leading right singular vectors
-    of X. The column of the largest score is kept, and X is projected off it. Deterministic: of equal scores the first
-    column is kept. When nothing is left of X, columns follow by their length.
+    In each step, the score of a column is the sum of squares of its entries in the `rank` leading right singular
+    vectors of X. The column with the largest score is kept, and X is projected off it. Deterministic: of equal scores
+    the first column is kept. When nothing is left of X, columns follow by their length.
 
-    Factors of X, orthogonal transformations of its rows and signs of columns do not matter; units of columns do, so
-    scale them first. No theorem bounds what is lost: those on CUR are about random draws.
+    Scaling X as a whole, orthogonal transformations of its rows and signs of columns do not matter; units of columns
+    do, so scale them first. No theorem bounds the loss: theorems on CUR are about random draws.
 
     Time O(n d min(n, d) + r min(n, d)^3), memory O(n d). Sparse X stays sparse if it has at least as many columns as
     rows.
@@ -40,17 +40,17 @@ class CURSelector(RankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best; one place for all that are not kept.
+        Rank of each feature, 1 for the best; all features not kept share one rank.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: X of zeros, rank out of range.
+        From `fit`: If X is zero, or rank is out of range.
 
     Notes
     -----
-    Columns are those of scikit-matter's `CUR`, whose random start of the singular vectors decides ties.
+    Selections agree with scikit-matter's `CUR`, whose random start of the singular vectors decides ties.
 
     Examples
     --------

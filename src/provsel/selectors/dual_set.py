@@ -17,41 +17,43 @@ from provsel.training_view import TrainingView
 class DualSetSelector(BaseSelector):
     r"""Select r > k columns with ||X - C C^+ X||_F^2 <= (1 + 1 / (1 - sqrt(k / r))^2) ||X - X_k||_F^2.
 
-    For a bound that grows neither with the rank k nor with the number of features: 12.7 at r = 2 k, and towards 2 for
-    more. Let V be the k leading right singular vectors. The weighted rows of V of the chosen columns have a Gram matrix
-    away from zero, and their parts in X - X_k stay small. Deterministic; sparse X is read by products only.
+    Use it for a bound that grows neither with the rank k nor with the number of features: 12.7 at r = 2 k, and towards
+    2 for more. Let V be the k leading right singular vectors. The weighted rows of V for the chosen columns have a Gram
+    matrix bounded away from zero, and their parts in X - X_k stay small. Deterministic; sparse X is used in products
+    only.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features r, at least 2. A column may be taken again, so that there are fewer. Then the pivots of QR on
-        what they leave of X follow, which lowers the error further; beyond the rank of X, the columns of largest norm.
+        Number of features r, at least 2. A column may be taken again, so that there may be fewer. Then the pivots of QR
+        on the residual of X are added, which lowers the error further, and beyond the rank of X, the columns of largest
+        norm.
     rank : int, default=None
-        Rank k of the approximation that the bound is about, below r; None takes r // 2. It is cut to the rank of X.
+        Rank k of the approximation in the bound, below r; None takes r // 2. It is capped at the rank of X.
 
     Attributes
     ----------
     indices_ : ndarray of shape (r,), int64
         In order of selection. Scores that agree to 1e-10 count as tied: the lowest index goes first.
     weights_ : ndarray of shape (r,)
-        Ones: the bound is about the span.
+        Ones: the bound concerns the span.
     dual_weights_ : ndarray of shape (r,)
-        Those with which the selected rows of V have eigenvalues of at least (1 - sqrt(k / r))^2; 0 for columns that
-        follow.
+        Weights with which the selected rows of V have eigenvalues of at least (1 - sqrt(k / r))^2; 0 for columns added
+        afterwards.
     rank_ : int
-        k, cut to the rank of X.
+        k, capped at the rank of X.
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     n_repeats_ : int
         Steps in which a selected column gained weight.
     n_completed_ : int
-        Number of features taken for their norm, as nothing was left of X.
+        Number of features added for their norm, as nothing was left of X.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros, or rank is none or not below r.
+        From `fit`, if X is all zeros, or rank is not a positive number below r.
 
     Examples
     --------
@@ -74,7 +76,7 @@ class DualSetSelector(BaseSelector):
 
     @staticmethod
     def budget(rank: int, eps: float, delta: float | None = None) -> int:
-        """Return the least r for which the error is at most (2 + eps) times that of the best of this rank.
+        """Return the least r whose error is at most (2 + eps) times the error of the best approximation of this rank.
 
         1 + 1 / (1 - sqrt(rank / r))^2 <= 2 + eps. `delta` is ignored: nothing is drawn.
         """
@@ -102,7 +104,7 @@ class DualSetSelector(BaseSelector):
         return completed(view, columns, r, n_repeats=n_repeats, dual_weights=weights, **attributes)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""
+        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         bound = 1 + 1 / (1 - math.sqrt(self.rank_ / self.indices_.size)) ** 2
         return SubsetPromise(
             self.rank_, frobenius=bound, oblique=bound, source="Boutsidis, Drineas, Magdon-Ismail (2014)"

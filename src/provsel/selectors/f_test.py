@@ -14,14 +14,14 @@ from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelecto
 class FTestSelector(WeightedRankedSelector):
     r"""Keep the features of largest F statistic: linear effects, one feature at a time.
 
-    Use it as the quickest filter with labels or a numeric target, or before a method that costs more. It does not see
-    that two features say the same.
+    Use it as the quickest filter with labels or a numeric target, or before a method that costs more. It does not
+    notice that two features carry the same information.
 
     For classes, F is the ratio of the variances between and within the classes, as in scikit-learn's `f_classif`; for
     numbers it is r^2 / (1 - r^2) (n - 2) of the correlation r, as in `f_regression`. Means are subtracted first, so
-    that columns far from zero keep their digits. Neither scale nor shift of a column changes its score.
+    that columns far from zero keep their digits. Neither the scale nor the shift of a column changes its score.
 
-    Time and memory O(n d), or of the non-zero values of sparse X.
+    Time and memory O(n d), or proportional to the non-zero values of sparse X.
 
     Parameters
     ----------
@@ -34,21 +34,20 @@ class FTestSelector(WeightedRankedSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing score, the first of equal ones first.
+        In order of decreasing score, ties by index.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        F statistics: 0 for constant columns, infinite where a column is a function of the class or linear in the
-        target.
+        F statistics: 0 for constant columns, infinite if a column is a function of the class or linear in the target.
     p_values_ : ndarray of shape (n_features,)
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best.
+        Rank of each feature, 1 for the best.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, or an unknown task.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, or an unknown task.
 
     Examples
     --------

@@ -11,16 +11,16 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 
 class FarthestPointSelector(RankedSelector):
-    r"""Keep the column that is farthest from those before, again and again.
+    r"""Repeatedly keep the column that is farthest from those kept before.
 
-    Use it without labels, for columns that differ from each other, and cover all others: no column is farther from the
-    nearest kept one than twice what is possible with so many (Gonzalez 1985).
+    Use it without labels, for columns that differ from each other and cover all others: no column is farther from the
+    nearest kept one than twice the least possible distance with so many (Gonzalez 1985).
 
     The first is the farthest from the mean of all columns. Distances are Euclidean. Deterministic: of equal distances
     the first column is kept, so copies come last.
 
-    The same number added to a row of X, orthogonal transformations of its rows and factors of X do not matter; units of
-    columns do, so scale them first.
+    Adding a number to a row of X, orthogonal transformations of its rows and scaling X as a whole do not matter; units
+    of columns do, so scale them first.
 
     Time O(n d r). Memory O(n d); sparse X stays sparse.
 
@@ -35,17 +35,17 @@ class FarthestPointSelector(RankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best; one place for all that are not kept.
+        Rank of each feature, 1 for the best; all features not kept share one rank.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros.
+        From `fit`, if X is all zeros.
 
     Notes
     -----
-    Columns are those of scikit-matter's `FPS` with the same first one; its default is column 0.
+    Selections agree with scikit-matter's `FPS` with the same first column; its default is column 0.
 
     Examples
     --------

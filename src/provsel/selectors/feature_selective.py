@@ -14,11 +14,11 @@ from provsel.training_view import TrainingView
 
 
 class FeatureSelectiveSelector(BaseSelector):
-    """Keep the features with mu > 0 in the feature-selective SVM; it chooses their number itself.
+    """Keep the features with mu > 0 in the feature-selective SVM; it chooses how many.
 
-    Use it where few features are wanted, and features and margin should be weighed in one convex problem.
+    Use it if few features are wanted, and features and margin should be weighed in one convex problem.
 
-    Of more than two classes each is separated from the rest, and a feature is kept that has weight in any of these
+    With more than two classes each is separated from the rest, and a feature is kept if it has weight in any of these
     problems.
 
     The problem, the parameters and their defaults are those of `provsel.models.FeatureSelectiveSVM`; this class is for
@@ -42,7 +42,7 @@ class FeatureSelectiveSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing mu, summed over the problems, ties by index. Where every weight is zero, the one of each
+        In order of decreasing mu, summed over the problems, ties by index. If every weight is zero, the one of each
         problem that gets weight first as c1 falls.
     weights_ : ndarray of shape (n_selected,)
         Ones.
@@ -51,20 +51,21 @@ class FeatureSelectiveSelector(BaseSelector):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     classes_ : ndarray of shape (n_classes,)
     objective_, dual_objective_, gap_, n_iter_, c1_, c2_ : number, or ndarray of shape (n_classes,) for more classes
-        Of each problem; c1_ and c2_ are the prices, where they were given in relative units.
+        For each problem; c1_ and c2_ are the prices, if they were given in relative units.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: fewer than two classes, a parameter out of range, or no feature that differs between the classes.
+        From `fit`: for fewer than two classes, a parameter out of range, or no feature that differs between the
+        classes.
 
     Warns
     -----
     ConvergenceWarning
-        When `tol` was not reached.
+        If `tol` was not reached.
     UserWarning
-        When every weight is zero; and of whole numbers that are more than 20, with fewer than 5 rows each.
+        If every weight is zero; also for more than 20 different whole numbers with fewer than 5 rows each.
 
     Examples
     --------
@@ -112,12 +113,12 @@ class FeatureSelectiveSelector(BaseSelector):
 
     @property
     def is_random(self) -> bool:
-        """Whether the problem has random starts or a random matrix: not in the convex form."""
+        """Whether the problem has random starts or a random matrix; the convex form has neither."""
         return self.form != "kernel_weights" or self.n_components is not None
 
     @property
     def size_range(self) -> SizeRange:
-        """Where `AtSize` searches: c1, up to what drops every feature of data that are not huge."""
+        """Parameter that `AtSize` searches: c1, up to a value that drops every feature unless the data are huge."""
         return SizeRange("c1", 1e-9, 1.0 if self.relative else 1e6)
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:

@@ -16,22 +16,22 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 class ForestRFESelector(RankedSelector):
     r"""Train a random forest, drop the features of least importance, and repeat until one remains.
 
-    Use it where relations may be of any form, and correlated features would share their importance in one forest. It
+    Use it for relations of any form, if correlated features would share their importance in one forest. It
     has no theorem.
 
-    Importance is the mean decrease of impurity. The forest sees the ranks of the values within their columns, so that
-    increasing transformations of a column change nothing. Features of one round are in order of their importance in
-    it, ties by index; constant columns come last. All numbers of features share one path: the first r of a larger
-    selection are the selection of r.
+    Importance is the mean decrease of impurity. The forest sees the ranks of the values within their columns, so
+    increasing transformations of a column change nothing. Features of one round are ordered by their importance in it,
+    ties by index; constant columns come last. All numbers of features share one path: the first r of a larger selection
+    are the selection of r.
 
     Parameters
     ----------
     n_features_to_select : int or float
     step : int or float, default=0.5
-        Features to drop a round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1. (A
+        Features to drop per round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1. (A
         fraction is one of all d features in scikit-learn's `RFE`.)
     n_estimators : int, default=100
-        Trees of each forest. A node looks at sqrt(m) of m features for classes, at m / 3 for numbers.
+        Trees of each forest. Each node considers sqrt(m) of m features for classes, and m / 3 for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
         `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
@@ -41,7 +41,7 @@ class ForestRFESelector(RankedSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Kept features, the best first.
+        Kept features, best first.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     ranking_ : ndarray of shape (n_features,), int64
@@ -53,7 +53,7 @@ class ForestRFESelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: no column varies, a target that is not of the task, or a parameter out of range.
+        From `fit`: if no column varies, the target does not suit the task, or a parameter is out of range.
 
     Examples
     --------

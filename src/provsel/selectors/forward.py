@@ -14,22 +14,22 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 
 class ForwardSelector(RankedSelector):
-    r"""Add the feature that lowers the leave-one-out error of ridge regression most, one after the other.
+    r"""Repeatedly add the feature that lowers the leave-one-out error of ridge regression most.
 
-    Use it for a few features that are good together in a linear model, of a numeric target or of classes. It has no
+    Use it for a few features that work well together in a linear model, for a numeric target or classes. It has no
     theorem.
 
     Columns are scaled to unit variance, as the penalty applies to all alike. With S the picked features,
 
         error(S) = sum_i (y_i - f_{-i}(x_i))^2,
 
-    where f_{-i} is ridge regression with an intercept on S, trained on all rows but i. Classes are regressed on 0 and
-    1, each against the rest where they are more than two, and their errors are added. This is scikit-learn's
-    `SequentialFeatureSelector` with `Ridge` on scaled columns and `LeaveOneOut`, exactly, but a step costs O(n d) for
-    all candidates together. Memory is twice that of dense X.
+    where f_{-i} is ridge regression with an intercept on S, trained on all rows but i. Classes are regressed as 0 and
+    1, each against the rest if there are more than two, and their errors are added. This is exactly scikit-learn's
+    `SequentialFeatureSelector` with `Ridge` on scaled columns and `LeaveOneOut`, but a step costs O(n d) for all
+    candidates together. Memory is twice that of dense X.
 
-    Picks do not change with the unit or the sign of a column, nor with the order of the rows. Of candidates with the
-    same error the first is picked; constant columns come last.
+    Picks depend neither on the unit or sign of a column, nor on the order of the rows. Of candidates with the same
+    error the first is picked; constant columns come last.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ class ForwardSelector(RankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     ranking_ : ndarray of shape (n_features,), int64
-        1 for the first pick, 2 for the second; one place for all that were not picked.
+        1 for the first pick, 2 for the second; all unpicked features share one rank.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: no column varies, a target that is not of the task, or a parameter out of range.
+        From `fit`: if no column varies, the target does not suit the task, or a parameter is out of range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Gaussian compression: each new column is a random combination of all features. A transformer, no selector."""
+"""Gaussian compression: each new column is a random combination of all features. A transformer, not a selector."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ VARIANCES = ("1/m", "1/l")
 class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DocumentedMixin, BaseEstimator):
     r"""Replace the m features by l combinations of them with independent Gaussian coefficients, X Lambda^T.
 
-    Use it before a linear model where single features do not matter, and rows come from a file that does not fit
-    in memory.
+    Use it before a linear model if individual features do not matter, and rows come from a file that does not fit in
+    memory.
 
-    Lambda, shape (l, m), is determined by m and the seed. It is made in blocks of columns when it is needed. So rows
-    can be compressed chunk by chunk, in memory for one chunk and its compressed rows::
+    Lambda, shape (l, m), is determined by m and the seed. It is generated in blocks of columns when needed. So rows can
+    be compressed chunk by chunk, with memory for one chunk and its compressed rows::
 
         compression = GaussianCompression(400, random_state=0)
         compressed = np.vstack([compression.partial_compress(X) for X, _ in row_chunks("counts.parquet")])
@@ -45,19 +45,19 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     n_components : int
         l; may exceed the number of features.
     variance : {"1/m", "1/l"}, default="1/m"
-        Of the entries of Lambda. "1/m" is what Giesen et al. print: ||Lambda^T w|| is close to ||w|| for l << m. With
-        "1/l", lengths, distances and scalar products of rows are kept in expectation, as its Lemmas 1 and 2 need.
-        The two differ by the factor sqrt(l / m).
+        Variance of the entries of Lambda. "1/m" is what Giesen et al. print: ||Lambda^T w|| is close to ||w|| for l <<
+        m. With "1/l", lengths, distances and scalar products of rows are kept in expectation, as its Lemmas 1 and 2
+        need. The two differ by the factor sqrt(l / m).
     store : "auto" or bool, default="auto"
-        Keep Lambda, 8 l m bytes, instead of making it again for each chunk; "auto": when it takes up to 256 MB.
-        The results have the same bits.
+        Keep Lambda, 8 l m bytes, instead of generating it again for each chunk; "auto": if it takes at most 256 MB.
+        The results are the same bit for bit.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
     ----------
     blocks_ : GaussianBlocks
-        Lambda: `blocks_.expand(w)` is Lambda^T w, `blocks_.dense()` the matrix. Copies and pickles leave out what it
-        keeps.
+        Lambda: `blocks_.expand(w)` is Lambda^T w, `blocks_.dense()` the matrix. Copies and pickles leave out the blocks
+        that it keeps.
     compression_ratio_ : float
         m / l.
     n_features_in_ : int
@@ -66,11 +66,11 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     Raises
     ------
     ValueError
-        From `fit`, when a parameter is none of the above; NaN or infinite values, empty X.
+        From `fit`, for a parameter other than those above, NaN or infinite values, or empty X.
 
     Notes
     -----
-    The fit depends on the number of features and the seed only. The result is dense. float32 stays float32, with
+    The fit depends only on the number of features and the seed. The result is dense. float32 stays float32, with
     Lambda rounded. Chunks of a few thousand rows are fast; see `GaussianBlocks`.
 
     Examples
@@ -103,9 +103,9 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
 
     @staticmethod
     def n_components_for(n_points: int, delta: float) -> int:
-        """Return the l for which lengths of n rows and their scalar products with a fixed w are kept: Lemma 1.
+        """Return the l that preserves the lengths of n rows and their scalar products with a fixed w: Lemma 1.
 
-        See `provsel.kernels.compression_bounds.loss_components`; it is about variance "1/l".
+        See `provsel.kernels.compression_bounds.loss_components`; it assumes variance "1/l".
         """
         return loss_components(n_points, delta)
 
@@ -146,42 +146,42 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
         return self.blocks_.project(X)
 
     def partial_compress(self, chunk: Any) -> Any:
-        """Return the compressed rows of the next chunk of a stream, as `transform`; the first one fits.
+        """Return the compressed rows of the next chunk of a stream, like `transform`; the first call fits.
 
         Raises
         ------
         ValueError
-            When the chunk has another width than the first, or NaN or infinite values.
+            If the chunk has another width than the first, or NaN or infinite values.
         """
         if not hasattr(self, "blocks_"):
             self.fit(chunk)
         return self.transform(chunk)
 
     def compress_to(self, path: str | Path, chunks: Any, *, n_jobs: int = 1) -> int:
-        """Write the compressed rows of `chunks` to a Parquet file, and return their number; the first one fits.
+        """Write the compressed rows of `chunks` to a Parquet file, and return their number; the first chunk fits.
 
-        `row_chunks(path)`, or `row_chunks(path, y="label")` with labels, reads the same bits again. Memory is that of
-        2 n_jobs chunks, or of 64 MB of small ones put together, with their compressed rows.
+        `row_chunks(path)`, or `row_chunks(path, y="label")` with labels, reads back the same bits. Memory: 2 n_jobs
+        chunks, or 64 MB of small ones put together, with their compressed rows.
 
         Parameters
         ----------
         path : str or Path
-            Ends with .parquet. Columns z0, z1, ... and "label"; the metadata of the schema say l, m, variance and key.
-            A file that is there is replaced when the new one is whole.
+            Ends with .parquet. Columns z0, z1, ... and "label"; the metadata of the schema state l, m, variance and
+            key. An existing file is replaced once the new one is complete.
         chunks : iterable of (X_chunk, y_chunk or None)
             As from `provsel.streams.row_chunks`. X_chunk of shape (b, m), dense or sparse; y_chunk of shape (b,):
             numbers, strings or booleans.
         n_jobs : int, default=1
-            Threads, each with one BLAS thread; -1: one per core, as in joblib. The file has the same bits for any
-            number.
+            Threads, each with one BLAS thread; -1 means one per core, as in joblib. The file is the same bit for bit
+            for any number.
 
         Raises
         ------
         ValueError
-            Bad parameters; from chunks: other widths or types, NaN or infinite values, labels of only some rows.
-            Nothing is left, neither a file nor a fit.
+            For bad parameters; for chunks of other widths or types, with NaN or infinite values, or labels of only some
+            rows. Nothing is left behind, neither a file nor a fit.
         OSError
-            When the disk is full, with what was written and what is needed. Nothing is left.
+            If the disk is full, with the size written and the size needed. Nothing is left.
         """
         name = "GaussianCompression.compress_to"
         if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
@@ -193,7 +193,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
             if not hasattr(self, "blocks_"):
                 self.fit(first[0])
             rows = chain([first], rows)
-            del first  # or it would stay in memory to the end
+            del first  # otherwise it would stay in memory to the end
             n_samples = getattr(chunks, "n_samples", None)
             return write_compressed(name, path, rows, self.blocks_, n_samples, effective_n_jobs(n_jobs))
         except BaseException:

@@ -14,35 +14,36 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, compl
 
 
 class HSICLassoSelector(RankedSelector):
-    r"""Keep the features to which the HSIC lasso gives weight: those that the target depends on, without copies.
+    r"""Keep the features to which the HSIC lasso gives weight: those on which the target depends, without copies.
 
-    Use it for dependence of any form of one feature at a time, and few features that do not repeat each other.
+    Use it for any form of dependence on single features, and for few features that do not repeat each other.
 
     With K_j and L the centred kernels of feature j and of the target, each of norm 1,
 
         min ||L - sum_j w_j K_j||^2 / 2 + alpha sum_j w_j,  w >= 0.
 
-    Kernels are Gaussian, of width 1 for columns in units of their deviation; of classes and codes they are 1 / n_c for
-    two rows of class c, else 0. They are formed in random blocks of rows, and the problem is that of the mean over the
-    blocks. The path over alpha is exact: it is computed on the features of largest HSIC with the target, and the others
-    are checked on it.
+    Kernels are Gaussian, of width 1 for columns in units of their standard deviation; for classes and codes they are 1
+    / n_c for two rows of class c, and 0 otherwise. They are computed in random blocks of rows, and the problem is that
+    of the mean over the blocks. The path over alpha is exact: it is computed on the features of largest HSIC with the
+    target, and the others are then checked on it.
 
-    Of copies of a column the first is kept. Shifts and factors of columns do not matter, and the order of the rows only
-    by the blocks. No theorem bounds what is lost.
+    Of several copies of a column the first is kept. Shifts and factors of columns do not matter, and the order of the
+    rows matters only through the blocks. No theorem bounds the loss.
 
     Time O(n_permutations n block_size d). Memory O(n d) and blocks of some 10 MB: no kernel of all rows is formed.
 
     Parameters
     ----------
     n_features_to_select : int or float, optional
-        The path ends before one more feature gets weight; where it ends earlier, those of largest HSIC follow. None:
+        The path ends before one more feature gets weight; if it ends earlier, those of largest HSIC are added. None:
         all features with weight at `penalty`.
     penalty : float, default=0.1
-        alpha in units of alpha_max, the least alpha without any weight; for `n_features_to_select=None`.
+        alpha in units of alpha_max, the least alpha at which no feature has weight; for `n_features_to_select=None`.
     block_size : int or None, default=20
-        Rows of a block. None, or as many as there are rows: one block of all, without chance, as in the first paper.
+        Rows per block. None, or at least the number of rows: one block of all rows, without randomness, as in the first
+        paper.
     n_permutations : int, default=3
-        How often all rows are cut into blocks in another order; a remainder is left out.
+        How often all rows are divided into blocks in another order; a remainder is left out.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression.
     discrete_features : bool or array-like, default=False
@@ -58,26 +59,26 @@ class HSICLassoSelector(RankedSelector):
     scores_ : ndarray of shape (n_features,)
         w.
     hsic_ : ndarray of shape (n_features,)
-        Normalised HSIC of each feature with the target: at most 1, of independent ones about 0.
+        Normalised HSIC of each feature with the target: at most 1, and about 0 for independent ones.
     alpha_, alpha_max_ : float
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best.
+        Rank of each feature, 1 for the best.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, rows that are all equal, a parameter out
-        of range, sparse X of more than 125 million entries, zeros included.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, rows that are all equal, a
+        parameter out of range, or sparse X of more than 125 million entries, zeros included.
 
     Warns
     -----
     UserWarning
-        When no feature has weight at `penalty`.
+        If no feature has weight at `penalty`.
 
     Notes
     -----
-    Features and weights are those of pyHSICLasso for the same blocks; it computes in single precision.
+    Features and weights agree with pyHSICLasso for the same blocks; it computes in single precision.
 
     Examples
     --------

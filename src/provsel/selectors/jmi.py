@@ -15,10 +15,10 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 class JMISelector(RankedSelector):
     r"""Pick the features that tell most about the classes together with each one picked before.
 
-    Use it where features act in pairs, or repeat each other: unlike a filter it sees both. It counts: features that are
-    not discrete are binned.
+    Use it if features act in pairs, or repeat each other: unlike a filter it sees both. It counts values: features that
+    are not discrete are binned.
 
-    The first feature has the largest mutual information with the class, I(X; Y). Each next one has the largest gain.
+    The first feature has the largest mutual information with the class, I(X; Y). Each further one has the largest gain.
     With sums and minima over the features K picked before:
 
     - "jmi": sum of I(X, K; Y), and "jmim" its minimum,
@@ -36,18 +36,19 @@ class JMISelector(RankedSelector):
     n_features_to_select : int or float
     criterion : {"jmi", "jmim", "cmim", "disr", "icap", "cife", "condred", "mifs", "mim"}, default="jmi"
     n_bins : int, default=3
-        Of features, and of a numeric target. Counts of two features and the class need some rows in each of their
-        cells; Brown et al. take 10 bins of equal width.
+        Number of bins for features, and for a numeric target. Counts of two features and the class need some rows in
+        each cell; Brown et al. use 10 bins of equal width.
     strategy : {"quantile", "width"}, default="quantile"
-        Bins of as many rows, which no strictly increasing transformation of a column changes, or of equal width.
+        Bins with equal numbers of rows, which no strictly increasing transformation of a column changes, or bins of
+        equal width.
     discrete_features : bool, or array of bool or of int, default=False
-        Mask, or places, of the features whose values are taken as they are, or True for all.
+        Mask, or column numbers, of the features whose values are used as they are, or True for all.
     beta : float, default=1.0
         Of "mifs".
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
         `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error. The target of a regression is binned as features are.
+        raise an error. The target of a regression is binned like the features.
 
     Attributes
     ----------
@@ -58,14 +59,14 @@ class JMISelector(RankedSelector):
     scores_ : ndarray of shape (n_features,)
         I(X; Y) of each feature, in nats.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each selected feature, 1 for the first; one more than their number for all others.
+        Rank of each selected feature, 1 for the first; all others share the next rank.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, a parameter out of range, or sparse X of
-        more than 125 million entries with its zeros.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, a parameter out of range,
+        or sparse X of more than 125 million entries with its zeros.
 
     Examples
     --------

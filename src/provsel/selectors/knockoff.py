@@ -1,4 +1,4 @@
-"""Model-X knockoffs: features whose lasso coefficients exceed those of copies that are made without the target."""
+"""Model-X knockoffs: features whose lasso coefficients exceed those of copies made without the target."""
 
 from __future__ import annotations
 
@@ -21,43 +21,44 @@ from provsel.selectors._columns import standardised
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 MOST_COLUMNS = 2_000
-"""The eigenvalues of their correlations take 30 seconds."""
+"""Most columns: the eigenvalues of their correlations take 30 seconds."""
 
 PENALTIES = np.geomspace(0.9, 0.02, 25)
-"""In units of the least penalty that drops everything."""
+"""Penalties in units of the least one that drops everything."""
 
 FOLDS = 5
 
 SMALLEST_GAP = 1e-8
-"""A column and a knockoff whose correlation is closer to one are not told apart."""
+"""A column and a knockoff whose correlation is closer to one are not distinguished."""
 
 
 class KnockoffSelector(RankedSelector):
     r"""Keep the features whose lasso coefficients exceed those of knockoffs, with control of the false discovery rate.
 
-    Use it where a share of false features at most is wanted, and X is close to Gaussian; it chooses their number
-    itself.
+    Use it to limit the expected share of false features, if X is close to Gaussian; it chooses how many.
 
-    A knockoff of a column has its mean and its covariances with the other columns, but is made without y. With C the
-    correlations of the columns, it is drawn from the Gaussian law under which [z, z~] has the covariance
+    A knockoff of a column has the same mean and the same covariances with the other columns, but is made without y.
+    With C the correlations of the columns, it is drawn from the Gaussian law under which [z, z~] has the covariance
     [[C, C - s I], [C - s I, C]], s = min(2 lambda_min(C), 1): second-order, equicorrelated knockoffs. The lasso is
     fitted to columns and knockoffs together, with the penalty of the least cross-validated error, and
 
         W_j = |b_j| - |b~_j|.
 
-    Kept are the features with W_j >= t, where t is the least with (1 + #{W <= -t}) / #{W >= t} <= `fdr`: knockoff+.
+    The features with W_j >= t are kept, where t is the least value with (1 + #{W <= -t}) / #{W >= t} <= `fdr`:
+    knockoff+.
 
     The theorem says that the expected share of kept features on which y does not depend, given the others, is at most
-    `fdr`. It needs the distribution of X: exact where that is Gaussian with covariance C. Here C is estimated from X,
-    and whether X is Gaussian the rows cannot tell. So there is no certificate.
+    `fdr`. It needs the distribution of X, and is exact if that is Gaussian with covariance C. Here C is estimated from
+    X, and the rows cannot tell whether X is Gaussian. So there is no certificate.
 
-    Classes are regressed on as 0 and 1, of more than two each against the rest, and |b| is summed over these. Any
-    statistic that exchanges its sign with a column and its knockoff is valid; this one is quick.
+    Classes are regressed as 0 and 1, with more than two each against the rest, and |b| is summed over these. Any
+    statistic that changes sign when a column and its knockoff are exchanged is valid; this one is fast.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        None keeps what the filter keeps, at the level `fdr`. With a number those of the largest W, at no level.
+        None keeps the features that the filter keeps at the level `fdr`. A number keeps the features of largest W, at
+        no level.
     fdr : float, default=0.1
         Level, below 1. At least 1 / fdr features are kept, or none.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -77,21 +78,21 @@ class KnockoffSelector(RankedSelector):
     ranking_ : ndarray of shape (n_features,), int64
         1 for the best feature, 2 for the next.
     threshold_ : float
-        t; infinite where no t reaches the level.
+        t; infinite if no t reaches the level.
     gap_ : float
-        s. The smaller, the less a column differs from its knockoff, and the fewer features are found.
+        s. The smaller it is, the less a column differs from its knockoff, and the fewer features are found.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: more than 2,000 columns, no column varies, fewer than ten rows, correlations of 1, as of equal
-        columns, a target that is not of the task, or a parameter out of range.
+        From `fit`: for more than 2,000 columns, no column that varies, fewer than ten rows, correlations of 1 (as for
+        equal columns), a target that does not suit the task, or a parameter out of range.
 
     Warns
     -----
     UserWarning
-        When the filter keeps nothing: the best one is kept.
+        If the filter keeps nothing: the best feature is kept.
 
     Examples
     --------

@@ -20,41 +20,42 @@ from provsel.training_view import TrainingView
 L1R_L2LOSS_SVC = 5
 """LIBLINEAR's -s: L1-regularised squared hinge loss, by coordinate descent on w."""
 SEED = 1
-"""Of the C library's rand(): what the C standard starts an unseeded program with."""
+"""Seed of the C library's rand(): the one with which the C standard starts an unseeded program."""
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5)
 """LIBLINEAR's -e, its default first, one after the other until the gap is small enough. A tight one at once can be
 worse: features that were set aside come back only when those in play meet it, and 1,000 rounds are the limit."""
 
 
 class L1SVMSelector(BaseSelector):
-    r"""Keep the features to which an L1-regularised linear SVM gives weight; it chooses their number itself.
+    r"""Keep the features to which an L1-regularised linear SVM gives weight; it chooses how many.
 
-    Use it as the standard sparse linear classifier. For exactly r features put it into `AtSize`; for a numeric target
+    Use it as the standard sparse linear classifier. To get exactly r features wrap it in `AtSize`; for a numeric target
     use `LassoSelector`.
 
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
 
         min ||w||_1 + C sum_i max(0, 1 - y_i <x_i, w>)^2.
 
-    Of more classes each is separated from the rest, and a feature is kept that has weight in any of these problems.
+    With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
 
-    Solved by LIBLINEAR (`-s 5`), and certified by a duality gap. There is no intercept, as in the feature-selective SVM
-    that it stands beside; append a constant feature for a (penalised) one.
+    With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
+    There is no intercept, as in the feature-selective SVM beside which it stands; append a constant feature for a
+    (penalised) one.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the sum of losses. More features are kept as it grows.
     tol : float, default=1e-2
-        Relative duality gap asked for. LIBLINEAR's own measure is another one: it is run with `-e` 0.01, its default,
-        then 0.001, and so on down to 1e-5 until the gap is met. For large C, from some 100 times the least that keeps a
+        Target for the relative duality gap. LIBLINEAR measures differently: it is run with `-e` 0.01, its default, then
+        0.001, and so on down to 1e-5 until the gap is met. For large C, from about 100 times the least that keeps a
         feature, 1,000 rounds may be too few. Then too many features are kept: see the warning.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Features with non-zero weight, in order of decreasing |w|, summed over the problems, ties by index. Where
-        w = 0 is optimal, as for small C, the one that gets weight first as C grows.
+        Features with non-zero weight, in order of decreasing |w|, summed over the problems, ties by index. If w = 0 is
+        optimal, as for small C, the feature that gets weight first as C grows.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
@@ -63,27 +64,27 @@ class L1SVMSelector(BaseSelector):
         w.
     classes_ : ndarray of shape (n_classes,)
     objective_, gap_ : float, or ndarray of shape (n_classes,) for more than two classes
-        The value of w, and the share of it by which it may lie above the optimum: a certificate, whatever the solver
-        did.
+        The value of w, and the share of it by which it may exceed the optimum: a certificate, regardless of the solver.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: fewer than two classes, a parameter out of range, or no feature that differs between the classes.
+        From `fit`: for fewer than two classes, a parameter out of range, or no feature that differs between the
+        classes.
 
     Warns
     -----
     ConvergenceWarning
-        When the relative duality gap is above `tol`.
+        If the relative duality gap is above `tol`.
     UserWarning
-        Where scikit-learn's LIBLINEAR serves, see `LiblinearSVM`; when w = 0 is optimal; and of whole numbers that are
-        more than 20, with fewer than 5 rows each.
+        If scikit-learn's LIBLINEAR is used, see `LiblinearSVM`; if w = 0 is optimal; and for more than 20 different
+        whole numbers with fewer than 5 rows each.
 
     Notes
     -----
     LIBLINEAR shuffles with the C library's `rand()`, which is seeded before each run: a fit depends on nothing but its
-    arguments. `rand()` is one for the whole process, so that fits in several threads wait for each other.
+    arguments. The whole process shares `rand()`, so fits in several threads wait for each other.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def _certified(X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float
     objective = float(np.abs(w).sum() + C * slack @ slack)
     alpha = 2.0 * C * slack
     total, square = float(alpha.sum()), float(alpha @ alpha)
-    if square == 0.0:  # no row has slack, and alpha = 0 bounds by 0
+    if square == 0.0:  # no row has slack, and alpha = 0 gives the bound 0
         return _Certified(w, objective, 0.0)
     pull = float(np.abs(X.T @ (y * alpha)).max(initial=0.0))
     scale = min(2.0 * C * total / square, 1.0 / pull if pull > 0 else np.inf)

@@ -1,4 +1,4 @@
-"""The Laplacian score, an unsupervised filter that keeps the neighbourhoods of the rows."""
+"""The Laplacian score, an unsupervised filter that preserves the neighbourhoods of the rows."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ EDGES = ("heat", "binary")
 class LaplacianScoreSelector(BaseSelector):
     r"""Keep the features that vary least between neighbours, relative to their variance.
 
-    Use it before a clustering, without labels, where neighbouring rows should be similar on the kept features.
+    Use it before a clustering, without labels, if neighbouring rows should be similar on the kept features.
 
-    Rows i and j are joined when either is among the nearest `n_neighbors` of the other, with weight
-    w_ij = exp(-||x_i - x_j||^2 / (2 t^2)), or 1 with `edges="binary"`. With D = diag(W 1),
+    Rows i and j are joined if either is among the nearest `n_neighbors` of the other, with weight w_ij =
+    exp(-||x_i - x_j||^2 / (2 t^2)), or 1 with `edges="binary"`. With D = diag(W 1),
 
         score_j = (X_j^T D X_j - X_j^T W X_j) / (X_j^T D X_j - (1^T D X_j)^2 / (1^T D 1)),
 
-    between 0 and 2; the smallest are kept. Deterministic: rows at the same distance are neighbours in the order
-    of their numbers, features of the same score in theirs.
+    between 0 and 2; the smallest are kept. Deterministic: rows at equal distance, and features of equal score, are
+    taken in index order.
 
-    Time O(n^2 d + n n_neighbors d), exact for every n: neighbours and mean distance come from one look at each
-    pair. Memory O(n n_neighbors) and blocks of 32 MiB beside X; n x n is never formed.
+    Time O(n^2 d + n n_neighbors d), exact for every n: neighbours and mean distance come from visiting each pair once.
+    Memory O(n n_neighbors) and blocks of 32 MiB beside X; n x n is never formed.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ class LaplacianScoreSelector(BaseSelector):
     n_neighbors : int, default=5
         Less than the number of rows.
     kernel_width : float, default=None
-        t, in the units of X. None is the mean distance of two different rows. The paper's exp(-||.||^2 / t') is
-        t = sqrt(t' / 2).
+        t, in the units of X. None is the mean distance between rows. The paper's exp(-||.||^2 / t') corresponds to t =
+        sqrt(t' / 2).
     edges : {"heat", "binary"}, default="heat"
-        Weights of joined rows. "binary": all 1, as in the authors' graph without a kernel; there is no t then.
+        Weights of joined rows. "binary": all 1, as in the authors' graph without a kernel; t is then unused.
 
     Attributes
     ----------
@@ -59,17 +59,17 @@ class LaplacianScoreSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when there are no more rows than `n_neighbors`, all rows are equal, `edges` is unknown or has a
-        `kernel_width` that it does not use, or that is so small that every weight is zero.
+        From `fit`, if there are no more rows than `n_neighbors`, if all rows are equal, if `edges` is unknown or does
+        not use a given `kernel_width`, or if that is so small that every weight is zero.
 
     Warns
     -----
     UserWarning
-        For more than 50,000 rows, before it starts: hours for a million of a hundred features.
+        For more than 50,000 rows, before it starts: a million rows of a hundred features take hours.
 
     Notes
     -----
-    Distances come from inner products, after centring where X is dense. Sparse X is not centred: its distances
+    Distances come from inner products, after centring if X is dense. Sparse X is not centred: its distances
     are exact to about 1e-6 of the largest row norm.
 
     Examples

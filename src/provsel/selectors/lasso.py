@@ -19,16 +19,16 @@ from provsel.training_view import TrainingView
 
 
 class LassoSelector(BaseSelector):
-    r"""Keep the features to which the lasso gives weight; it chooses their number itself.
+    r"""Keep the features to which the lasso gives weight; it chooses how many.
 
-    Use it as the standard sparse model of a numeric target; `L1SVMSelector` is that of classes. For exactly r features
-    put it into `AtSize`. Scale the columns first: the penalty applies to unscaled w.
+    Use it as the standard sparse model for a numeric target; for classes there is `L1SVMSelector`. To get exactly r
+    features wrap it in `AtSize`. Scale the columns first: the penalty applies to unscaled w.
 
     With an intercept b that is not penalised, scikit-learn's `Lasso` solves
 
         min ||y - X w - b||^2 / (2 n) + alpha ||w||_1.
 
-    From alpha_max = max |X^T (y - mean y)| / n on, of centred columns, w = 0.
+    For alpha >= alpha_max = max |X^T (y - mean y)| / n, with centred columns, w = 0.
 
     Parameters
     ----------
@@ -36,15 +36,15 @@ class LassoSelector(BaseSelector):
         alpha in units of alpha_max, so that one value suits targets and columns of any unit. Fewer features are kept as
         it grows; from 1 on none has weight.
     tol : float, default=1e-6
-        Scikit-learn's: the duality gap asked for, in units of ||y - mean y||^2 / n.
+        Scikit-learn's: target for the duality gap, in units of ||y - mean y||^2 / n.
     max_iter : int, default=10_000
-        Limit of the rounds of coordinate descent.
+        Limit on the rounds of coordinate descent.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Features with non-zero weight, in order of decreasing |w|, ties by index. Where w = 0 is optimal, as for a large
-        penalty, the one that gets weight first as it falls.
+        Features with non-zero weight, in order of decreasing |w|, ties by index. If w = 0 is optimal, as for a large
+        penalty, the feature that gets weight first as it falls.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
@@ -55,26 +55,26 @@ class LassoSelector(BaseSelector):
         b.
     alpha_, alpha_max_ : float
     objective_, gap_ : float
-        The value of w and b, and the share of it by which it may lie above the optimum, by scikit-learn's duality gap.
+        The value of w and b, and the share of it by which it may exceed the optimum, by scikit-learn's duality gap.
     n_iter_ : int
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: strings of other than two classes, numbers that are all equal, a parameter out of range, or no
-        feature that varies with the target.
+        From `fit`: for strings not of two classes, numbers that are all equal, a parameter out of range, or no feature
+        that varies with the target.
 
     Warns
     -----
     ConvergenceWarning
-        Scikit-learn's, when `tol` was not reached.
+        Scikit-learn's, if `tol` was not reached.
     UserWarning
-        When w = 0 is optimal.
+        If w = 0 is optimal.
 
     Notes
     -----
-    The target is numbers, whole ones too. Texts of two classes become -1 and 1, in sorted order.
+    The target is treated as numbers, including whole ones. Texts of two classes become -1 and 1, in sorted order.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class LeverageScoreSelector(BaseSelector):
     r"""Draw features with probability proportional to their leverage scores.
 
     Use it as the fast provable selector: one decomposition of X serves every r. Its bound holds with high probability,
-    that of `BSSSelector` always. `transform` multiplies drawn columns by `weights_` and keeps their names;
+    the bound of `BSSSelector` always. `transform` multiplies drawn columns by `weights_` and keeps their names;
     `rescale=False` leaves their values unchanged.
 
     Let V, shape (d, rank), be the right singular vectors of X. Feature i is drawn with p_i = ||V_i||^2 / rank, r times
@@ -33,22 +33,22 @@ class LeverageScoreSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of draws r. With replacement at most r features are kept.
+        Number of draws r. With replacement, at most r features are kept.
     strategy : {"sample", "top"}, default="sample"
         "top" keeps the r largest scores with unit weights: deterministic, without a theorem.
     replace : bool, default=True
-        Draw with replacement, as the paper does. Without, exactly r features are drawn by systematic sampling
-        with inclusion probabilities pi_i proportional to p_i (capped at 1) and scaled by 1 / sqrt(pi_i).
+        Draw with replacement, as the paper does. Without replacement, exactly r features are drawn by systematic
+        sampling with inclusion probabilities pi_i proportional to p_i (capped at 1) and scaled by 1 / sqrt(pi_i).
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`, as the margin bound needs.
     rank : int, default=None
-        Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need. Give it where X
-        has full column rank, as tables of more rows than columns mostly have: without, every score is 1 there. Few
-        singular values that hold most of ||X||_F^2 are a good choice.
+        Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need. Set it if X has
+        full column rank, like most tables with more rows than columns: otherwise every score is 1. A few singular
+        values that hold most of ||X||_F^2 are a good choice.
     columns : {"V", "sigma_V"}, default="V"
         p_i is proportional to ||V_i||^2, or to ||Sigma V_i||^2, the squared length of column i of X, without a theorem.
     center : bool, default=False
-        V is that of X minus its column means, of which a dense copy is made.
+        V is taken from X minus its column means, which makes a dense copy.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -61,18 +61,18 @@ class LeverageScoreSelector(BaseSelector):
         Leverage scores; they sum to the rank. Squared lengths with `columns="sigma_V"`.
     rank_ : int
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros, or `replace=False` asks for more features than have a positive score.
+        From `fit`, if X is all zeros, or `replace=False` requests more features than have a positive score.
 
     Warns
     -----
     UserWarning
-        When all non-zero scores are equal up to rounding, and so do not rank features.
+        If all non-zero scores are equal up to rounding, so that they do not rank features.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class LeverageScoreSelector(BaseSelector):
 
     @staticmethod
     def budget(rank: int, eps: float, delta: float = 0.01) -> int:
-        """Return an r for which, with probability 1 - delta, the squared margin is kept to a factor 1 - eps.
+        """Return an r that keeps the squared margin to a factor 1 - eps with probability 1 - delta.
 
         The paper's Lemma 3 prints another form, r = O(rank / eps^2 log(rank / (eps^2 sqrt(delta)))) for
         ||E||_2 <= eps, and leaves its constant open. Matrix Bernstein (Tropp 2012, Theorem 1.4) for draws with
@@ -130,7 +130,7 @@ class LeverageScoreSelector(BaseSelector):
 
     @property
     def is_random(self) -> bool:
-        """False for the r largest scores."""
+        """False for `top`, which keeps the r largest scores."""
         return self.strategy == "sample"
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:

@@ -35,19 +35,19 @@ MAX_ITER = {"highs": 1_000_000, "newton": 3_000, PUBLISHED: None}
 
 
 class LPSVMSelector(BaseSelector):
-    r"""Keep the features to which a linear-programming SVM gives weight; it chooses their number itself.
+    r"""Keep the features to which a linear-programming SVM gives weight; it chooses how many.
 
-    Use it for very sparse selections. For exactly r features put it into `AtSize`.
+    Use it for very sparse selections. To get exactly r features wrap it in `AtSize`.
 
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
 
         min ||w||_1 + nu sum(xi)   s.t.   y_i (x_i . w - gamma) + xi_i >= 1,   xi >= 0.
 
-    Of more classes each is separated from the rest, and a feature is kept that has weight in any of these problems.
+    With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
 
-    Deterministic. Of columns that are multiples of each other only the longest can be kept, the first of
-    equals. The optimal weights need not be unique otherwise: HiGHS returns a vertex, with at most n non-zeros,
-    and the same one for the same X and y.
+    Deterministic. If columns are multiples of each other, only the longest can be kept; of equally long ones the first.
+    Otherwise the optimal weights need not be unique: HiGHS returns a vertex, with at most n non-zeros, and the same one
+    for the same X and y.
 
     Parameters
     ----------
@@ -55,20 +55,20 @@ class LPSVMSelector(BaseSelector):
         Price of a unit of slack. More features are kept as it grows.
     solver : {"auto", "highs", "newton", "as_published"}, default="auto"
         "highs" is the simplex method on the linear program; "newton" the paper's Newton method for the exterior
-        penalty of the dual, with Armijo's rule and a decreasing penalty parameter. "auto" is "highs", which was
-        faster wherever both were measured. "as_published" is the authors' iteration: one coarse penalty, full steps,
-        at most 50 of them (1,000 for n >= d). It solves another problem where it converges, mostly does not, and keeps
-        several times as many features; parallel columns are all kept.
+        penalty of the dual, with Armijo's rule and a decreasing penalty parameter. "auto" is "highs", which was faster
+        in all measurements. "as_published" is the authors' iteration: one coarse penalty, full steps, at most 50 of
+        them (1,000 for n >= d). If it converges, it solves another problem; usually it does not converge, and it keeps
+        several times as many features. Parallel columns are all kept.
     tol : float, default=1e-6
-        Largest relative duality gap that passes without a warning; not of "as_published", which has its own rule.
+        Largest relative duality gap without a warning; not for "as_published", which has its own rule.
     max_iter : int, default=None
-        Limit of the simplex or Newton steps; None is 1,000,000 or 3,000, or what was published.
+        Limit on the simplex or Newton steps; None is 1,000,000 or 3,000, or the published limit.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Features with non-zero weight, in order of decreasing |w|, summed over the problems. Where w = 0 is optimal, as
-        for small nu, the one that gets weight first as nu grows.
+        Features with non-zero weight, in order of decreasing |w|, summed over the problems. If w = 0 is optimal, as for
+        small nu, the feature that gets weight first as nu grows.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
@@ -79,7 +79,7 @@ class LPSVMSelector(BaseSelector):
     objective_ : float, or ndarray of shape (n_classes,) for more than two classes, as gap_, n_iter_ and converged_
         ||w||_1 + nu sum(xi).
     gap_ : float
-        (objective - value of a feasible dual point) / objective: a certificate, whatever the solver did.
+        (objective - value of a feasible dual point) / objective: a certificate, regardless of the solver.
     n_iter_ : int
     converged_ : bool
         With "as_published" whether the gradient became as small as published, otherwise whether the gap is below `tol`.
@@ -89,16 +89,16 @@ class LPSVMSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when there are fewer than two classes, a parameter is out of range, or no feature differs between
-        the classes, or the published iteration diverges.
+        From `fit`, if there are fewer than two classes, a parameter is out of range, no feature differs between the
+        classes, or the published iteration diverges.
 
     Warns
     -----
     ConvergenceWarning
-        When the relative duality gap is above `tol`, or the published iteration ended at its limit.
+        If the relative duality gap is above `tol`, or the published iteration ended at its limit.
     UserWarning
-        When w = 0 is optimal; and of whole numbers that are more than 20, with fewer than 5 rows each. For more
-        than 50,000 rows, before it starts: the program has a variable for each.
+        If w = 0 is optimal; also for more than 20 different whole numbers with fewer than 5 rows each. For more than
+        50,000 rows, before it starts: the program has a variable per row.
 
     Examples
     --------

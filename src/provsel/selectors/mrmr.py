@@ -23,14 +23,14 @@ DENOMINATORS = ("mean", "max")
 
 
 class MRMRSelector(RankedSelector):
-    r"""Pick features that say much about the target, and little that those picked before have said.
+    r"""Pick features that tell much about the target, and little that those picked before have told.
 
-    Use it as the quick step beyond a filter where many columns repeat each other. It sees pairs of columns, and no
-    effects of two columns together.
+    Use it as the quick step beyond a filter if many columns repeat each other. It sees pairs of columns, but not joint
+    effects of two columns.
 
-    The first feature has the largest relevance; each next one has the largest relevance over its mean redundancy with
-    the features picked before ("quotient"), or less it ("difference"). The defaults are those of the package
-    mrmr-selection: F statistic over absolute correlation, called FCQ. With `relevance="mutual_information"` and
+    The first feature has the largest relevance; each further one has the largest relevance divided by its mean
+    redundancy with the features picked before ("quotient"), or minus it ("difference"). The defaults are those of the
+    package mrmr-selection: F statistic over absolute correlation, called FCQ. With `relevance="mutual_information"` and
     `redundancy="mutual_information"` they are MIQ and MID of Ding and Peng.
 
     The r features are the first r of any larger selection. Time O(n d) for each pick, memory a copy of X; with
@@ -43,18 +43,19 @@ class MRMRSelector(RankedSelector):
     redundancy : {"correlation", "mutual_information"}, default="correlation"
         Absolute value of Pearson's correlation, or mutual information, of two features.
     scheme : {"quotient", "difference"}, default="quotient"
-        The difference compares sizes: take the same unit for both, mutual information.
+        The difference compares their sizes: use the same unit for both, mutual information.
     denominator : {"mean", "max"}, default="mean"
-        Redundancy with all features picked before, or the largest with any of them.
+        Mean redundancy with the features picked before, or the largest with any of them.
     floor : float, default=1e-3
-        Least redundancy of two features, before the mean is taken, as in mrmr-selection: else features that happen to
-        have no correlation come first.
+        Least redundancy of two features, applied before the mean, as in mrmr-selection: otherwise features that happen
+        to have no correlation come first.
     n_bins : int, default=3
-        For mutual information: of features that are not discrete, and of a numeric target.
+        For mutual information: bins of features that are not discrete, and of a numeric target.
     strategy : {"quantile", "width"}, default="quantile"
-        Bins of as many rows, or of equal width.
+        Bins with equal numbers of rows, or of equal width.
     discrete_features : bool, or array of bool or of int, default=False
-        For mutual information: mask, or places, of the features whose values are taken as they are, or True for all.
+        For mutual information: mask, or column numbers, of the features whose values are used as they are, or True for
+        all.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
         `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
@@ -69,14 +70,14 @@ class MRMRSelector(RankedSelector):
     scores_ : ndarray of shape (n_features,)
         Relevance of each feature.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each selected feature, 1 for the first; one more than their number for all others.
+        Rank of each selected feature, 1 for the first; all others share the next rank.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, a parameter out of range, or, with
-        mutual information, sparse X of more than 125 million entries with its zeros.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, a parameter out of range,
+        or, with mutual information, sparse X of more than 125 million entries with its zeros.
 
     Examples
     --------
@@ -158,7 +159,7 @@ class MRMRSelector(RankedSelector):
 
 
 def _quotient_of_correlations(relevance: NDArray[np.float64], redundancy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return relevance over redundancy, 0 for copies of all features picked before, as mrmr-selection."""
+    """Return relevance divided by redundancy, 0 for copies of all features picked before, as in mrmr-selection."""
     return np.where(redundancy < 1 - TIED, quotient(relevance, redundancy), 0.0)
 
 

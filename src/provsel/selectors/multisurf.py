@@ -1,4 +1,4 @@
-"""MultiSURF, SURF and SURF*: as ReliefF, with all rows within a radius as neighbours."""
+"""MultiSURF, SURF and SURF*: like ReliefF, with all rows within a radius as neighbours."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ FORMS = ("multisurf", "surf", "surf_star")
 
 
 class MultiSURFSelector(RankedSelector):
-    r"""Keep the features that differ between near rows of different classes, with a radius instead of a number of rows.
+    r"""Keep the features that differ between near rows of different classes, within a radius instead of a count.
 
-    Use it as `ReliefFSelector`, where features matter together, without a number of neighbours to choose.
+    Use it like `ReliefFSelector`, if features matter jointly, without choosing a number of neighbours.
 
     Features differ by their distance in units of their range, codes by 0 or 1; the distance of two rows is the sum. Row
-    k is near row i where it is nearer than the mean distance of i to the others less half its standard deviation. With
-    H the near rows of the same class and M the others,
+    k is near row i if it is closer than the mean distance of i to the others minus half its standard deviation. With H
+    the near rows of the same class and M the others,
 
         score_j = mean over i of [ mean_{k in M} diff_j(i, k) - mean_{k in H} diff_j(i, k) ].
 
-    Of more than two classes, a miss of a class counts by the share of that class among the near misses, times their
-    number less one. Of numbers, two rows are of one class where the target differs by less than its standard deviation.
+    With more than two classes, a miss of a class counts by the share of that class among the near misses, times the
+    number of classes minus one. For numbers, two rows are of one class if their targets differ by less than the
+    standard deviation of the target.
 
     The order of the rows does not matter, and neither do shifts and factors of columns. Constant features are never
-    kept before others. No theorem bounds what is lost.
+    kept before others. No theorem bounds the loss.
 
     Time O(n^2 d). Memory O(n d) and blocks of some 300 MB: for more than 3,000 rows n x n is never formed.
 
@@ -37,8 +38,8 @@ class MultiSURFSelector(RankedSelector):
     ----------
     n_features_to_select : int or float
     form : {"multisurf", "surf", "surf_star"}, default="multisurf"
-        "surf": the radius is the mean distance of two different rows, for all. "surf_star": the same, and what the
-        farther rows would score is subtracted.
+        "surf": the radius is the mean distance between rows, the same for all. "surf_star": the same, and the score of
+        the farther rows is subtracted.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression.
     discrete_features : bool or array-like, default=False
@@ -53,20 +54,20 @@ class MultiSURFSelector(RankedSelector):
     scores_ : ndarray of shape (n_features,)
         -inf for constant features.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best.
+        Rank of each feature, 1 for the best.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, rows that are all equal, a parameter out
-        of range, sparse X of more than 125 million entries, zeros included.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, rows that are all equal, a
+        parameter out of range, or sparse X of more than 125 million entries, zeros included.
 
     Notes
     -----
-    Scores are skrebate's, for columns that are all numbers or all codes. Two differences: its mean distance of SURF and
-    SURF* counts the distance of each row to itself, 0; and of mixed columns it counts codes d / d_codes times in
-    distances, and 1 for numbers that differ by more than their deviation.
+    Scores agree with skrebate's, for columns that are all numbers or all codes. Two differences: the mean distance of
+    its SURF and SURF* counts the distance of each row to itself, 0; and for mixed columns it counts codes d / d_codes
+    times in distances, and 1 for numbers that differ by more than their standard deviation.
 
     Examples
     --------

@@ -22,58 +22,58 @@ from provsel.selectors._columns import discrete_mask
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 NOISE = 1e-10
-"""Of the mean absolute value, at least 1: it tells equal values of a number apart."""
+"""Noise as a share of the mean absolute value, at least 1: it separates equal values of a number."""
 
 
 class MutualInformationSelector(RankedSelector):
     r"""Keep the features of largest mutual information with the target: any dependence, one feature at a time.
 
-    Use it as a filter where effects are neither linear nor monotone. It needs some hundred rows to see weak effects,
-    and does not see that two features say the same.
+    Use it as a filter if effects are neither linear nor monotone. It needs a few hundred rows to see weak effects, and
+    does not notice that two features carry the same information.
 
     Numbers are compared by the distances to their nearest neighbours, as in scikit-learn's `mutual_info_classif` and
-    `mutual_info_regression`: the scores are the same, with the same seed also those of columns with equal values, all
-    columns at once. Discrete features are counted. Scores change with neither scale nor shift of a column.
+    `mutual_info_regression`, for all columns at once. The scores are the same; for columns with equal values, given the
+    same seed. Discrete features are counted. Scores change with neither scale nor shift of a column.
 
-    Time O(n log n) a column for classes, and O(n sqrt(n)) for numbers; memory a copy of X.
+    Time O(n log n) per column for classes, and O(n sqrt(n)) for numbers; memory a copy of X.
 
     Parameters
     ----------
     n_features_to_select : int or float
     n_neighbors : int, default=3
-        More lower the variance and raise the bias.
+        Larger numbers lower the variance and raise the bias.
     discrete_features : {"auto"}, bool, or array of bool or of int, default="auto"
-        Mask, or places, of the features whose values are counted. "auto": all of sparse X, none of dense X.
+        Mask, or column numbers, of the features whose values are counted. "auto": all of sparse X, none of dense X.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
         `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
         raise an error.
     random_state : int, RandomState instance, Generator or None, default=None
-        Of the noise, 1e-10 of the values, that tells equal ones apart. An int gives the noise of scikit-learn.
+        Seed of the noise, 1e-10 of the values, that separates equal ones. An int gives the noise of scikit-learn.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing score, the first of equal ones first.
+        In order of decreasing score, ties by index.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
         Estimated mutual information in nats, at least 0.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best.
+        Rank of each feature, 1 for the best.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, a parameter out of range, or sparse X
-        with features that are not discrete.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, a parameter out of range,
+        or sparse X with features that are not discrete.
 
     Notes
     -----
     scikit-learn squares distances, and takes them from inner products in classes of `2 n_neighbors` rows or fewer. So
-    it can count a neighbour at the very radius, which none of the papers does, and differ by one count of one row.
-    Constant columns have a score of 0 here, and that of the noise there.
+    it can count a neighbour exactly at the radius, which none of the papers does, and differ by one count in one row.
+    Constant columns have a score of 0 here, and the score of the noise there.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class MutualInformationSelector(RankedSelector):
         if not is_discrete.all():
             estimate = information_with_numbers if is_number else information_with_classes
             scores[~is_discrete] = estimate(numbers, y, int(self.n_neighbors))
-            scores[~is_discrete & (np.ptp(X, axis=0) == 0)] = 0.0  # not that of the noise
+            scores[~is_discrete & (np.ptp(X, axis=0) == 0)] = 0.0  # not the score of the noise
         if is_discrete.any():
             scores[is_discrete] = self._of_discrete(X[:, is_discrete], y, is_number=is_number)
         return Ranking.by_scores(scores)

@@ -20,13 +20,13 @@ from provsel.training_view import TrainingView
 class OnSupportVectors(BaseSelector):
     """Fit a selector on the support vectors of an SVM that was trained on all features.
 
-    Use it to let labels into a selector that takes none, and to select from far fewer rows.
+    Use it to bring labels into a selector that takes none, and to select from far fewer rows.
 
-    The paper's supervised setting: the labels enter through the choice of the rows. The final SVM is then to be
-    trained on the same rows, `support_rows_`.
+    This is the paper's supervised setting: the labels enter through the choice of the rows. The final SVM should then
+    be trained on the same rows, `support_rows_`.
 
-    Selector and SVM may ask for metadata of the rows by `set_fit_request`, such as `sample_weight` and `groups`: where
-    scikit-learn's metadata routing is enabled, `fit` hands them on, to the selector those of the support vectors.
+    Selector and SVM may request metadata of the rows by `set_fit_request`, such as `sample_weight` and `groups`. If
+    scikit-learn's metadata routing is enabled, `fit` passes them on, to the selector only for the support vectors.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class OnSupportVectors(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: labels that are not classes, where `svm` is a classifier; and those of `selector` and `svm`.
+        From `fit`: for labels that are not classes, if `svm` is a classifier; also the errors of `selector` and `svm`.
 
     Examples
     --------
@@ -92,12 +92,12 @@ class OnSupportVectors(BaseSelector):
         X : array-like or sparse of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         **metadata
-            Of the rows, such as `sample_weight` of shape (n_samples,), as `selector` and `svm` have asked for them.
+            Metadata of the rows, such as `sample_weight` of shape (n_samples,), as requested by `selector` and `svm`.
 
         Raises
         ------
         ValueError
-            As there; or metadata without `sklearn.set_config(enable_metadata_routing=True)`.
+            As in `BaseSelector.fit`; also for metadata without `sklearn.set_config(enable_metadata_routing=True)`.
         """
         if not isinstance(self.selector, BaseEstimator):
             raise ValueError(
@@ -113,7 +113,7 @@ class OnSupportVectors(BaseSelector):
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of the metadata of `fit` to `selector` and `svm`."""
-        # Pipeline calls fit_transform, which is not taken for fit in a router
+        # Pipeline calls fit_transform, which a router does not treat as fit
         mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
         return MetadataRouter(owner=self).add(selector=self.selector, svm=self._svm(), method_mapping=mapping)
 

@@ -28,41 +28,41 @@ NAME = "OnlineLeverageSelector"
 class OnlineLeverageSelector(BaseSelector):
     r"""Keep or drop each column of a stream by its leverage against the columns kept so far (OFS).
 
-    Use it where columns come as a stream or from a file that does not fit in memory, before a clustering or a
-    linear model. The kept columns come out of `transform` under their names, but multiplied by `weights_`; with
-    `rescale=False` they are as they were.
+    Use it if columns come as a stream or from a file that does not fit in memory, before a clustering or a linear
+    model. `transform` keeps the names of the kept columns, but multiplies them by `weights_`; with `rescale=False` they
+    are unchanged.
 
     Let W be the kept and rescaled columns. Column a_i scores l_i = min((1 + epsilon) a_i^T (W W^T)^+ a_i, 1). It is
     kept with probability p_i = min(c l_i, 1), and joins W as a_i / sqrt(p_i). Let c = 8 ln(n) / epsilon^2 and
     `outside_span="one"`. With probability at least 1 - 1/n, (1 - epsilon) X X^T <= X S S^T X^T <= (1 + epsilon) X X^T
     (Theorem 1). Then any k-means clustering costs the same on X S up to a factor 1 +- epsilon (Lemma 3). O(n k)
-    operations a column and O(n k) memory; nothing of size n x n.
+    operations per column and O(n k) memory; nothing of size n x n.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        None takes the theorem's c, which keeps as many as it likes. An r searches the c that keeps r features,
-        or else the nearest number: the number kept is not a monotone function of c and may step over r.
+        None takes the theorem's c, which does not limit the number. With a number r, c is searched so that r features
+        are kept, or the nearest possible number: the number kept is not a monotone function of c and may step over r.
     epsilon : float, default=0.5
         Between 0 and 1.
     outside_span : {"one", "project", "ridge"}, default="one"
-        A column outside span(W) scores 1, as the proof of Theorem 1 needs, or its projection alone, as
-        Algorithm 1 is printed: then Theorem 1 does not hold. "ridge" scores a_i^T (W W^T + ridge I)^-1 a_i, with which
-        columns outside are worth no more than they are long: Algorithm 1 as Cohen, Musco and Pachocki have it.
+        A column outside span(W) scores 1, as the proof of Theorem 1 needs, or only its projection, as Algorithm 1 is
+        printed: then Theorem 1 does not hold. "ridge" scores a_i^T (W W^T + ridge I)^-1 a_i, which values columns
+        outside only by their length: Algorithm 1 in the form of Cohen, Musco and Pachocki.
     ridge : float, default=None
         In units of X squared; with outside_span="ridge", and only then. Let ridge = delta / epsilon, with the theorem's
         c. With probability at least 1 - 1/n, W W^T + ridge I is X X^T + ridge I up to a factor 1 +- epsilon. Then the
         kept columns C leave ||X - C C^+ X||_2^2 <= delta / (1 - epsilon). In the Frobenius norm they leave at most ||X
         - X_k||_F^2 + k delta / (1 - epsilon) for every k.
     n_initial : int, default=1
-        Non-zero columns kept with probability 1 at the start: A_0 of Algorithm 1, which the paper leaves open. With
-        none, "project" never keeps anything.
+        Non-zero columns kept with probability 1 at the start: A_0 of Algorithm 1, which the paper leaves open. Without
+        any, "project" never keeps anything.
     sampling_rate : float, default=None
-        Use this c, say the `sampling_rate_` of an earlier fit; n_features_to_select is then not searched for.
+        Use this c, for instance the `sampling_rate_` of an earlier fit; n_features_to_select then starts no search.
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`, as the theorems need.
     random_state : int, Generator, RandomState or None, default=None
-        One random number a column, which depends on the seed and its position in the stream only.
+        One random number per column, which depends only on the seed and its position in the stream.
 
     Attributes
     ----------
@@ -73,28 +73,29 @@ class OnlineLeverageSelector(BaseSelector):
     scores_ : ndarray of shape (n_seen_,)
         l of each column seen, in order of arrival.
     seen_indices_ : ndarray of shape (n_seen_,), int64
-        Which feature each of these is.
+        The features to which these scores belong.
     n_seen_ : int
     sampling_rate_ : float
         The c used.
     spectral_bound_ : float
-        epsilon, and `eigenvalue_range_` (1 - epsilon, 1 + epsilon): what Theorem 1 promises, at its own c and without a
-        ridge only. It is claimed, and so it is set, for "project" too, where it does not hold in general.
+        epsilon, and `eigenvalue_range_` (1 - epsilon, 1 + epsilon): the promise of Theorem 1, only at its own c and
+        without a ridge. The paper claims it for "project" too, so it is set there, although it does not hold in
+        general.
     ridge_range_ : tuple of float
-        (1 - epsilon, 1 + epsilon): what is promised, with a ridge and at the theorem's c only, for the eigenvalues of
-        W W^T + ridge I relative to X X^T + ridge I. `certificates.RidgeSparsification` measures them.
+        (1 - epsilon, 1 + epsilon): the promise, only with a ridge and at the theorem's c, for the eigenvalues of W
+        W^T + ridge I relative to X X^T + ridge I. `certificates.RidgeSparsification` measures them.
     n_features_in_ : int
-        On a stream: one more than the largest feature seen.
+        On a stream: one more than the largest feature number seen.
 
     Raises
     ------
     ValueError
-        From `fit`, when no column is kept: X is all zeros, or n_initial is 0 and no draw succeeded.
+        From `fit`, if no column is kept: X is all zeros, or n_initial is 0 and no draw succeeded.
 
     Notes
     -----
-    There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2) with high probability. Its proof mixes in
-    a ridge that Algorithm 1 does not have; `score_sum_bound` is its last line.
+    There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2) with high probability. Its proof
+    introduces a ridge that Algorithm 1 does not have; `score_sum_bound` is its last line.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class OnlineLeverageSelector(BaseSelector):
     >>> selector.n_seen_, bool(selector.indices_.size < 2000)
     (2000, True)
 
-    With a ridge all columns count down to it:
+    With a ridge, all columns count only down to it:
 
     >>> X = np.random.default_rng(0).standard_normal((2, 5000))
     >>> selector = OnlineLeverageSelector(outside_span="ridge", ridge=100.0, random_state=0).fit(X)
@@ -118,7 +119,8 @@ class OnlineLeverageSelector(BaseSelector):
     References
     ----------
     Wang, Shen, Li (2018), Algorithm 1, Theorems 1 and 2; Cohen, Musco, Pachocki (2020), Theory of Computing 16, for
-    scores outside the span and the ridge. That a ridge bounds what columns leave of X is provsel's own corollary.
+    scores outside the span and the ridge. The bound on the part of X outside the columns by a ridge is provsel's own
+    corollary.
     """
 
     algorithm_version = 3
@@ -156,7 +158,7 @@ class OnlineLeverageSelector(BaseSelector):
         if self.n_features_to_select is None or self.sampling_rate is not None:
             done: Pass = one_pass(_by_columns(view.X), rule, key)
         else:
-            # for every r and seed the same, and a third of a search's time where rows are many
+            # the same for every r and seed, and a third of a search's time with many rows
             X = view.shared("compressed rows", lambda: compressed_rows(_by_columns(view.X)))
             done = calibrated_pass(X, r, rule, key)
         if done.positions.size == 0:
@@ -178,7 +180,7 @@ class OnlineLeverageSelector(BaseSelector):
         )
 
     def calibrated(self) -> OnlineLeverageSelector:
-        """Return an unfitted selector with the c of this fit: one pass over the columns in place of a search."""
+        """Return an unfitted selector with the c of this fit: one pass over the columns instead of a search."""
         check_is_fitted(self)
         return clone(self).set_params(sampling_rate=self.sampling_rate_)
 
@@ -188,7 +190,7 @@ class OnlineLeverageSelector(BaseSelector):
         return 8.0 * n * (1.0 + 2.0 * math.log(spectral_norm))
 
     def _promise(self) -> dict[str, Any]:
-        """Return the bound of Theorem 1 for these parameters: none unless c is that of the theorem."""
+        """Return the bound of Theorem 1 for these parameters; none unless c is that of the theorem."""
         if self.n_features_to_select is not None or self.sampling_rate is not None:
             return {}
         epsilon = float(self.epsilon)
@@ -197,7 +199,7 @@ class OnlineLeverageSelector(BaseSelector):
         return {"spectral_bound": epsilon, "eigenvalue_range": (1 - epsilon, 1 + epsilon)}
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return what a ridge promises of ||X - C C^+ X|| beside the best of `rank`, after `fit`."""
+        """Return the promise with a ridge for ||X - C C^+ X|| relative to the best of `rank`, after `fit`."""
         if not hasattr(self, "ridge_range_") or self.ridge is None:
             return SubsetPromise(rank)
         left = self.ridge * float(self.epsilon) / (1 - float(self.epsilon))
@@ -211,18 +213,18 @@ class OnlineLeverageSelector(BaseSelector):
         )
 
     def partial_fit_columns(self, block: Any, feature_indices: Any = None) -> Self:
-        """See the next columns of a stream; the selection does not depend on how the stream is cut into blocks.
+        """Process the next columns of a stream; the selection does not depend on how the stream is cut into blocks.
 
-        The first call, or the first one after `fit`, starts a stream. It holds a factor, O(n k)
-        numbers, two numbers per column kept, and two a column seen, which are `scores_` and `seen_indices_`; a third
-        one where features do not come in order. `provsel.certificates.StreamMemory` measures this.
+        The first call, or the first one after `fit`, starts a stream. It holds a factor, O(n k) numbers, two numbers
+        per kept column, and two per column seen (`scores_` and `seen_indices_`), or three if features do not come in
+        order. `provsel.certificates.StreamMemory` measures this.
 
         Parameters
         ----------
         block : array-like or sparse of shape (n_samples, b)
             Columns, in order of arrival.
         feature_indices : array-like of int, shape (b,), default=None
-            Which features they are; None counts on from `n_seen_`.
+            The features that they are; None counts on from `n_seen_`.
 
         Returns
         -------
@@ -231,7 +233,8 @@ class OnlineLeverageSelector(BaseSelector):
         Raises
         ------
         ValueError
-            Without a fixed c; NaN or infinity; columns of another length; features that are negative or repeated.
+            Without a fixed c; for NaN or infinity, columns of another length, or features that are negative or
+            repeated.
         """
         if self.n_features_to_select is not None and self.sampling_rate is None:
             raise ValueError(
@@ -252,7 +255,7 @@ class OnlineLeverageSelector(BaseSelector):
             )
         indices = checked_indices(feature_indices, block.shape[1], stream)
         check_finite(block, indices)
-        if not hasattr(self, "_stream"):  # drawn last: a block that is refused leaves a shared generator alone
+        if not hasattr(self, "_stream"):  # drawn last: a refused block does not advance a shared generator
             stream.sampler.key = _draw_key(as_generator(self.random_state))
         stream.advance(block, indices)
         return self._publish(stream)
@@ -271,7 +274,7 @@ class OnlineLeverageSelector(BaseSelector):
         Raises
         ------
         ValueError
-            When no stream was started.
+            If no stream was started.
         """
         if not hasattr(self, "_stream"):
             raise ValueError(f"{NAME}.get_state: no stream has been started; call partial_fit_columns first.")
@@ -281,13 +284,13 @@ class OnlineLeverageSelector(BaseSelector):
     def set_state(self, state: Mapping[str, Any]) -> Self:
         """Continue the stream of `state`, as `get_state` returned it; the parameters must be the same.
 
-        `random_state` has no part in this: the state holds the key of the random numbers.
+        `random_state` is not used: the state holds the key of the random numbers.
 
         Raises
         ------
         ValueError
-            Missing or unknown entries, wrong types or shapes, a state of other parameters, and values that cannot
-            come from one stream: the stored draws are repeated from key and scores. Nothing is changed then.
+            For missing or unknown entries, wrong types or shapes, a state of other parameters, and values that cannot
+            come from one stream: the stored draws are repeated from key and scores. Nothing is changed in that case.
         """
         return self._publish(stream_from(state, self._rule))
 

@@ -1,4 +1,4 @@
-"""Importance of a feature to a random forest: what its permutation costs on held-out rows."""
+"""Importance of a feature to a random forest: the loss of score on held-out rows when it is permuted."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ SCORINGS = ("score", "log_likelihood")
 
 
 class PermutationImportanceSelector(RankedSelector):
-    r"""Keep the features whose permutation costs a random forest most on rows that it was not trained on.
+    r"""Keep the features whose permutation costs a random forest most on rows on which it was not trained.
 
-    Use it where relations may be of any form, and the model that follows is a forest. It has no theorem: copies of a
+    Use it for relations of any form, if the final model is a forest. It has no theorem: copies of a
     feature share its importance, and noise has an importance around zero, not at zero.
 
-    A forest is trained on a part of the rows. On the held-out ones each feature is permuted `n_repeats` times, and its
-    importance is the mean loss of score: exactly what scikit-learn's `permutation_importance` gives for this forest
-    and these permutations. A tree is asked again about a row only where its path tests the feature, so that the cost
-    does not grow with the number of features that no tree uses.
+    A forest is trained on a part of the rows. On the held-out rows each feature is permuted `n_repeats` times, and its
+    importance is the mean loss of score: exactly that of scikit-learn's `permutation_importance` for this forest and
+    these permutations. A tree is evaluated again for a row only if its path tests the feature, so the cost does not
+    grow with the number of features that no tree uses.
 
-    The forest sees the ranks of the values within their columns: increasing transformations of a column change nothing.
-    Equal importances, as of features that no path tests, are in order of the decrease of impurity, then of index;
-    constant columns come last.
+    The forest sees the ranks of the values within their columns, so increasing transformations of a column change
+    nothing. Equal importances, as for features that no path tests, are ordered by the decrease of impurity, then by
+    index; constant columns come last.
 
     Parameters
     ----------
     n_features_to_select : int or float
     n_estimators : int, default=100
-        Trees. A node looks at sqrt(d) features for classes, at d / 3 for numbers.
+        Trees. Each node considers sqrt(d) features for classes, and d / 3 for numbers.
     n_repeats : int, default=5
         Permutations, the same for all features.
     test_size : float, default=0.25
-        Share of the rows that is held out, of each class where it has two rows or more.
+        Share of held-out rows, of each class if it has at least two rows.
     scoring : {"score", "log_likelihood"}, default="score"
-        "score": accuracy, or R^2 for numbers. "log_likelihood": its mean, for classes only; it tells features apart
-        whose permutation changes no decision, as is common on few rows.
+        "score": accuracy, or R^2 for numbers. "log_likelihood": its mean, for classes only; it distinguishes features
+        whose permutation changes no decision, which is common with few rows.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
         `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
@@ -55,7 +55,7 @@ class PermutationImportanceSelector(RankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        Mean importance; negative where a permutation helps.
+        Mean importance; negative if a permutation helps.
     importances_ : ndarray of shape (n_features, n_repeats)
     ranking_ : ndarray of shape (n_features,), int64
         1 for the best feature, 2 for the next.
@@ -64,8 +64,8 @@ class PermutationImportanceSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: no column varies, fewer than two rows on either side, a target that is not of the task, or a
-        parameter out of range.
+        From `fit`: if no column varies, there are fewer than two rows on either side, the target does not suit the
+        task, or a parameter is out of range.
 
     Examples
     --------
@@ -155,14 +155,14 @@ class PermutationImportanceSelector(RankedSelector):
 
 
 def _r2(predicted: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return R^2 of predictions, shape (m, n); for a constant target minus the squared error."""
+    """Return R^2 of predictions, shape (m, n); for a constant target the negative squared error."""
     variation = float(((y - y.mean()) ** 2).sum())
     return 1 - ((predicted - y) ** 2).sum(axis=1) / (variation or 1.0)
 
 
 def _accuracy(sums: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the accuracy of decisions by the sums of class shares, shape (m, n, n_classes)."""
-    decided = np.argmax(np.round(sums, 9), axis=2)  # of equal shares the first class, however sums were rounded
+    decided = np.argmax(np.round(sums, 9), axis=2)  # for equal shares the first class, however sums were rounded
     return np.asarray((decided == labels).mean(axis=1))
 
 

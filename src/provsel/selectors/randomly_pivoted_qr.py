@@ -18,16 +18,17 @@ from provsel.training_view import TrainingView
 class RandomlyPivotedQRSelector(BaseSelector):
     r"""Draw each column with probability proportional to its squared residual outside those drawn before.
 
-    For large X, dense or sparse, and any r: no SVD, O(r nnz + (n + d) r^2). The expectation of ||X - C C^+ X||_F^2 is
-    at most (1 + eps) ||X - X_k||_F^2 for r >= `budget(k, eps, tail_share=...)`. Columns are proposed in blocks by the
-    residuals at the block's start and accepted by the current ones. This changes the time but not the distribution.
+    Use it for large X, dense or sparse, and any r: no SVD, O(r nnz + (n + d) r^2). The expectation of ||X - C C^+
+    X||_F^2 is at most (1 + eps) ||X - X_k||_F^2 for r >= `budget(k, eps, tail_share=...)`. Columns are proposed in
+    blocks by the residuals at the block's start and accepted by the current ones. This changes the time but not the
+    distribution.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features r. Once the columns drawn leave nothing but rounding, those of largest norm follow.
+        Number of features r. Once the drawn columns leave only rounding, the columns of largest norm follow.
     block_size : int, default=32
-        Columns proposed together. Another size draws another sample, of the same law.
+        Columns proposed together. Another block size draws another sample, from the same distribution.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -45,7 +46,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros, or block_size is no positive integer.
+        From `fit`, if X is all zeros, or block_size is not a positive integer.
 
     Examples
     --------
@@ -70,10 +71,10 @@ class RandomlyPivotedQRSelector(BaseSelector):
 
     @staticmethod
     def budget(rank: int, eps: float, delta: float | None = None, *, tail_share: float = 0.01) -> int:
-        """Return an r for which the expected error is at most (1 + eps) that of the best approximation of this rank.
+        """Return an r whose expected error is at most (1 + eps) times the error of the best approximation of this rank.
 
         rank / eps + rank ln(1 / (eps tail_share)), with `tail_share` = ||X - X_k||_F^2 / ||X||_F^2 or less. `delta` is
-        ignored: the bound is one in expectation.
+        ignored: the bound holds in expectation.
 
         References
         ----------
@@ -96,7 +97,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
         return completed(view, chosen, r)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return what is promised of ||X - C C^+ X|| beside the best of `rank`, at most rank_, after `fit`."""
+        """Return the promise for ||X - C C^+ X|| relative to the best of `rank`, at most rank_, after `fit`."""
         k = min(rank, self.rank_)
         bound = random_pivots_expectation(spectrum, self.rank_, k)
         return SubsetPromise(k, frobenius=bound, expectation=True, source="recursion of the spectrum, 2^k (provsel)")

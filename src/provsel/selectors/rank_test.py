@@ -16,14 +16,14 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 class RankTestSelector(RankedSelector):
     r"""Keep the features whose ranks differ most between the classes, or follow the target: monotone effects.
 
-    Use it in place of the F test where columns have outliers, heavy tails or unknown scales. No strictly increasing
+    Use it in place of the F test if columns have outliers, heavy tails or unknown scales. No strictly increasing
     transformation of a column changes its score.
 
-    For classes the score is H of Kruskal and Wallis' test, corrected for equal values, as `scipy.stats.kruskal`. Of two
-    classes it orders the features as the test of Mann, Whitney and Wilcoxon does. For numbers it is the absolute value
-    of Spearman's rank correlation, as `scipy.stats.spearmanr`.
+    For classes the score is H of the Kruskal-Wallis test, corrected for equal values, as in `scipy.stats.kruskal`. With
+    two classes it orders the features like the Mann-Whitney-Wilcoxon test. For numbers it is the absolute value of
+    Spearman's rank correlation, as in `scipy.stats.spearmanr`.
 
-    Time O(n log n) a column, memory a copy of X; sparse X stays sparse.
+    Time O(n log n) per column, memory a copy of X; sparse X stays sparse.
 
     Parameters
     ----------
@@ -36,21 +36,21 @@ class RankTestSelector(RankedSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing score, the first of equal ones first.
+        In order of decreasing score, ties by index.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
         H, or the absolute correlation; 0 for constant columns.
     p_values_ : ndarray of shape (n_features,)
-        By the chi-squared or the t distribution, which need some five rows a class.
+        By the chi-squared or the t distribution, which need about five rows per class.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best.
+        Rank of each feature, 1 for the best.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, or an unknown task.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, or an unknown task.
 
     Examples
     --------

@@ -15,29 +15,29 @@ from provsel.selectors._relief import ranking_of
 class ReliefFSelector(RankedSelector):
     r"""Keep the features that differ between near rows of different classes, and not between those of one class.
 
-    Use it where features matter together: a feature that says nothing alone, as in an exclusive or, counts here.
+    Use it if features matter jointly: a feature that says nothing alone, as in an exclusive or, counts here.
 
     Features differ by their distance in units of their range, codes by 0 or 1. For each row i, H are its `n_neighbors`
-    nearest rows of its own class, and M_c those of another class c, by the sum of all differences. With P the shares of
-    the classes,
+    nearest rows of the same class, and M_c those of another class c, by the sum of all differences. With P the shares
+    of the classes,
 
         score_j = mean_i [ sum_c P(c) / (1 - P(c_i)) mean_{k in M_c} diff_j(i, k) - mean_{k in H} diff_j(i, k) ].
 
-    For numbers this is RReliefF: the probability that a feature differs where the target does, less that where it does
-    not, over the `n_neighbors` nearest rows, which count equally.
+    For numbers this is RReliefF: the probability that a feature differs if the target does, minus the probability if it
+    does not, over the `n_neighbors` nearest rows, which count equally.
 
-    Rows that share the last place among the nearest share its weight, so that the order of the rows does not matter.
-    Neither do shifts and factors of columns. Constant features are never kept before others. No theorem bounds what is
-    lost.
+    Rows that share the last place among the nearest share its weight, so the order of the rows does not matter.
+    Neither do shifts and factors of columns. Constant features are never kept before others. No theorem bounds the
+    loss.
 
-    Time O(n^2 d). Memory O(n d) and blocks of some 200 MB: for more than 3,000 rows n x n is never formed. From
-    1,000 rows and 128 numbers on, distances in single precision say which are computed exactly: scores are the same.
+    Time O(n^2 d). Memory O(n d) and blocks of some 200 MB: for more than 3,000 rows n x n is never formed. From 1,000
+    rows and 128 numbers on, distances in single precision decide which are computed exactly: the scores are the same.
 
     Parameters
     ----------
     n_features_to_select : int or float
     n_neighbors : int, default=10
-        Of each class; fewer where a class has fewer. The default is the authors'; skrebate's is 100.
+        Per class; fewer if a class has fewer. The default is the authors'; skrebate's is 100.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression.
     discrete_features : bool or array-like, default=False
@@ -52,20 +52,20 @@ class ReliefFSelector(RankedSelector):
     scores_ : ndarray of shape (n_features,)
         From -1 to 1; -inf for constant features.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best.
+        Rank of each feature, 1 for the best.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, rows that are all equal, a parameter out
-        of range, sparse X of more than 125 million entries, zeros included.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, rows that are all equal, a
+        parameter out of range, or sparse X of more than 125 million entries, zeros included.
 
     Notes
     -----
-    Scores are those of skrebate for two classes or classes of one size, without ties. For other classes it leaves out
-    P, as for mixed columns it counts codes d / d_codes times in distances and 1 for numbers that differ by more than
-    their deviation. For numbers it has classes of near targets instead of RReliefF.
+    Scores agree with skrebate's for two classes or classes of equal size, without ties. For other classes it leaves out
+    P; for mixed columns it counts codes d / d_codes times in distances, and 1 for numbers that differ by more than
+    their standard deviation. For numbers it uses classes of near targets instead of RReliefF.
 
     Examples
     --------

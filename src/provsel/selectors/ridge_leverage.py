@@ -20,7 +20,7 @@ STRATEGIES = ("top", "sample")
 class RidgeLeverageSelector(BaseSelector):
     r"""Keep the features of the largest ridge leverage scores, or draw with probability proportional to them.
 
-    Use it where n > d or X has noise of full rank, so that leverage scores hardly differ. `transform` multiplies drawn
+    Use it if n > d or X has noise of full rank, so that leverage scores hardly differ. `transform` multiplies drawn
     columns by `weights_` and keeps their names; `rescale=False` leaves their values unchanged.
 
     For the columns a_i of X, shape (n, d),
@@ -28,18 +28,18 @@ class RidgeLeverageSelector(BaseSelector):
         l_i = a_i^T (X X^T + ridge I)^-1 a_i = sum_k V_ik^2 s_k^2 / (s_k^2 + ridge),
 
     with s, V the singular values and right singular vectors of X; for n > d it is the diagonal of
-    G (G + ridge I)^-1, G = X^T X. Unlike leverage scores, which are all 1 where X has full column rank, they
-    differ between features for every n and d. Computed from a Cholesky factor of X X^T + ridge I, or of G + ridge I,
-    and where rounding might decide between features, as for a tiny ridge, from s and V.
+    G (G + ridge I)^-1, G = X^T X. Unlike leverage scores, which are all 1 if X has full column rank, they differ
+    between features for every n and d. Computed from a Cholesky factor of X X^T + ridge I, or of G + ridge I; if
+    rounding might decide between features, as for a tiny ridge, from s and V.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        r; number of draws for "sample", where repeated draws merge, so that at most r features are kept.
+        r; the number of draws for "sample", where repeated draws merge, so that at most r features are kept.
     ridge : float, default=None
         In the units of X squared. None is the mean of the squared singular values, ||X||_F^2 / min(n, d): it follows
         the units of X, and bounds the effective dimension, the sum of the scores, by min(n, d) / 2. It does not depend
-        on r, so that the features of "top" for small r are among those for large r. Wang, Shen, Li do not state theirs.
+        on r, so the features of "top" for small r are among those for large r. Wang, Shen, Li do not state their value.
     strategy : {"top", "sample"}, default="top"
         "top" keeps the r largest scores with unit weights. "sample" draws r times with replacement by
         p_i = l_i / sum(l) and scales by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.
@@ -50,7 +50,7 @@ class RidgeLeverageSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing score, those that agree to 1e-10 by index ("sample": of their first draw).
+        In order of decreasing score, ties within 1e-10 by index ("sample": of their first draw).
     weights_ : ndarray of shape (n_selected,)
     scores_ : ndarray of shape (n_features,)
         Between 0 and 1.
@@ -63,16 +63,16 @@ class RidgeLeverageSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros or an option is out of range.
+        From `fit`, if X is all zeros or an option is out of range.
 
     Warns
     -----
     UserWarning
-        When all non-zero scores are equal up to rounding, and so do not rank features.
+        If all non-zero scores are equal up to rounding, so that they do not rank features.
 
     Notes
     -----
-    Singular values that are rounding errors, below about 1e-14 of the largest, count as zero: for a smaller ridge than
+    Singular values that are rounding errors, below about 1e-14 of the largest, count as zero: for a ridge smaller than
     their squares the scores tend to leverage scores of the numerical rank.
 
     Examples
@@ -108,7 +108,7 @@ class RidgeLeverageSelector(BaseSelector):
 
     @property
     def is_random(self) -> bool:
-        """False for the r largest scores."""
+        """False for `top`, which keeps the r largest scores."""
         return self.strategy == "sample"
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:

@@ -21,8 +21,7 @@ SHARED_STEP = 64
 class RRQRSelector(BaseSelector):
     """Select the first r pivots of QR with column pivoting: greedily the column of largest residual.
 
-    Use it as the fast deterministic baseline without labels: columns that are as independent as pivoting finds
-    them.
+    Use it as the fast deterministic baseline without labels: columns that are as independent as pivoting can make them.
 
     Deterministic, unsupervised and unweighted. Sparse X stays sparse.
 
@@ -31,9 +30,9 @@ class RRQRSelector(BaseSelector):
     n_features_to_select : int or float
         Number of features r. Beyond the rank of X every residual is zero up to rounding.
     completion : {"lapack", "norm"}, default="lapack"
-        What follows beyond the rank. "lapack": the columns in the order in which LAPACK's dgeqp3 leaves them, which
-        MATLAB's `qr` and `scipy.linalg.qr(pivoting=True)` show: each pivot changes places with the column that stands
-        at its step, and the others stay. So it is mostly the first columns of X. "norm": by decreasing norm.
+        Order of the features beyond the rank. "lapack": the columns in the order in which LAPACK's dgeqp3 leaves them,
+        as shown by MATLAB's `qr` and `scipy.linalg.qr(pivoting=True)`: each pivot swaps places with the column at its
+        step, and the others stay. So these are mostly the first columns of X. "norm": by decreasing norm.
 
     Attributes
     ----------
@@ -50,13 +49,13 @@ class RRQRSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros, or for an unknown `completion`.
+        From `fit`, if X is all zeros, or for an unknown `completion`.
 
     Notes
     -----
-    Where the numerical rank is below min(n, d), LAPACK continues to swap columns by residuals that are rounding;
-    "lapack" ends with the rank, so that the result is the same on every machine. Where residuals tie, LAPACK takes the
-    column that stands first at that step, and this class the one of lowest index.
+    If the numerical rank is below min(n, d), LAPACK continues to swap columns by residuals that are only rounding;
+    "lapack" stops at the rank, so the result is the same on every machine. If residuals tie, LAPACK takes the column
+    that comes first at that step, and this class the one with the lowest index.
 
     Examples
     --------

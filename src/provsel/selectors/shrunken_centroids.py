@@ -1,4 +1,4 @@
-"""Where the nearest shrunken centroids drop a feature."""
+"""The threshold at which the nearest shrunken centroids drop a feature."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelecto
 class ShrunkenCentroidsSelector(WeightedRankedSelector):
     r"""Keep the features that nearest shrunken centroids drop last, as the threshold grows.
 
-    Use it for many columns and few rows with several classes, as of genes: a feature counts that tells any one class
-    from the rest, and noise of nearly constant columns is held down.
+    Use it for many columns and few rows with several classes, such as genes: a feature counts if it separates any one
+    class from the rest, and noise in nearly constant columns is damped.
 
     The score of feature j is the largest standardised difference of a class k, max_k |mean_kj - mean_j| / (m_k (s_j +
     s_0)), with s_j the deviation within the classes, s_0 the median of all s_j, and m_k^2 = 1 / n_k - 1 / n. With the
-    shrinkage `threshold` of scikit-learn's `NearestCentroid(shrink_threshold=threshold)` exactly the features with
+    shrinkage `threshold` of scikit-learn's `NearestCentroid(shrink_threshold=threshold)`, exactly the features with
     `scores_ > threshold` differ between the centroids. Because of s_0 the scales of the columns matter.
 
     Parameters
@@ -28,19 +28,19 @@ class ShrunkenCentroidsSelector(WeightedRankedSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing score, the first of equal ones first.
+        In order of decreasing score, ties by index.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        Thresholds at which the features drop out; infinite where no column varies within the classes.
+        Thresholds at which the features drop out; infinite if no column varies within the classes.
     ranking_ : ndarray of shape (n_features,), int64
-        Place of each feature, 1 for the best.
+        Rank of each feature, 1 for the best.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing, of one class, or real numbers.
+        From `fit`: for labels that are missing, of one class, or real numbers.
 
     Examples
     --------

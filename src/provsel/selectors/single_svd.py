@@ -1,4 +1,4 @@
-"""Deterministic selection with the best possible bound on the approximation by as many columns as the rank."""
+"""Deterministic selection with the best possible bound when as many columns are kept as the rank."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ FORMS = ("residual", "basis_only")
 class SingleSVDSelector(BaseSelector):
     r"""Select r columns C with ||X - C C^+ X||_F^2 <= (r + 1) ||X - X_r||_F^2, always.
 
-    The first choice for approximating X by its own columns: deterministic, unsupervised, one SVD, and no method has a
-    better constant. X_r is the best approximation of rank r. Sparse X is read by products only. With V, shape (d, r),
-    the leading right singular vectors, columns are taken one by one where ||f_j||^2 / ||q_j||^2 is least: f_j is what
-    the oblique projection so far leaves of column j of X - X_r; q_j is what the chosen rows of V leave of row j.
+    Use it as the first choice for approximating X by its own columns: deterministic, unsupervised, one SVD, and no
+    method has a better constant. X_r is the best approximation of rank r. Sparse X is used in products only. With V,
+    shape (d, r), the leading right singular vectors, columns are chosen one by one by the least ||f_j||^2 / ||q_j||^2:
+    f_j is the part of column j of X - X_r that the oblique projection so far leaves; q_j is the part of row j of V that
+    the chosen rows leave.
 
     Parameters
     ----------
     n_features_to_select : int or float
         Number of features r. Beyond the rank of X nothing is left, and the columns of largest norm follow.
     form : {"residual", "basis_only"}, default="residual"
-        "basis_only" uses V only, and not X - X_r: the bound is 1 + r (d - r), for the spectral
-        norm as well.
+        "basis_only" uses V only, and not X - X_r: the bound is 1 + r (d - r), also for the spectral norm.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class SingleSVDSelector(BaseSelector):
     rank_ : int
         Number of columns chosen, min(r, numerical rank of X).
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     n_completed_ : int
         Number of features taken after the rank was exhausted, r - rank_.
     n_features_in_ : int
@@ -49,7 +49,7 @@ class SingleSVDSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros.
+        From `fit`, if X is all zeros.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class SingleSVDSelector(BaseSelector):
         return completed(view, single_svd_columns(basis.V, tail), r, rank_tolerance=basis.tolerance)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""
+        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         k, d = self.rank_, self.n_features_in_
         if self.form == "residual":
             return SubsetPromise(k, frobenius=k + 1.0, oblique=k + 1.0, source="Osinsky (2023)")

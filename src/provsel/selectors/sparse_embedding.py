@@ -1,4 +1,4 @@
-"""Sparse embedding: every feature is added to one random column with a random sign. A transformer, no selector."""
+"""Sparse embedding: every feature is added to one random column with a random sign. A transformer, not a selector."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ FORMS = ("csr", "csc")
 class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DocumentedMixin, BaseEstimator):
     r"""Add each feature, with a random sign, to one random column of the result.
 
-    Use it before a linear model or a clustering of sparse rows, where single features do not matter.
+    Use it before a linear model or a clustering of sparse rows, if individual features do not matter.
 
     With h(j) uniform on the m columns and sigma(j) uniform on -1 and 1, all independent,
 
         X_new[:, h(j)] += sigma(j) X[:, j],
 
     in time O(nnz). Squared lengths are kept in expectation, with variance at most 2 ||x||^4 / m. The result mixes
-    features: nothing is selected. In experiments it can stand in place of a selector.
+    features: nothing is selected. In experiments it can replace a selector.
 
     Parameters
     ----------
     n_components : int
         m; may exceed the number of features.
     signed : bool, default=True
-        With random signs. Without, sigma(j) = 1: columns are sums of features, and lengths are not kept in expectation.
+        With random signs. Without signs, sigma(j) = 1: columns are sums of features, and lengths are not kept in
+        expectation.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -45,11 +46,12 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Documen
     Raises
     ------
     ValueError
-        From `fit`, when `n_components` is not a positive integer or `signed` no bool; NaN or infinite values, empty X.
+        From `fit`, if `n_components` is not a positive integer or `signed` is not a bool; for NaN or infinite values,
+        and empty X.
 
     Notes
     -----
-    The fit depends on the number of features and the seed only. Dense rows become dense and sparse rows sparse,
+    The fit depends only on the number of features and the seed. Dense rows become dense and sparse rows sparse,
     with at most as many stored values; float32 stays float32.
 
     Examples

@@ -1,4 +1,4 @@
-"""Deterministic selection of exactly r unweighted columns with a bound in both norms."""
+"""Deterministic selection of exactly r unweighted columns, with a bound in both norms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from provsel.selectors._subset import checked_target, completed, leading_basis
 from provsel.training_view import TrainingView
 
 ZERO_ROW = 1e-28
-"""Squared norm up to which a row of V, of columns of length one, is zero."""
+"""Squared norm up to which a row of V, with columns of length one, counts as zero."""
 
 
 class SpectralSelectionSelector(BaseSelector):
@@ -19,15 +19,15 @@ class SpectralSelectionSelector(BaseSelector):
 
     Use it for more columns than the rank of the approximation: with V_S the selected rows of V, shape (d, k),
     sigma_min(V_S)^2 is at least (k / d) ((r - a) / (a - 1))^2, a = sqrt((r - 1) k + 1). The error, Frobenius and
-    spectral, is at most the inverse times that of X_k: about 4 k d at r = k, and 5.8 d / k at r = 2 k. For r = k
-    `SingleSVDSelector` is cheaper, and its bound better.
+    spectral, is at most the error of X_k divided by this: about 4 k d at r = k, and 5.8 d / k at r = 2 k. For r = k
+    `SingleSVDSelector` is cheaper and has a better bound.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features r. Where fewer rows of V are not zero, the columns of largest norm follow.
+        Number of features r. If fewer rows of V are non-zero, the columns of largest norm follow.
     rank : int, default=None
-        Rank k of the approximation that the bound is about, at most r; None takes r. It is cut to the rank of X.
+        Rank k of the approximation in the bound, at most r; None takes r. It is capped at the rank of X.
 
     Attributes
     ----------
@@ -36,19 +36,19 @@ class SpectralSelectionSelector(BaseSelector):
     weights_ : ndarray of shape (r,)
         Ones.
     rank_ : int
-        k, cut to the rank of X.
+        k, capped at the rank of X.
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     sigma_min_bound_ : float
-        What is promised for sigma_min(V_S).
+        The promise for sigma_min(V_S).
     n_completed_ : int
-        Number of features taken for their norm, as all other rows of V were chosen or zero.
+        Number of features added for their norm, as all other rows of V were chosen or zero.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros, or rank is none or larger than r.
+        From `fit`, if X is all zeros, or rank is not a positive number up to r.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class SpectralSelectionSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         basis = leading_basis(self, view, checked_target(self, r, most=r, default=r))
-        # zero rows of V gain nothing, and the rows that are not zero may be fewer than r
+        # zero rows of V gain nothing, and there may be fewer than r non-zero rows
         open_rows = np.flatnonzero(np.einsum("ij,ij->i", basis.V, basis.V) > ZERO_ROW)
         m = min(r, open_rows.size)
         chosen = open_rows[spectral_columns(basis.V[open_rows], m)]
@@ -80,7 +80,7 @@ class SpectralSelectionSelector(BaseSelector):
         return completed(view, chosen, r, rank=basis.rank, rank_tolerance=basis.tolerance, sigma_min_bound=bound)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""
+        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         bound = self.sigma_min_bound_**-2
         return SubsetPromise(
             self.rank_, frobenius=bound, spectral=bound, basis=bound, source="Kozyrev and Osinsky (2025)"

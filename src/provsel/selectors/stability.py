@@ -20,33 +20,35 @@ from provsel.training_view import TrainingView
 
 
 class StabilitySelector(RankedSelector):
-    r"""Keep the features that are among the first q on most halves of the rows; it chooses their number itself.
+    r"""Keep the features that are among the first q on most halves of the rows; it chooses how many.
 
-    Use it where few false features matter more than many true ones. Its bound on false features comes with
-    `provsel.certificates.FalseSelections`, and holds for its own number only.
+    Use it if avoiding false features matters more than finding all true ones. Its bound on false features comes with
+    `provsel.certificates.FalseSelections`, and holds only for its own number of features.
 
     The rows are split into two halves `n_pairs` times. On each half, a base selector keeps q features, and a feature's
-    score is the share of the halves that keep it. Kept are those whose score is at least `threshold`, tau, with
+    score is the share of the halves that keep it. The features with a score of at least `threshold`, tau, are kept,
+    with
 
         q = floor(sqrt(expected_false (2 tau - 1) d)),
 
-    so that at most q^2 / ((2 tau - 1) d) <= `expected_false` features are expected among them which a half keeps with a
-    probability of at most q / d, as chance would. This needs rows that are independent and of one distribution, and
-    nothing else. That all false features are such ones is an assumption: it holds where they are exchangeable, and
-    the base selector is no worse than a guess.
+    so that the kept features include, in expectation, at most q^2 / ((2 tau - 1) d) <= `expected_false` features that a
+    half keeps with a probability of at most q / d, as by chance. This needs only independent rows of one distribution.
+    That these include all false features is an assumption: it holds if they are exchangeable, and the base selector is
+    no worse than a guess.
 
-    The base is least angle regression, on columns of mean 0 and variance 1 in the half; of more than two classes, each
-    against the rest, the first q of all paths. All halves take their steps together.
+    The base selector is least angle regression, on columns of mean 0 and variance 1 in the half; with more than two
+    classes, each against the rest, it takes the first q of all paths. All halves advance together.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        None keeps the features that reach the threshold. With a number there is no bound: those of the largest scores
-        are kept.
+        None keeps the features that reach the threshold. With a number, those with the largest scores are kept, and
+        there is no bound.
     threshold : float, default=0.9
         tau, above 1/2 and at most 1.
     expected_false : float, default=1.0
-        Bound on the expected number of false features. On few columns `false_bound_` can be larger, as q is at least 1.
+        Bound on the expected number of false features. With few columns `false_bound_` can be larger, as q is at least
+        1.
     n_pairs : int, default=50
         Pairs of halves. With an odd number of rows, each pair leaves one out.
     selector : selector, default=None
@@ -60,7 +62,7 @@ class StabilitySelector(RankedSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing score; of equal scores, the feature first that enters earlier in the mean.
+        In order of decreasing score; equal scores by the mean order of entry.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
@@ -70,7 +72,7 @@ class StabilitySelector(RankedSelector):
     n_per_half_ : int
         q.
     n_stable_ : int
-        How many features reach the threshold, also where another number is kept.
+        How many features reach the threshold, even if another number is kept.
     false_bound_ : float
         q^2 / ((2 tau - 1) d).
     n_features_in_ : int
@@ -78,13 +80,13 @@ class StabilitySelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: no column varies, fewer than four rows, a selector without `n_features_to_select`, a target that is
-        not of the task, or a parameter out of range.
+        From `fit`: if no column varies, there are fewer than four rows, the selector has no `n_features_to_select`, the
+        target does not suit the task, or a parameter is out of range.
 
     Warns
     -----
     UserWarning
-        When no feature reaches the threshold: the best one is kept, for which nothing is promised.
+        If no feature reaches the threshold: the best one is kept, for which nothing is promised.
 
     Examples
     --------
@@ -130,7 +132,7 @@ class StabilitySelector(RankedSelector):
 
     @property
     def takes_sparse(self) -> bool:  # type: ignore[override]
-        """Whether X may stay sparse: another selector decides that itself."""
+        """Whether X may stay sparse: another selector decides this itself."""
         return self.selector is not None
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:

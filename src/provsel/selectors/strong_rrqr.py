@@ -20,9 +20,9 @@ from provsel.training_view import TrainingView
 class StrongRRQRSelector(BaseSelector):
     r"""Exchange the pivots of QR until no exchange enlarges their volume by more than a factor f.
 
-    For a choice without an SVD that is bounded in both norms: ||X - C C^+ X||^2 <= (1 + f^2 r (d - r)) ||X - X_r||^2,
-    Frobenius and spectral, where the pivots alone (`RRQRSelector`) can be off by 4^r. Deterministic; pivots seldom
-    need an exchange.
+    Use it for a choice without an SVD that is bounded in both norms: ||X - C C^+ X||^2 <= (1 + f^2 r (d - r))
+    ||X - X_r||^2, Frobenius and spectral. The pivots alone (`RRQRSelector`) can be off by 4^r. Deterministic; pivots
+    seldom need an exchange.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ class StrongRRQRSelector(BaseSelector):
         Number of features taken after the rank was exhausted, r - rank_.
     n_exchanges_ : int
     largest_factor_ : float
-        By which any single exchange would still multiply the volume: at most f.
+        Factor by which any single exchange would still multiply the volume: at most f.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros, or f is below 1.
+        From `fit`, if X is all zeros, or f is below 1.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class StrongRRQRSelector(BaseSelector):
         )
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""
+        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         k, d = self.rank_, self.n_features_in_
         bound = 1.0 + float(self.f) ** 2 * k * (d - k)
         return SubsetPromise(k, frobenius=bound, spectral=bound, source="Gu and Eisenstat (1996)")

@@ -29,49 +29,52 @@ TOLERANCES = {"libsvm": 1e-3, "liblinear": 0.1, "liblinear_primal": 0.01, "ridge
 SOLVERS = ("auto", *TOLERANCES)
 
 GRAM_ROWS = 2_000
-"""Up to so many rows "auto" is LIBSVM on the n x n Gram matrix (32 MB)."""
+"""Up to this many rows "auto" is LIBSVM on the n x n Gram matrix (32 MB)."""
 
 PRIMAL_ROWS, PRIMAL_RATIO = 50_000, 100
-"""Beyond so many rows, and so many times the features, "auto" is LIBLINEAR in the primal: at 100,000 x 100 the dual
-solver takes minutes, as it sweeps over the rows again and again, and Newton's method in the primal a second."""
+"""Beyond this many rows, and this many times the features, "auto" is LIBLINEAR in the primal: at 100,000 x 100 the dual
+solver takes minutes, as it sweeps over the rows again and again, and Newton's method in the primal takes a second.
+"""
 
 DENSE_ENTRIES = 10_000_000
-"""Ridge regression makes sparse columns of up to so many entries dense (80 MB): a factorisation is exact, and quicker
-than conjugate gradients, which do not end where columns have very different scales."""
+"""Ridge regression makes sparse columns of up to this many entries dense (80 MB): a factorisation is exact, and faster
+than conjugate gradients, which do not end if columns have very different scales.
+"""
 
 MILD = 1e8
-"""Largest condition number of X X^T + alpha I with which it is solved, to some eight digits. Of wide rows with a column
-of another scale it is larger: then singular values, which are ten times slower, keep what is small beside it."""
+"""Largest condition number of X X^T + alpha I with which it is solved, to some eight digits. It is larger for wide rows
+with a column of another scale: then singular values, which are ten times slower, preserve what is small beside it.
+"""
 
 NEAR = 1e-6
 """Largest partial derivative that conjugate gradients may leave without a warning, relative to the largest at w = 0."""
 
 SHARED_ROUNDS = 128
-"""A path of more rounds is walked by each fit for itself: keeping all its rounds would take d numbers a round."""
+"""Each fit walks a path of more rounds for itself: keeping all its rounds would take d numbers per round."""
 
 
 class SVMRFESelector(BaseSelector):
     r"""Train a linear SVM, drop the features of smallest abs(w), and repeat until r remain.
 
-    Use it as the strong baseline with labels, without a guarantee, where many fits are affordable. For a numeric target
+    Use it as the strong baseline with labels, without a guarantee, if many fits are affordable. For a numeric target
     the model is ridge regression, min ||w||^2 / 2 + C ||r||^2.
 
-    Features with equal abs(w), such as copies of a column, are kept lowest index first. Several classes: the importance
-    of a feature is the sum of w^2 over the binary problems, as in scikit-learn's `RFE` (one against one with LIBSVM,
-    one against the rest with LIBLINEAR).
+    Features with equal abs(w), such as copies of a column, are kept lowest index first. With several classes, the
+    importance of a feature is the sum of w^2 over the binary problems, as in scikit-learn's `RFE` (one against one with
+    LIBSVM, one against the rest with LIBLINEAR).
 
-    Fits on one view with other r share all rounds but their last.
+    Fits on one view with different r share all rounds but their last.
 
     Parameters
     ----------
     n_features_to_select : int or float
         Number of features r that remain.
     step : int or float, default=0.1
-        Features to drop a round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1;
+        Features to drop per round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1;
         never below r. (A fraction is one of all d features in scikit-learn's `RFE`.)
     C : float, default=1.0
-        Weight of the sum of losses. For numbers it is that of the squared residuals: scikit-learn's
-        `Ridge(alpha=1 / (2 C))`, with an intercept that is not penalised.
+        Weight of the sum of losses. For numbers, the weight of the squared residuals: scikit-learn's `Ridge(alpha=1 /
+        (2 C))`, with an intercept that is not penalised.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
         `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
@@ -79,16 +82,16 @@ class SVMRFESelector(BaseSelector):
     solver : {"auto", "libsvm", "liblinear", "liblinear_primal", "ridge"}, default="auto"
         "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the remaining columns, which
         takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows, solved
-        in the dual; "liblinear_primal" the same in the primal, for n >> d. Hinge and squared hinge are two models and
-        select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n > 100 d,
-        else "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds. For numbers it is
-        "ridge", and only there: a factorisation, or conjugate gradients for sparse X of more than ten million entries,
-        zeros included.
+        in the dual; "liblinear_primal" is the same in the primal, for n >> d. Hinge and squared hinge are two models
+        and select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n > 100
+        d, else "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds. For numbers, and
+        only for them, it is "ridge": a factorisation, or conjugate gradients for sparse X of more than ten million
+        entries, zeros included.
     tol : float, default=None
         Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR's dual, 0.01 for its primal,
         1e-10 for the conjugate gradients.
     max_iter : int, default=1_000_000
-        Limit of LIBSVM's iterations in each round, on each problem of two classes. LIBLINEAR has its own.
+        Limit on LIBSVM's iterations in each round, for each problem of two classes. LIBLINEAR has its own.
 
     Attributes
     ----------
@@ -101,20 +104,21 @@ class SVMRFESelector(BaseSelector):
     n_rounds_ : int
         Number of models trained.
     n_iter_ : int
-        The most iterations that LIBSVM took on a problem of two classes in any round; 0 with LIBLINEAR, 1 with ridge.
+        The most iterations that LIBSVM needed for a problem of two classes in any round; 0 with LIBLINEAR, 1 with
+        ridge.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, numbers that are all equal, step, C, task, solver, tol or max_iter
-        out of range, a solver of the other task, a model with w = 0.
+        From `fit`: for labels that are missing or of one class, numbers that are all equal, step, C, task, solver, tol
+        or max_iter out of range, a solver for the other task, or a model with w = 0.
 
     Warns
     -----
     ConvergenceWarning
-        When LIBSVM ended at `max_iter` in some round, or conjugate gradients early, as on columns of very different
-        scales.
+        If LIBSVM stopped at `max_iter` in some round, or conjugate gradients stopped early, as on columns of very
+        different scales.
 
     Examples
     --------
@@ -169,7 +173,7 @@ class SVMRFESelector(BaseSelector):
         for k, left in enumerate([*sizes[1:], r]):
             compute = partial(trainer.train, last, kept)
             name = f"rfe C={C!r} step={step!r} {solver} tol={tol!r} max_iter={max_iter} round {k}"
-            # what a round trains on does not depend on r, only where it is cut
+            # the training set of a round does not depend on r, only the cut does
             trained = view.shared(name, compute) if len(sizes) <= SHARED_ROUNDS else compute()
             if last is not None:
                 last.columns = None
@@ -277,7 +281,7 @@ class _Trainer:
         if sparse.issparse(columns) and not is_sparse:
             columns = columns.toarray()
         alpha = 0.5 / self.C
-        by_rows = n_features > n_samples  # then "cholesky" is of X X^T, else of X^T X, to which scales do nothing
+        by_rows = n_features > n_samples  # then "cholesky" factorises X X^T, otherwise X^T X, which scales do not harm
         solver = "sparse_cg" if is_sparse else "cholesky"
         if by_rows and not is_sparse and np.linalg.norm(columns) ** 2 > MILD * alpha:
             solver = "svd"

@@ -13,7 +13,7 @@ from provsel.training_view import TrainingView
 class UniformSelector(BaseSelector):
     """Draw features uniformly without replacement; unit weights.
 
-    Use it as the baseline of a comparison: what draws no conclusions from X.
+    Use it as the baseline of a comparison: it learns nothing from X.
 
     Parameters
     ----------

@@ -14,17 +14,17 @@ from provsel.selectors._base import BaseSelector, Selection
 from provsel.training_view import TrainingView
 
 GRAM_ROWS = 10_000
-"""Up to so many rows the ball comes from their Gram matrix (800 MB)."""
+"""Up to this many rows the ball is computed from their Gram matrix (800 MB)."""
 
 
 class WithEnclosingBallCenter(BaseSelector):
     """Fit an unsupervised selector on the rows of X and the centre of their minimum enclosing ball.
 
-    Use it to select as the unsupervised theorems say, rather than as the experiments did.
+    Use it to select as the unsupervised theorems require, rather than as the experiments did.
 
     The paper's unsupervised theorems append the centre as a row; its experiments do not. The centre is a convex
-    combination of the rows, so the row space stays the same: leverage scores and BSS choose the same features, up
-    to rounding, and methods that look at the rows themselves (pivoted QR) may choose others.
+    combination of the rows, so the row space stays the same: leverage scores and BSS choose the same features, up to
+    rounding, while methods that use the rows themselves (pivoted QR) may choose others.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ class WithEnclosingBallCenter(BaseSelector):
     selector_ : selector
         The fitted copy of `selector`.
     center_ : ndarray of shape (n_features,)
-        Of the minimum enclosing ball of the rows.
+        Centre of the minimum enclosing ball of the rows.
     squared_radius_ : float
 
     Raises
     ------
     ValueError
-        From `fit`, when the selector needs labels.
+        From `fit`, if the selector needs labels.
 
     Examples
     --------

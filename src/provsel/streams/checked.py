@@ -1,4 +1,4 @@
-"""Chunks of rows as they come from anybody, checked: shape, type, values, labels."""
+"""Chunks of rows from any source, checked: shape, type, values, labels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Labels = NDArray[Any] | None
 
 
 def checked_chunks(name: str, chunks: Any, n_features: int | None = None) -> Iterator[tuple[Any, Labels]]:
-    """Yield the (X_chunk, y_chunk or None) of `chunks` that have rows, X dense or CSR, float32 or float64.
+    """Yield the pairs (X_chunk, y_chunk or None) of `chunks` with rows, X dense or CSR, float32 or float64.
 
     Raises
     ------
     ValueError
-        For anything else, with the number of the chunk: widths that differ, or from `n_features`; NaN or infinite
-        values, with the rows; values or labels of another type than before, labels of some chunks only, of another
-        number, None or NaN; no rows at all.
+        For anything else, with the number of the chunk: widths that differ from each other or from `n_features`; NaN or
+        infinite values, with the rows; values or labels of another type than before; labels that only some chunks have,
+        of another number, None or NaN; no rows at all.
     """
     try:
         chunks = iter(chunks)

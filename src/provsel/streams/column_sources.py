@@ -1,4 +1,4 @@
-"""Where streams of columns come from: a class for each kind of source, with a shape and a `read`."""
+"""Sources of streams of columns: a class for each kind of source, with a shape and a `read`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ArrayColumns(ColumnSource):
         self._array = np.asarray(array)
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
-        """Return the columns, a view where the type is kept."""
+        """Return the columns, a view if the type is kept."""
         return self._array[:, start:stop].astype(kept_type(self._array.dtype), copy=False)
 
 
@@ -53,12 +53,12 @@ class NpyColumns(ColumnSource):
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return a copy of the columns."""
-        # mapped anew for each block: else the pages that were read stay in the memory of the process
+        # mapped anew for each block: otherwise the pages read would stay in the memory of the process
         return np.array(mapped_npy(NAME, self._path)[:, start:stop], dtype=self._type)
 
 
 class SparseColumns(ColumnSource):
-    """Columns of a sparse matrix in CSC form, which is in memory."""
+    """Columns of a sparse matrix in CSC form, in memory."""
 
     def __init__(self, matrix: Any, name: str = "sparse matrix") -> None:
         self._matrix = checked_form(NAME, name, matrix, "csc", "columns")

@@ -1,4 +1,4 @@
-"""Streams of columns, from memory or from files that do not fit there."""
+"""Streams of columns, from memory or from files that do not fit into it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .sources import needing_pyarrow, source_of
 
 def _parquet_columns(path: Path) -> ColumnSource:
     with needing_pyarrow("column_blocks"):
-        from .parquet_sources import ParquetColumns  # takes long, and is the user's choice
+        from .parquet_sources import ParquetColumns  # slow to import, and optional
 
     return ParquetColumns(path)
 
@@ -79,7 +79,7 @@ def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> Col
         - a `.parquet` file of n rows, each column a feature: integers, floats or booleans without nulls, float32
           when all are. Only the columns of a block are read; its footer, which grows with d, stays in memory.
     block_size : int, default=1024
-        Columns a block; the last one may have fewer.
+        Columns per block; the last one may have fewer.
     start : int, default=0
         Position of the first column, up to d; `n_seen_` of a selector resumes its stream there.
 
@@ -91,11 +91,11 @@ def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> Col
     Raises
     ------
     FileNotFoundError
-        When there is no such file.
+        If there is no such file.
     ValueError
-        For another kind of source, a damaged file, contents that are not real numbers of shape (n, d), and
-        block_size or start out of range. From the iteration: nulls or damage in the columns of a block. For a matrix or
-        a block of Parquet that takes more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's.
+        For another kind of source, a damaged file, contents that are not real numbers of shape (n, d), and block_size
+        or start out of range. While iterating: for nulls or damage in the columns of a block. For a matrix or a block
+        of Parquet that takes more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's.
 
     Examples
     --------

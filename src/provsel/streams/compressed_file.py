@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from provsel.files import replacing
 
 METADATA = b"provsel.compression"
-"""Key of the JSON in the metadata of the schema that says what the columns are."""
+"""Key of the JSON in the schema metadata that describes the columns."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class CompressedFile:
-    """Writes rows of l numbers, the columns z0, z1, ..., and their labels, the column "label" when there are any.
+    """Writes rows of l numbers, the columns z0, z1, ..., and their labels, if there are any, as the column "label".
 
     Made by `compressed_file`. Plain encoding, neither compressed nor with dictionaries: the numbers are random bits.
 
@@ -45,9 +45,9 @@ class CompressedFile:
         Raises
         ------
         ValueError
-            When Z or y have another type than those of the first rows.
+            If Z or y have another type than the first rows.
         OSError
-            When the rows do not fit, with what was written and what is missing.
+            If the rows do not fit, with the size written and the size missing.
         """
         columns = {f"z{i}": pa.array(column) for i, column in enumerate(np.ascontiguousarray(Z.T))}
         if y is not None:
@@ -71,16 +71,16 @@ class CompressedFile:
         self.n_rows += Z.shape[0]
 
     def finish(self) -> None:
-        """Write what is left; the file is whole afterwards."""
+        """Write the remaining rows; the file is complete afterwards."""
         with self._room():
             if self._writer is not None:
                 self._writer.close()
             self._sink.close()
 
     def abandon(self) -> None:
-        """Close what is open: the writer would complain when it is collected."""
+        """Close what is open: the writer would complain when it is garbage-collected."""
         if self._writer is not None:
-            with suppress(Exception):  # the one that brought us here is to be seen
+            with suppress(Exception):  # the original error must stay visible
                 self._writer.close()
             self._writer.is_open = False
 
@@ -101,7 +101,7 @@ class CompressedFile:
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            # before `replacing` removes it; what the system still holds back is not counted
+            # before `replacing` removes it; data still buffered by the system are not counted
             written = self._sink.tell() if not self._sink.closed else 0
             raise OSError(error.errno, self._no_room(os.strerror(error.errno), written)) from error
 
@@ -111,7 +111,9 @@ class CompressedFile:
         if self._writer is not None:
             a_row = sum(_bytes(field.type) for field in self._writer.schema)
         needed = (
-            f"about {n_rows * a_row / 1e6:,.1f} MB for {n_rows:,} rows" if n_rows else f"about {a_row:,.0f} bytes a row"
+            f"about {n_rows * a_row / 1e6:,.1f} MB for {n_rows:,} rows"
+            if n_rows
+            else f"about {a_row:,.0f} bytes per row"
         )
         return (
             f"{self._name}: expected room for {self._target}, got {reason!r} after {self.n_rows:,} rows and "
@@ -130,7 +132,7 @@ def _bytes(kind: Any) -> float:
 
 @contextmanager
 def compressed_file(name: str, path: Any, n_samples: int | None, about: dict[str, Any]) -> Iterator[CompressedFile]:
-    """Yield a `CompressedFile` that takes its place at `path` when all is well, and else leaves nothing.
+    """Yield a `CompressedFile` that is moved to `path` on success, and removed otherwise.
 
     Parameters
     ----------
@@ -139,14 +141,14 @@ def compressed_file(name: str, path: Any, n_samples: int | None, about: dict[str
     path : str or Path
         Ends with .parquet, so that `row_chunks` can read it.
     n_samples : int or None
-        Rows to come, when that is known.
+        Number of rows to come, if known.
     about : dict
-        "n_components" and what else the file should say about itself.
+        "n_components" and other metadata that the file should state.
 
     Raises
     ------
     ValueError
-        When the path ends otherwise, or is a folder.
+        If the path ends otherwise, or is a folder.
     """
     target = Path(path)
     if target.suffix.lower() != ".parquet":

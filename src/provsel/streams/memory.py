@@ -1,4 +1,4 @@
-"""How much memory the contents of a user's file may take: a few bytes can claim, or repeat to, terabytes."""
+"""How much memory the contents of a user's file may take: a few bytes can claim, or expand to, terabytes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ LIMIT = "PROVSEL_MEMORY_GB"
 """Variable of the environment that sets the limit, in 10^9 bytes."""
 
 SHARE = 8
-"""Part of the machine's memory that is the limit without it: to load holds up to three copies, and a trial others."""
+"""Default limit as a share of the machine's memory: loading holds up to three copies, and a trial others."""
 
 _UNKNOWN = 8 << 30
-"""Memory of a machine that does not say."""
+"""Memory assumed for a machine that does not report it."""
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -29,7 +29,7 @@ def memory_limit() -> int:
     Raises
     ------
     MemoryLimitError
-        When the variable is no positive number.
+        If the variable is not a positive number.
     """
     limit_text = os.environ.get(LIMIT)
     if limit_text:
@@ -42,13 +42,13 @@ def memory_limit() -> int:
     memory = _UNKNOWN
     with suppress(AttributeError, ValueError, OSError):  # not on Windows
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    with suppress(ValueError, OSError):  # "max" where there is no limit
+    with suppress(ValueError, OSError):  # "max" if there is no limit
         memory = min(memory, int(_CONTAINER.read_text()))
     return memory // SHARE
 
 
 def check_memory(subject: str, needed: int, what: str) -> None:
-    """Raise if `what` needs more bytes than the limit, before anything asks for them.
+    """Raise if `what` needs more bytes than the limit, before anything allocates them.
 
     Raises
     ------
@@ -64,12 +64,12 @@ def check_memory(subject: str, needed: int, what: str) -> None:
 
 @contextmanager
 def within_memory(subject: str) -> Iterator[None]:
-    """Say whose contents do not fit where a block runs out of memory, below the limit or not.
+    """Name the contents that do not fit if a block runs out of memory, below the limit or not.
 
     Raises
     ------
     MemoryLimitError
-        In place of a MemoryError, which often has no message.
+        Replaces a MemoryError, which often has no message.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Files of NumPy arrays from anywhere: no pickles, and no memory for what they only claim to hold."""
+"""NumPy files from untrusted sources: no pickles, and no memory for data that they only claim to hold."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ COMPRESSED = frozenset({"data", "indices", "indptr", "shape"})
 """Arrays of a matrix in CSR or CSC form, as `scipy.sparse.save_npz` names them."""
 
 MATRIX = COMPRESSED | {"format", "_is_array"}
-"""All arrays that say something of such a matrix."""
+"""All arrays that describe such a matrix."""
 
 _SMALLEST = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1032}
-"""Bytes that one packed byte can stand for at most."""
+"""Largest number of bytes that one compressed byte can stand for."""
 
 
 Headers = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
 
 
 def npz_headers(path: Path) -> Headers:
-    """Return shape and type of each array in a .npz file, which claim no more than it can hold, and no objects.
+    """Return shape and type of each array in a .npz file, checked to claim no more than it can hold, and no objects.
 
-    NumPy takes the memory that a header asks for before it reads on: 200 bytes could ask for a terabyte. What is packed
-    can be a thousand times the file nevertheless.
+    NumPy allocates the memory that a header requests before it reads on: 200 bytes could request a terabyte. Compressed
+    contents can nevertheless be a thousand times the size of the file.
 
     Raises
     ------
@@ -61,12 +61,12 @@ def npz_headers(path: Path) -> Headers:
 
 
 def npz_bytes(headers: Headers, names: Collection[str]) -> int:
-    """Return the bytes of those of `names` that are there."""
+    """Return the bytes of the given `names` that exist."""
     return sum(math.prod(headers[name][0]) * int(headers[name][1].itemsize) for name in names if name in headers)
 
 
 def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
-    """Return all arrays of a .npz file, or those of `names` that it has, after `npz_headers`; it raises the same."""
+    """Return all arrays of a .npz file, or those of `names` in it, after `npz_headers`; it raises the same errors."""
     kept = [name for name in npz_headers(path) if names is None or name in names]
     # Opened here, because np.load leaves a damaged file open.
     with path.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
@@ -74,14 +74,14 @@ def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, NDAr
 
 
 def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Return the matrix of the arrays of a .npz file: CSR, or what its `format` says; an array unless it was none.
+    """Return the matrix of the arrays of a .npz file: CSR, or as its `format` says; an array if it was saved as one.
 
     Raises
     ------
     ValueError
-        Unless they are a matrix of real numbers in CSR or CSC form: see `sparse_fault`.
+        Unless they form a matrix of real numbers in CSR or CSC form: see `sparse_fault`.
     KeyError
-        Without one of the arrays.
+        If one of the arrays is missing.
     """
     form = arrays["format"].item() if "format" in arrays else "csr"
     form = form.decode("latin-1") if isinstance(form, bytes) else str(form)
@@ -105,7 +105,7 @@ def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
 
 def _signed(array: NDArray[Any]) -> NDArray[Any]:
     is_other = array.dtype.kind in "iu" and array.dtype not in (np.int32, np.int64)
-    return array.astype(np.int64) if is_other else array  # beyond 2^63 they are negative, which is no index
+    return array.astype(np.int64) if is_other else array  # beyond 2^63 they are negative, and not valid indices
 
 
 def _name(info: zipfile.ZipInfo) -> str:

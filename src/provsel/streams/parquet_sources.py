@@ -1,4 +1,4 @@
-"""Rows and columns of Parquet files: the one kind of stream that needs pyarrow, which takes long to import."""
+"""Rows and columns of Parquet files: the only kind of stream that needs pyarrow, which is slow to import."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DAMAGED_PARQUET = (*DAMAGED, pa.ArrowException)
 
 
 class ParquetRows(RowSource):
-    """Rows of a Parquet file, with labels when `label` names a column; a row group at a time is in memory."""
+    """Rows of a Parquet file, with labels if `label` names a column; one row group at a time is in memory."""
 
     def __init__(self, path: Path, label: str | None = None) -> None:
         self._path, self._label = path, label
@@ -38,7 +38,7 @@ class ParquetRows(RowSource):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield chunks in Fortran order."""
         file, *_ = self._opened()
-        # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes what was asked for
+        # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes only the requested ones
         names = self._names if self._label is None else [*self._names, self._label]
         batches = file.iter_batches(batch_size=size, columns=names, use_threads=False)
         start = 0
@@ -74,7 +74,7 @@ class ParquetColumns(ColumnSource):
         # as Arrow reads them, and as an array
         check_memory(f"{COLUMNS}: {self._path}", 16 * n * len(names), f"{n:,} rows of a block of {len(names)} columns")
         try:
-            # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes what was asked for
+            # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes only the requested ones
             table = self._file.read(columns=names, use_threads=False)
         except DAMAGED_PARQUET as error:
             raise damaged(COLUMNS, self._path, f"columns {names[0]!r} to {names[-1]!r} in good order", error) from error
@@ -83,7 +83,7 @@ class ParquetColumns(ColumnSource):
 
 
 def opened_parquet(subject: str, path: Path, label: str | None = None, **options: Any) -> tuple[Any, list[str], type]:
-    """Return a Parquet file, the names of its columns without `label`, all numeric, and the one type they get."""
+    """Return a Parquet file, the names of its columns without `label`, all numeric, and their common type."""
     try:
         file = pq.ParquetFile(path, **options)
         schema = file.schema_arrow
@@ -103,7 +103,7 @@ def opened_parquet(subject: str, path: Path, label: str | None = None, **options
         raise ValueError(
             f"{subject}: {path}: expected distinct column names, got {repeated!r} more than once; rename them."
         )
-    # one type for the file: else the scores would depend on which columns share a block
+    # one type for the file: otherwise the scores would depend on which columns share a block
     single = bool(features) and all(field.type == pa.float32() for field in features)
     return file, [field.name for field in features], np.float32 if single else np.float64
 
@@ -123,7 +123,7 @@ def table_values(subject: str, path: Path, table: Any, names: list[str], dtype: 
 
 
 def check_rows(subject: str, path: Path, stated: int, n_read: int) -> None:
-    """Raise if a Parquet file has another number of rows than its footer states: Arrow would leave it at that."""
+    """Raise if a Parquet file has another number of rows than its footer states: Arrow would ignore this."""
     if stated != n_read:
         raise ValueError(
             f"{subject}: {path}: expected {stated} rows, the number in its footer, got {n_read}; the file is "

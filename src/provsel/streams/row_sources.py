@@ -1,4 +1,4 @@
-"""Where streams of rows come from: a class for each kind of source, with a width and chunks in order."""
+"""Sources of streams of rows: a class for each kind of source, with a width and chunks in order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RowSource(ABC):
     Attributes
     ----------
     n_samples : int or None
-        n; None when only a pass over the rows would tell.
+        n; None if only a pass over the rows would tell.
     n_features : int
         m.
     """
@@ -43,7 +43,7 @@ class ArrayRows(RowSource):
         self._array = np.asarray(array)
 
     def chunks(self, size: int) -> Iterator[Chunk]:
-        """Yield views where the type is kept."""
+        """Yield views if the type is kept."""
         for start in range(0, len(self._array), size):
             yield self._array[start : start + size].astype(kept_type(self._array.dtype), copy=False), None
 
@@ -60,12 +60,12 @@ class NpyRows(RowSource):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield copies."""
         for start in range(0, self._shape[0], size):
-            # mapped anew for each chunk: else the pages that were read stay in the memory of the process
+            # mapped anew for each chunk: otherwise the pages read would stay in the memory of the process
             yield np.array(mapped_npy(NAME, self._path)[start : start + size], dtype=self._type), None
 
 
 class SparseRows(RowSource):
-    """Rows of a sparse matrix in CSR form, which is in memory."""
+    """Rows of a sparse matrix in CSR form, in memory."""
 
     def __init__(self, matrix: Any, name: str = "sparse matrix") -> None:
         self._matrix = checked_form(NAME, name, matrix, "csr", "rows")

@@ -1,4 +1,4 @@
-"""Streams of rows, from memory or from files that do not fit there."""
+"""Streams of rows, from memory or from files that do not fit into it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RowChunks:
         Raises
         ------
         ValueError
-            NaN or infinite values, labels that are missing, damage: with the chunk and the rows, counted from 0.
+            For NaN or infinite values, missing labels, or damage: with the chunk and the rows, counted from 0.
         """
         start = 0
         for number, (X, y) in enumerate(self._source.chunks(self._chunk_rows)):
@@ -84,7 +84,7 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
     y : array-like of shape (n_samples,) or str, optional
         Labels; for `.parquet` also the name of their column. None: there are none, but for svmlight files.
     chunk_rows : int, default=4096
-        Rows a chunk; the last one may have fewer.
+        Rows per chunk; the last one may have fewer.
     n_features : int, optional
         m, which is checked; for an svmlight file the largest index, counted from 1. If None, the file is scanned first,
         and indices may also start at 0.
@@ -97,11 +97,11 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
     Raises
     ------
     FileNotFoundError
-        When there is no such file.
+        If there is no such file.
     ValueError
         For another kind of source, a damaged file, contents that are not real numbers of shape (n, m) or have another
-        width than n_features, labels of another number or kind, and parameters out of range; a .npz file that takes
-        more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's. From the iteration: see
+        width than n_features, labels of another number or kind, and parameters out of range; for a .npz file that needs
+        more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's. While iterating: see
         `RowChunks`.
 
     Examples
@@ -136,7 +136,7 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
             f"{NAME}: expected rows of n_features = {n_features} values, got {rows.n_features}; check the source."
         )
     if y is not None and isinstance(rows, SvmlightRows):
-        raise ValueError(f"{NAME}: an svmlight file contains its labels, so that y must be None; leave y out.")
+        raise ValueError(f"{NAME}: an svmlight file contains its labels, so y must be None; leave y out.")
     if label is not None and not str(source).lower().endswith(PARQUET):
         raise ValueError(
             f"{NAME}: expected y to be an array, or a column of a .parquet file, got {label!r}; pass the labels."
@@ -152,6 +152,6 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
 
 def _parquet_rows(path: Path, label: str | None) -> RowSource:
     with needing_pyarrow("row_chunks"):
-        from .parquet_sources import ParquetRows  # takes long, and is the user's choice
+        from .parquet_sources import ParquetRows  # slow to import, and optional
 
     return ParquetRows(path, label)

@@ -40,12 +40,12 @@ def source_of(
     matrix: Callable[[Any], Source],
     kinds: str,
 ) -> Source:
-    """Return what `files` makes of a path with one of its endings, `array` of an array, `matrix` of a sparse one.
+    """Return what `files` makes of a path with one of its endings, `array` of an array, or `matrix` of a sparse matrix.
 
     Raises
     ------
     FileNotFoundError
-        When there is no such file.
+        If there is no such file.
     ValueError
         For anything else than `kinds`.
     """
@@ -67,7 +67,7 @@ def source_of(
 def mapped_npy(subject: str, path: Path) -> NDArray[Any]:
     """Return the array of a .npy file, mapped."""
     try:
-        with np.errstate(over="ignore"):  # of the sizes that a header claims; the file is shorter, which is refused
+        with np.errstate(over="ignore"):  # for the sizes that a header claims; the file is shorter, which is refused
             mapped: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except DAMAGED as error:
         raise damaged(subject, path, "a whole .npy file of numbers", error) from error
@@ -107,7 +107,7 @@ def checked_shape(subject: str, name: str, array: Any) -> tuple[int, int]:
             f"pass a matrix whose columns are the features."
         )
     n, d = array.shape
-    if min(n, d) == 0:  # such a file has no bytes of content, and may claim 10^12 columns to go through
+    if min(n, d) == 0:  # such a file has no content, and may claim 10^12 columns to iterate over
         raise ValueError(
             f"{subject}: expected {name} to have rows and columns, got shape ({n}, {d}); check the source."
         )
@@ -115,7 +115,7 @@ def checked_shape(subject: str, name: str, array: Any) -> tuple[int, int]:
 
 
 def kept_type(dtype: np.dtype[Any]) -> type[np.floating]:
-    """Return float32 for itself, else float64."""
+    """Return float32 for float32, and float64 otherwise."""
     return np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64
 
 
@@ -128,7 +128,7 @@ def damaged(subject: str, path: Path, expected: str, error: Exception) -> ValueE
 
 @contextmanager
 def needing_pyarrow(subject: str) -> Iterator[None]:
-    """Say what to install where a block imports what reads or writes Parquet, and pyarrow is not there.
+    """Say what to install if a block imports a module for Parquet, and pyarrow is missing.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Rows of svmlight files, of which some 64 kB of lines at a time is in memory as text."""
+"""Rows of svmlight files; about 64 kB of lines at a time are in memory as text."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ _QUERY = re.compile(rb"\sqid:([0-9]{1,18})(?!\S)")
 _INDEX = re.compile(rb"\s([0-9]{1,18}):")
 _SCAN_ROWS = 512
 _TOGETHER = 1 << 16
-"""Bytes of lines that are parsed together: rows of text take more memory than the numbers in them."""
+"""Bytes of lines parsed together: rows of text take more memory than their numbers."""
 _LAST_BEFORE_LABELS = ord("#")
 MAX_LINE = 1 << 26
-"""Bytes; a packed file of one line would otherwise be in memory as a whole, a thousand times its size."""
+"""Bytes; a compressed file of one line would otherwise be entirely in memory, at a thousand times its size."""
 
 
 class SvmlightRows(RowSource):
     """Labels and rows of a file of lines "label index:value ...", packed or not.
 
-    Without `n_features` a first pass finds it, and the number of rows. Unless `zero_based` says it, the pass also finds
-    whether indices start at 0 or, as usual, at 1. With it there is no such pass, and they start at 1 by default.
+    Without `n_features` a first pass finds it, and the number of rows. Unless `zero_based` is set, this pass also finds
+    whether indices start at 0 or, as usual, at 1. With `n_features` there is no such pass, and they start at 1 by
+    default.
     """
 
     def __init__(self, path: Path, n_features: int | None = None, zero_based: bool | None = None) -> None:
@@ -125,7 +126,7 @@ class SvmlightRows(RowSource):
 
 
 def _disorder(line: bytes) -> str:
-    """Return which two indices of a row are out of order, or equal; "" where none are."""
+    """Return which two indices of a row are out of order, or equal; "" if none are."""
     indices = [int(index) for index in _INDEX.findall(line.split(b"#", 1)[0])]
     for before, after in pairwise(indices):
         if after == before:
@@ -136,7 +137,7 @@ def _disorder(line: bytes) -> str:
 
 
 def query_ids(path: Path) -> NDArray[np.int64] | None:
-    """Return the number after qid: in each row, shape (n,), None unless all have one."""
+    """Return the number after qid: in each row, shape (n,); None unless all rows have one."""
     ids = []
     with OPEN.get(path.suffix.lower(), open)(path, "rb") as file:
         for line in _rows(file):
@@ -151,6 +152,6 @@ def _rows(file: Any) -> Iterator[bytes]:
     while line := file.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of more than {MAX_LINE} bytes")
-        # most lines begin with a label: others are looked at
+        # most lines begin with a label: only the others are inspected
         if line[0] > _LAST_BEFORE_LABELS or line.split(b"#", 1)[0].strip():
             yield line

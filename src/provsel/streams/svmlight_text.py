@@ -1,4 +1,4 @@
-"""Lines of svmlight text as numbers: all at once where they are written plainly, else by scikit-learn."""
+"""Lines of svmlight text as numbers: all at once if they are written plainly, and otherwise by scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from scipy import sparse
 
 _NUMBER = rb"-?\.?(?:e[-+])?"
 _NEGATIVE_ZERO = re.compile(rb"-0|-\d[^ :\n]*[eE]-\d{3}")
-"""What may be a zero with a sign: one as it is written, and a number that is too small for a float."""
+"""Possible zeros with a sign: one as written, and a number that is too small for a float."""
 
 _ROWS = re.compile(rb"(?:%b(?: :%b)*+\n)*+" % (_NUMBER, _NUMBER))
-"""What plainly written rows are without their digits: label, and pairs of index and value. It never goes back."""
+"""Pattern of plainly written rows without their digits: label, and pairs of index and value. It never backtracks."""
 _PAIRS = (b"e-", b"e+", b":-", b"\n-")
-"""Where signs stand."""
+"""Positions of signs."""
 _LINES = bytes.maketrans(b" :", b"\n\n")
 _HEAD = b"%%%%MatrixMarket matrix array real general\n%d 1\n"
 _LARGEST = 2**31 - 1
-"""Index that scikit-learn takes as well."""
+"""Index that scikit-learn also accepts."""
 
 
 class Rows(NamedTuple):
-    """Rows as they stand in a file.
+    """Rows in file order.
 
     Attributes
     ----------
@@ -45,10 +45,10 @@ class Rows(NamedTuple):
 
 
 def parsed(lines: Sequence[bytes], *, zero_based: bool, n_features: int | None = None) -> Rows:
-    """Return the rows of lines "label index:value ...", of which none is empty or only a comment.
+    """Return the rows of lines "label index:value ...", none of which is empty or only a comment.
 
-    Lines in which single spaces separate, without comments or qid, are parsed together, which takes half of the time;
-    all others by `load_svmlight_file`, with the same bits, which also finds what is wrong.
+    Lines separated by single spaces, without comments or qid, are parsed together, which takes half the time.
+    `load_svmlight_file` parses all others, with the same bits, and also finds faults.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def joined(parts: Sequence[Rows], n_features: int | None = None) -> tuple[sparse
 
 
 def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> Rows | None:
-    """Return the rows, or None unless the text has the form that `dump_svmlight_file` writes.
+    """Return the rows, or None unless the text has the form written by `dump_svmlight_file`.
 
     A + before labels and spaces at the end of lines, which many files have, are also accepted.
     """
@@ -95,7 +95,7 @@ def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> 
     except ValueError:
         return None
     if not numbers.all() and _NEGATIVE_ZERO.search(text):
-        return None  # the reader takes -0 for 0
+        return None  # the reader treats -0 as 0
     labels = 2 * starts[:-1] + np.arange(counts.size)
     pairs = np.delete(numbers, labels).reshape(-1, 2)
     file_indices = pairs[:, 0]
@@ -113,7 +113,7 @@ def _is_plain(text: bytes) -> bool:
     """Return whether lines contain only numbers in the right places, which the number reader does not check."""
     if not _ROWS.fullmatch(text.translate(None, b"0123456789")):
         return False
-    # no sign but in these pairs, and but for them a digit between any two other characters
+    # signs only in these pairs, and otherwise a digit between any two other characters
     pairs = sum(text.count(pair) for pair in _PAIRS)
     codes = np.frombuffer(text, dtype=np.uint8)
     mark = (codes < ord("0")) | (codes > ord("9"))

@@ -35,7 +35,7 @@ CLASSES: tuple[type[AbstractProtocol], ...] = (
 )  # fmt: skip
 
 PROTOCOLS: dict[str, AbstractProtocol] = {protocol.name: protocol() for protocol in CLASSES}
-"""By what configs and keys call them: `protocol.split`."""
+"""Protocols by their names in configs and keys: `protocol.split`."""
 
 COLUMNS = (
     *columns("text", "key", "cell", "dataset", "data", "content", "source", "setting", "config"),
@@ -46,8 +46,10 @@ COLUMNS = (
     *columns("text", "environment", "git_revision"),
     *columns("seconds", "task_cpu"),
 )
-"""Of a record: which trial it is, what its protocol measured, and where. `task_cpu` is the CPU time of the whole task,
-loading the data and certifying included, over its number of trials, so that its sum is what the trials have cost."""
+"""Columns of a record: its trial, the measurements of its protocol, and its environment. `task_cpu` is the CPU time of
+the whole task, including loading the data and certifying, divided by its number of trials, so that its sum is the total
+cost of the trials.
+"""
 
 
 def protocol_named(name: object) -> AbstractProtocol:

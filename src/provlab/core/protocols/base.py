@@ -1,6 +1,6 @@
 """What every protocol declares: columns, settings, the rows of its folds, and invalid settings.
 
-scikit-learn is imported where it is needed: a plan and a store are read without.
+scikit-learn is imported only when needed: plans and stores are read without it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[st
 
 
 def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_class: bool = True) -> None:
-    """Raise for a fold without test rows, one with rows of a group on both sides, and training rows without a class.
+    """Raise for a fold without test rows, with rows of a group on both sides, or with training rows that lack a class.
 
     Without `every_class` a class may be missing, as scikit-learn allows for given splits.
 
@@ -128,7 +128,7 @@ MODELS = {
     False: "model=libsvm, model=liblinear or model=logistic",
     True: "model=ridge, model=lasso or model=svr",
 }
-"""What to choose for classes, and what for a regression."""
+"""Models to suggest for classes, and for a regression."""
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,10 @@ SELECTED = (
     *columns("weights", "coefficients"),
     *columns("seconds", "select_cpu", "select_wall", "shared_cpu", "shared_wall"),
 )
-"""Columns of every selection, whatever is measured of it: see `fitting.Fitted.as_record`. `feature_names` are
-those of the selected columns where a preparation made the columns, which may differ between folds. `coefficients` are
-those of a linear model with one vector of them, in the order of selection, of up to `fitting.MAX_COEFFICIENTS`."""
+"""Columns of every selection, whatever else is measured: see `fitting.Fitted.as_record`. `feature_names` names the
+selected columns if a preparation created the columns, which may differ between folds. `coefficients` are those of a
+linear model with one vector of them, in the order of selection, of up to `fitting.MAX_COEFFICIENTS`.
+"""
 
 
 @cache
@@ -182,7 +183,7 @@ def _takes_weights(model: str) -> bool:
 
 
 def predicts_numbers(model: Mapping[str, Any]) -> bool:
-    """Return whether the config of a model is one of a regression."""
+    """Return whether the config of a model is a regression."""
     return _kind(component_json("model", model)) == "regressor"
 
 
@@ -203,8 +204,8 @@ class AbstractProtocol(ABC):
         The tasks of a worker share the fold: nothing in it depends on the repeat, and costs from scratch are not
         measured.
     uses_model, clusters, scores, limits, measures_memory : bool
-        Whether a model is fitted, whether it clusters, whether its predictions of test rows are judged here, and
-        whether `protocol.limit` ends a selection, and whether the memory of a selection is measured.
+        Whether a model is fitted, whether it clusters, whether its predictions for test rows are judged here, whether
+        `protocol.limit` ends a selection, and whether the memory of a selection is measured.
     every_class : bool
         Whether the training rows of a fold must have rows of each class.
     columns : tuple of Column
@@ -301,7 +302,7 @@ class AbstractProtocol(ABC):
         Raises
         ------
         ValueError
-            Names models that are.
+            Names models that fit.
         """
         if not self.uses_model:
             return
@@ -336,7 +337,7 @@ class AbstractProtocol(ABC):
         Raises
         ------
         ValueError
-            The reason of the first fold.
+            With the reason for the first fold.
         """
         self.rows(dataset, n_splits=n_splits, split_seed=0, fold=0)
 

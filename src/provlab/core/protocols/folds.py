@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 
 MAX_TRAIN_ROWS = 2000
-"""Of the benchmark: data sets with more are sampled. Another number needs another name of the splits that use it."""
+"""Limit of the benchmark: larger data sets are sampled. Another number requires other names of the splits that use it.
+"""
 
 
 class AbstractPrediction(AbstractProtocol):
@@ -260,7 +261,7 @@ class GivenSplits(AbstractStatedFolds):
 
 
 class SplitterFolds(AbstractStatedFolds):
-    """Train and test on the rows that a splitter of scikit-learn's kind says: `protocol.cv`.
+    """Train and test on the rows that a splitter in scikit-learn's style states: `protocol.cv`.
 
     A splitter that draws and has no `random_state` gets the seed of the folds.
     """
@@ -384,7 +385,7 @@ class BenchmarkFolds(KFold):
     tried again by the same process of a run on the data set, in any fold, with as many features or more. `class_rows`
     and `class_errors` count the test rows of each class, in order, and those that were misclassified. A panel has
     hundreds of thousands of trials. So numbers have single precision, records have no coefficients, and names of
-    features only if a preparation creates columns that the data lack.
+    features only if a preparation creates columns that are not in the data.
     """
 
     name = "benchmark"
@@ -418,7 +419,7 @@ def check_limit(split: str, method: Method) -> None:
 class BenchmarkSample(BenchmarkFolds):
     """Train on a stratified sample of `MAX_TRAIN_ROWS` rows, and test on all others.
 
-    It is for data sets with more than 5/4 of that number of rows; otherwise five folds train on no more rows and test
+    Use it for data sets with more than 5/4 of that number of rows; otherwise five folds train on no more rows and test
     each once. The samples of a repeat are drawn independently, so that test rows occur in several folds.
     """
 
@@ -494,7 +495,7 @@ class StreamedTraining(AbstractOwnSplit):
         selector = component_class("selector", method.selector)
         if selector is not FullDataSelector or method.setting != "unsupervised":
             raise ValueError(
-                f"protocol.split: the split streamed trains on the rows as they stand in a file, and needs "
+                f"protocol.split: the split streamed trains on the rows as they are in a file, and needs "
                 f"selector=full and setting=unsupervised; got {selector.__name__} and {method.setting}."
             )
         if not issubclass(component_class("model", method.model), BaseLinearSVM):

@@ -52,7 +52,7 @@ def check_importances(selector: str) -> None:
 
 
 def _fitted(estimator: Any) -> Any:
-    """Return a copy that is fitted to a few rows, None if it does not take them."""
+    """Return a copy that is fitted to a few rows; None if it does not accept them."""
     from sklearn.base import clone, is_regressor
 
     rng = np.random.default_rng(0)
@@ -62,7 +62,7 @@ def _fitted(estimator: Any) -> Any:
         warnings.simplefilter("ignore")
         try:
             return clone(estimator).fit(X, y)
-        except Exception:  # of an estimator that may raise anything
+        except Exception:  # an estimator may raise anything
             return None
 
 

@@ -9,7 +9,7 @@ from provlab.project.components import component_identity, function_identity, is
 from provlab.project.estimators import FUNCTION
 
 Scorers = Mapping[str, Any]
-"""By the name of their column a name of scikit-learn's, a config of `make_scorer`, or a function's."""
+"""By column name: a name of scikit-learn, a config of `make_scorer`, or a function's name."""
 
 
 def stated_scorers(scoring: Any) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def stated_scorers(scoring: Any) -> dict[str, Any]:
     Parameters
     ----------
     scoring : str, mapping or sequence
-        A name, or that of a function as `my_study.cost`; a config of `make_scorer`; names and such configs by names; a
+        A name, or a function's name such as `my_study.cost`; a config of `make_scorer`; a mapping of names to these; a
         sequence of names.
 
     Raises

@@ -1,4 +1,4 @@
-"""The scorers that a model can have: names of scikit-learn, calls of `make_scorer`, and functions of (model, X, y)."""
+"""The scorers available for a model: names of scikit-learn, calls of `make_scorer`, and functions of (model, X, y)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from provlab.project.components import build, function_of, is_component
 from provlab.project.messages import did_you_mean
 
 COLUMN = re.compile(r"[A-Za-z]\w{0,80}")
-"""Names that columns of records may have."""
+"""Allowed names of columns of records."""
 
 
 def scorer_of(config: Any) -> Any:
@@ -89,7 +89,7 @@ def _check_keywords(column: str, scorer: Any) -> None:
 
 
 def usable_scorers(model: Any) -> Iterator[str]:
-    """Yield the names of the scorers that read what a model predicts."""
+    """Yield the names of the scorers that read the predictions of a model."""
     return (name for name in get_scorer_names() if _is_for(get_scorer(name), model))
 
 

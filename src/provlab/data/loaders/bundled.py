@@ -25,14 +25,15 @@ def load(*, set: str = "breast_cancer") -> Dataset:
     ----------
     set : {"breast_cancer", "iris", "wine"}, default="breast_cancer"
         "breast_cancer": 569 cell nuclei with 30 features; +1 is benign, -1 malignant. "iris": 150 flowers of three
-        species with 4 features. "wine": 178 wines of three growers with 13 features. The labels of three are 0, 1, 2.
+        species with 4 features. "wine": 178 wines of three growers with 13 features. With three classes the labels are
+        0, 1, 2.
 
     Returns
     -------
     Dataset
         Dense X; the features have scikit-learn's names.
     """
-    import sklearn.datasets  # its identity is known without
+    import sklearn.datasets  # the identity is known without it
 
     bunch: Any = getattr(sklearn.datasets, f"load_{set}")()
     y = bunch.target

@@ -35,8 +35,8 @@ _CITATION = "CIFAR-10, Krizhevsky (2009), Learning Multiple Layers of Features f
 def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = "all", form: str = "auto") -> Dataset:
     """Load 60,000 images of 32 by 32 pixels; the labels are 0 to 9, in the alphabetical order of the classes.
 
-    Wang et al. (2018), Table 2, have 512 features and do not name them. GIST with 4 scales, 8 orientations and
-    4 by 4 cells has 512: this is our reading of it.
+    Wang et al. (2018), Table 2, have 512 features and do not name them. GIST with 4 scales, 8 orientations and 4 by 4
+    cells has 512: this is our reading.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = 
         "all": 50,000 training and then 10,000 test images; `official_train` marks the training ones. "train", "test":
         either alone, without a split.
     form : {"auto", "binary", "jpeg"}, default="auto"
-        Form to read: the official archive, or an archive of JPEG files, which are lossy. "auto" takes the
-        official one when it is there. `source` says which one was read.
+        Form to read: the official archive, or an archive of JPEG files, which are lossy. "auto" takes the official one
+        if it is there. `source` says which one was read.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = 
 
 
 def settled(*, form: str, **others: str) -> dict[str, str]:
-    """Return the parameters with the form that is read: of "auto" the official one where it is there."""
+    """Return the parameters with the form to read: "auto" becomes the official one if it is there."""
     if form == "auto":
         form = "binary" if all(map(find_file, _FILES["binary"])) else "jpeg"
     return {**others, "form": form}
@@ -102,11 +102,11 @@ def read_binary(path: Path) -> _Images:
 def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
     """Read an archive of files {train,test}/<class>/<number>.jpg, and a file of the training labels in their order.
 
-    The training images are returned in the original order: within a class it is that of the numbers. The test images
-    are returned by class and number, because the original order of most of them is not known. For the part "test" no
-    others are read: decoding takes nearly all of the time.
+    The training images are returned in the original order: within a class, the order of the numbers. The test images
+    are returned by class and number, because the original order of most of them is not known. For the part "test" only
+    the test images are read: decoding takes nearly all of the time.
     """
-    from PIL import Image  # comes with the extra "report", as this is all it is needed for here
+    from PIL import Image  # comes with the extra "report", as it is only needed here
 
     images = {}
     with tarfile.open(path) as archive:
@@ -131,7 +131,7 @@ def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
 def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return GIST features of colour images, and their names."""
     blocks = []
-    for start in range(0, len(images), _BLOCK):  # grey levels of all would take more memory than the features do
+    for start in range(0, len(images), _BLOCK):  # grey levels of all images would take more memory than the features
         grey = images[start : start + _BLOCK] @ _LUMA
         blocks.append(gist(grey, n_scales=_SCALES, n_orientations=_ORIENTATIONS, n_cells=_CELLS))
     X = np.concatenate(blocks)

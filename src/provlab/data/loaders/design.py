@@ -11,23 +11,23 @@ AT_LEAST = {"n_samples": 4, "n_features": 2, "n_relevant": 2, "seed": 0}
 AT_MOST = {"n_relevant": "n_features"}
 
 _DECIMALS = 6
-"""The logarithms inside of NumPy's normal variables vary in the last bit between processors: rounded, data do not."""
+"""The logarithms in NumPy's normal variables differ in the last bit between processors: rounded data do not."""
 
 
 def load(
     *, kind: str = "shift", n_samples: int = 200, n_features: int = 500, n_relevant: int = 10, seed: int = 0
 ) -> Dataset:
-    """Draw rows whose first `n_relevant` features, k of them, tell the class, and are all that is needed for it.
+    """Draw rows whose first `n_relevant` features, k of them, determine the class, and suffice to predict it.
 
     Given these the label is independent of all other features, and it depends on each of them given the rest: they are
-    its Markov blanket. All designs but "multiclass" have the labels -1 and +1. N is a standard normal variable, drawn
-    for each entry; s is the sum of the k relevant features, sigma its standard deviation. What is not said of a feature
-    is N.
+    its Markov blanket. All designs except "multiclass" have the labels -1 and +1. N is a standard normal variable,
+    drawn for each entry; s is the sum of the k relevant features, sigma its standard deviation. All features not
+    mentioned are N.
 
     Parameters
     ----------
     kind : str, default="shift"
-        How the relevant features and the label hang together, see `DESIGNS`.
+        How the relevant features and the label depend on each other, see `DESIGNS`.
     n_samples : int, default=200
         Number n of rows.
     n_features : int, default=500
@@ -69,7 +69,7 @@ def _sign(rng: np.random.Generator, score: np.ndarray) -> np.ndarray:
 
 
 def shift(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
-    """Move the means of the classes apart, by less in each feature the more features are relevant."""
+    """Move the means of the classes apart, by less per feature the more features are relevant."""
     return _shifted(rng, rng.standard_normal((n, d)), k, n // 2)
 
 
@@ -100,7 +100,7 @@ def scale(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
 
 
 def words(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
-    """Draw zeros and ones; a relevant word is four times as frequent in one class, of each class equally many."""
+    """Draw zeros and ones; a relevant word is four times as frequent in one class, equally often in each class."""
     y = _labels(rng, n, n // 2)
     frequency = np.tile(rng.uniform(0.05, 0.4, d), (n, 1))
     signs = np.where(np.arange(k) % 2, 1, -1)
@@ -126,17 +126,17 @@ def _accompanied(rng: np.random.Generator, shape: tuple[int, int], k: int, share
 
 
 def correlated(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
-    """Take the sign of s as the label; each relevant feature has four companions of correlation 0.8 to it."""
+    """Take the sign of s as the label; each relevant feature has four companions with correlation 0.8 to it."""
     return _accompanied(rng, (n, d), k, 0.8, 0.6)
 
 
 def copies(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
-    """Take the sign of s as the label; each relevant feature has four noisy copies, of correlation 0.96 to it."""
+    """Take the sign of s as the label; each relevant feature has four noisy copies, with correlation 0.96 to it."""
     return _accompanied(rng, (n, d), k, 0.96, 0.28)
 
 
 def chain(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
-    """Take the sign of s as the label; features are a series of correlation 0.8 from one to the next."""
+    """Take the sign of s as the label; features form a series with correlation 0.8 between neighbours."""
     X = rng.standard_normal((n, d))
     for j in range(1, d):
         X[:, j] = 0.8 * X[:, j - 1] + 0.6 * X[:, j]
@@ -156,7 +156,7 @@ def proxies(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
 
 
 def suppressed(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
-    """Take the sign of the sum of k - 1 features as the label, then add the last, which alone says nothing, to each."""
+    """Take the sign of the sum of k - 1 features as the label, then add the last, alone uninformative, to each."""
     X = rng.standard_normal((n, d))
     y = _sign(rng, X[:, : k - 1].sum(axis=1) / np.sqrt(k - 1))
     X[:, : k - 1] += X[:, k - 1 : k]
@@ -164,7 +164,7 @@ def suppressed(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
 
 
 def interactions(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
-    """Take the sign of a sum of products, of each relevant feature and the next: none has an effect alone."""
+    """Take the sign of a sum of products of each relevant feature and the next: none has an effect alone."""
     X = rng.standard_normal((n, d))
     products = X[:, :k] * np.roll(X[:, :k], 1, axis=1)
     return X, _sign(rng, products.sum(axis=1) / np.sqrt(k))

@@ -46,7 +46,7 @@ def files(*, part: str) -> list[str]:
 
 
 def read_data(path: Path) -> sparse.csr_array:
-    """Return the documents of a file: index:value pairs, counted from 1, one document a line."""
+    """Return the documents of a file: index:value pairs, counted from 1, one document per line."""
     lines = path.read_text(encoding="ascii").splitlines()
     pairs = np.array([pair.split(":") for pair in " ".join(lines).split()], dtype=np.int64)
     indptr = np.cumsum([0, *(line.count(":") for line in lines)])

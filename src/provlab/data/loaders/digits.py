@@ -31,7 +31,7 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     Dataset
         Dense X of shape (n, 64); the features are named "pixel_<row>_<column>".
     """
-    from sklearn.datasets import load_digits  # its identity is known without
+    from sklearn.datasets import load_digits  # the identity is known without it
 
     bunch = load_digits()
     rows, y, name = keep_classes("digits", bunch.target, classes)
@@ -46,7 +46,8 @@ def checked(*, classes: Sequence[int] | None) -> dict[str, Any]:
 def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[Any, np.ndarray, str]:
     """Return which rows belong to the classes `kept`, their labels, and the name of that part.
 
-    `name` is that of the whole. Of exactly two classes the first gets the label -1, the second +1; more keep theirs.
+    `name` is the name of the whole data set. With exactly two classes the first gets the label -1, the second +1; more
+    keep theirs.
     """
     if kept is None:
         return slice(None), y, name
@@ -58,7 +59,7 @@ def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[
 
 
 def checked_classes(name: str, classes: Sequence[int] | None) -> list[int] | None:
-    """Return checked digits in one spelling: the order of two says their labels, that of more says nothing."""
+    """Return checked digits in one spelling: the order of two sets their labels, otherwise order has no effect."""
     if classes is None:
         return None
     kept = check_classes(name, classes)

@@ -36,8 +36,9 @@ from provlab.project.project import current_project
 VERSION = 1
 OBTAIN = "say dataset=file dataset.path=FILE"
 EXAMPLE = Path(__file__).parents[1] / "penguins.csv"
-"""Comes with provsel, so that its commands can be tried: sizes of 344 penguins of three species, with texts and missing
-values. Gorman, Williams, Fraser (2014), PLoS ONE 9(3):e90081; CC0, as the package palmerpenguins states."""
+"""Comes with provsel, for trying out its commands: sizes of 344 penguins of three species, with texts and missing
+values. Gorman, Williams, Fraser (2014), PLoS ONE 9(3):e90081; CC0, as the package palmerpenguins states.
+"""
 
 CHOICES = {"task": ("auto", "classification", "regression")}
 
@@ -76,44 +77,44 @@ def load(
     Parameters
     ----------
     path : str
-        Relative to the project's folder. Its ending says the format: .csv, .tsv, .tab, .txt, .data, .dat, .arff or
-        .jsonl, also packed as .gz, .bz2, .xz or .zip; .xlsx; .parquet; .feather; .dta of Stata; .npz with arrays X (or
-        data, indices, indptr and shape of a CSR matrix), y and optionally feature_names; .npy with one array of rows;
-        .mat with X and Y; .svm, .svmlight or .libsvm, also packed.
+        Relative to the project's folder. Its ending determines the format: .csv, .tsv, .tab, .txt, .data, .dat, .arff
+        or .jsonl, also compressed as .gz, .bz2, .xz or .zip; .xlsx; .parquet; .feather; .dta of Stata; .npz with arrays
+        X (or data, indices, indptr and shape of a CSR matrix), y and optionally feature_names; .npy with one array of
+        rows; .mat with X and Y; .svm, .svmlight or .libsvm, also compressed.
     target : str or int, optional
-        The column to predict, by name or number from 0 (-1 is the last). By default the one that is called label,
-        target, class or y. Of .npz and .mat a name is that of a variable, a number that of a column of X.
+        The column to predict, by name or number from 0 (-1 is the last). By default the column called label, target,
+        class or y. For .npz and .mat a name refers to a variable, a number to a column of X.
     left_out : sequence of str or int, default=()
         Columns that are not features.
     index, index_col : str or int, optional
-        Column that numbers or names the rows: left out as well. A first column without a name always is.
+        Column that numbers or names the rows: also left out. A first column without a name always is.
     groups, sample_weight, fold : str or int, optional
         Columns, or variables of .npz and .mat, that are not features: rows of one group are never in two folds; weights
-        are for models that take them; a whole number is the fold that tests a row, -1 for rows that are only trained
-        on. `groups="qid"` is that of svmlight.
+        are for models that accept them; a whole number is the fold that tests a row, -1 for rows used only for
+        training. `groups="qid"` refers to the qid of svmlight.
     task : {"auto", "classification", "regression"}, default="auto"
         Texts, truth values, up to 20 different whole numbers and any two numbers are classes; more than 20 different
         real numbers, or more than half as many as rows, are a regression; all else is asked about.
     sep, decimal, thousands, encoding, header, comment, na_values, keep_default_na
-        As of `pandas.read_csv`, for tables of text. None is found in the first lines, of separators , ; | tab and
-        space, and of a comma for decimals, where it is certain; "tab" and "space" may be written. `header` is
-        "infer", "none", or the number of the row with the names.
+        As of `pandas.read_csv`, for tables of text. By default they are detected in the first lines if unambiguous,
+        with separators , ; | tab and space, and a comma for decimals; "tab" and "space" are allowed as values. `header`
+        is "infer", "none", or the number of the row with the names.
     sheet_name : str or int, optional
-        Sheet of .xlsx, by name or number from 0, where there are several. Needs openpyxl (`provsel[excel]`).
+        Sheet of .xlsx, by name or number from 0, if there are several. Needs openpyxl (`provsel[excel]`).
     X : str, optional
         Variable of .npz or .mat that is the matrix, by default X.
     zero_based : bool, optional
-        Whether the columns of svmlight are counted from 0; None: where a 0 is there.
+        Whether the columns of svmlight are counted from 0; None: if a 0 occurs.
     n_features : int, optional
-        Columns of svmlight, where the last ones may be empty; counted from 1 unless `zero_based` says otherwise.
+        Number of columns of svmlight, if the last ones may be empty; counted from 1 unless `zero_based` says otherwise.
     transpose : bool, default=False
         Whether the samples are the columns: of text, whose first column has the names of the features, or of the matrix
         of .npz, .npy and .mat.
     categorical : sequence of str or int, default=()
         Columns of numbers that are codes of categories.
     target_path : str, optional
-        A second file, which has the target: a row for each of `path`, in the same order. `target` is one of its
-        columns; a single one need not be said. Settings of text hold for both files.
+        A second file with the target: one row for each of `path`, in the same order. `target` is one of its columns; a
+        single one need not be named. Text settings apply to both files.
     test_path : str, optional
         A second file with the test rows, and the same columns: `official_train` marks the rows of `path`.
     splits : str, optional
@@ -125,15 +126,15 @@ def load(
     Dataset
         Two classes are -1 and +1 in the order of their sorted names, which are `class_names`; more are 0, 1, ....
         Missing values are NaN, and texts the numbers of their `categories`: both need a preparation. Columns of dates,
-        and of texts that differ from row to row, are left out with a warning.
+        and of texts that all differ, are left out with a warning.
 
     Raises
     ------
     ValueError
-        No such file, another format, a damaged file; a setting that the format does not take; a value that is not a
-        number among numbers, with its line; complex numbers, columns without values, a target that is missing, constant
-        or undecided; contents that would take more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an
-        eighth of the machine's.
+        If there is no such file; for another format or a damaged file; for a setting that does not apply to the format;
+        for a text among numbers, with its line; for complex numbers, columns without values, or a target that is
+        missing, constant or ambiguous; and for contents that would need more memory than PROVSEL_MEMORY_GB (in 10^9
+        bytes) allows, by default an eighth of the machine's.
     """
     settings = dict(locals())
     file, *second_file = files(path=path, target_path=target_path, test_path=test_path)
@@ -176,15 +177,15 @@ def load(
 
 
 def checked(**settings: Any) -> dict[str, Any]:
-    """Check the parameters of `load`; return columns by their names, and by numbers from 0 where several share one.
+    """Check the parameters of `load`; return columns by their names, and by numbers from 0 if several share one.
 
-    An index is no more than a column that is left out, so the first of all these is written as it. What would be found
-    without a setting is not written, nor what came later than the first keys at its default.
+    An index is just a column that is left out, so the first of all these is written as the index. Settings equal to
+    what would be detected are not written, nor are later parameters at their defaults.
     """
     file, *second_file = files(**settings)
     with faults_of(file):
         how = without_what_is_found(file, reading_of(file, settings))
-        is_apart = format_of(file) in APART  # names are those of variables, and columns may need none
+        is_apart = format_of(file) in APART  # names refer to variables, and columns may need none
         names = [] if is_apart and not has_columns(settings) else once(names_of, file, how)
         columns = columns_of(file, names, settings)
         times = Counter(names)
@@ -212,7 +213,7 @@ def checked(**settings: Any) -> dict[str, Any]:
 
 
 def version(**settings: Any) -> int:
-    """Return the number that the identity of a data set has as that of its loader: 2 where it was read wrongly."""
+    """Return the number used as the loader's version in the identity of a data set: 2 if it was read wrongly before."""
     file = files(**settings)[0]
     with faults_of(file):
         return VERSION + once(is_read_anew, file, Reading(encoding=settings.get("encoding")))
@@ -226,7 +227,7 @@ def files(
     splits: str | None = None,
     **_: Any,
 ) -> list[Path]:
-    """Return the file of the user, below the folder of the project, the second one if there is one, and splits."""
+    """Return the user's file, below the folder of the project, the second one if there is one, and splits."""
     if target_path is not None and test_path is not None:
         raise ValueError(
             f"dataset.test_path: it cannot be combined with dataset.target_path={target_path!r:.80}; write the target "
@@ -257,11 +258,11 @@ def _splits(path: Path, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], ...
     content = read_json(path)
     form = "a list of pairs of lists of row numbers from 0, as [[[0, 1, 2], [3, 4]], ...]"
     if not isinstance(content, list) or not content:
-        raise TableError(f"dataset.splits: expected {form}, got {content!r:.80} in {path.name}; write it so.")
+        raise TableError(f"dataset.splits: expected {form}, got {content!r:.80} in {path.name}; write it like this.")
     folds = []
     for place, fold in enumerate(content):
         if not isinstance(fold, list) or len(fold) != 2:
-            raise TableError(f"dataset.splits: expected {form}, got {fold!r:.80} as fold {place}; write it so.")
+            raise TableError(f"dataset.splits: expected {form}, got {fold!r:.80} as fold {place}; write it like this.")
         try:
             folds.append((rows_from(fold[0], n_rows), rows_from(fold[1], n_rows)))
         except (ValueError, TypeError) as error:
@@ -288,14 +289,14 @@ def _file(parameter: str, path: Any) -> Path:
 
 
 def or_example(file: Path) -> Path:
-    """Return a file, or the table that comes with provsel where one of that name is requested and is not there."""
+    """Return a file, or the table that comes with provsel if one of that name is requested and does not exist."""
     return EXAMPLE if file.name == EXAMPLE.name and not file.exists() else file
 
 
 def _labels(
     table: Table, columns: Columns, settings: Mapping[str, Any], second_file: list[Path], how: Reading
 ) -> tuple[Table, int | None]:
-    """Return the table that has the target, and the number of its column."""
+    """Return the table with the target, and the number of its column."""
     if settings["target_path"] is None:
         return table, columns.roles["target"]
     [file] = second_file

@@ -28,10 +28,10 @@ def load(
     scale: float = 1.0,
     seed: int = 0,
 ) -> Dataset:
-    """Draw rows around the means of their classes; the kinds of columns are easy and hard ones for a stream.
+    """Draw rows around the means of their classes; kinds of columns are easy or hard for a stream.
 
     Row i, from 0, is of class i modulo `n_classes`. Entry (i, j) is a standard normal mean of its class and column
-    plus standard normal noise, times a factor of the column. Data of one seed differ in these factors only. The names
+    plus standard normal noise, times a factor of the column. Data of one seed differ only in these factors. The names
     of the features are "1", "2", ... .
 
     Parameters
@@ -45,8 +45,8 @@ def load(
     columns : {"gaussian", "lognormal", "disjoint", "growing"}, default="gaussian"
         The factor of a column. "gaussian": 1. "lognormal": exp(2 N(0, 1)), so that few columns hold most of the norm.
         "disjoint": 0 on one half of the rows, the first floor(n / 2) or the rest, and 1 on the other, so that columns
-        of different halves are orthogonal; which half is random, but column 0 lives on the first. "growing": from 1
-        of the first column to 100 of the last, in equal steps.
+        of different halves are orthogonal; the half is random, but column 0 is non-zero on the first. "growing": from 1
+        for the first column to 100 for the last, in equal steps.
     scale : float, default=1.0
         Factor of all entries.
     seed : int, default=0

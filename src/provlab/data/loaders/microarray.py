@@ -1,4 +1,4 @@
-"""Gene expression, and methylation of one set, of the R package datamicroarray: few samples and many genes."""
+"""Gene expression, and one methylation set, from the R package datamicroarray: few samples and many genes."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ CHOICES = {"set": tuple(_CITATIONS)}
 
 
 def load(paths: list[Path], digest: str, *, set: str = "alon") -> Dataset:
-    """Load one set as it was published in the package; nothing is scaled.
+    """Load one set as published in the package; nothing is scaled.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ def load(paths: list[Path], digest: str, *, set: str = "alon") -> Dataset:
         "alon": 62 samples of 2,000 genes, "borovecki": 31 of 22,283, "chowdary": 104 of 22,283, "christensen": 217 of
         1,413 sites, in three classes, "golub": 72 of 7,129, "gordon": 181 of 12,533, "gravier": 168 of 2,905,
         "nakayama": 105 of 22,283, in ten classes, "sorlie": 85 of 456, in five, "su": 102 of 5,565, in four, "west": 49
-        of 7,129. Those of `colon` are the samples of alon, those of `leukemia` and `allaml` the ones of golub.
+        of 7,129. The samples of alon are those of `colon`, and the samples of golub those of `leukemia` and `allaml`.
 
     Returns
     -------
     Dataset
-        Dense X; the features have the names of the file, where it has distinct ones, else "1", "2", ... . Of two levels
-        in the file the first gets the label -1, the second +1; of more the labels are 1, 2, ... .
+        Dense X; the features have the names of the file if they are distinct, otherwise "1", "2", ... . With two levels
+        in the file the first gets the label -1, the second +1; with more the labels are 1, 2, ... .
     """
     content = read_r_data(paths[0])[set]
     genes = content["x"]

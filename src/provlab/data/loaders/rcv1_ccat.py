@@ -1,4 +1,4 @@
-"""RCV1-v2, topic CCAT (corporate/industrial news) or another against the rest, from one of two forms."""
+"""RCV1-v2, topic CCAT (corporate/industrial news) or another against the rest, in one of two forms."""
 
 import gzip
 from collections.abc import Sequence
@@ -51,29 +51,29 @@ def load(
     form : {"auto", "subsets", "official"}, default="auto"
         "official" reads the files of LYRL2004. "subsets" reads the 27,613 distinct documents among five public
         samples of 6,000: they mix documents of both sides of the official split.
-        "auto" takes the official files when those that `part` needs are there, else the subsets; `source` of the
+        "auto" takes the official files if those that `part` needs are there, otherwise the subsets; `source` of the
         record says what was read.
     part : {"train", "all"}, default="train"
         "train": the training documents, no split. "all": all documents, where `official_train` marks the
-        training ones. With the subsets that split **stands in for the official one and is not it**: the first
-        `n_train` of the distinct documents in stored order.
+        training ones. With the subsets that split **only stands in for the official one**: the first `n_train` of the
+        distinct documents in stored order.
     n_train : int, default=23149
         Training documents to take from the subsets. The official files have exactly 23,149: any other number is an
-        error there, and lets "auto" take the subsets.
+        error there, and makes "auto" take the subsets.
     names : {"terms", "stems"}, default="terms"
-        What the features are called: "1" to "47236", the term numbers of LYRL2004, or the stems that they stand for,
-        from its dictionary, a file of its own.
+        Names of the features: "1" to "47236", the term numbers of LYRL2004, or the stems that they stand for, from its
+        dictionary, a separate file.
     topic : {"CCAT", "ECAT", "GCAT"}, default="CCAT"
         News of corporations and industry, of economics, of government and society.
     sample : int or None, default=None
-        Only the documents of this public sample, from 1 to 5, that no sample before it has: about 5,500, so that
-        different ones are disjoint. It is for the subsets, in place of `n_train`.
+        Only the documents of this public sample, from 1 to 5, that no earlier sample has: about 5,500, so different
+        samples are disjoint. It applies to the subsets, in place of `n_train`.
 
     Returns
     -------
     Dataset
-        Sparse X of shape (n, 47236): n is `n_train` for part="train"; for part="all" 27,613 (subsets) or 804,414;
-        with `sample` that of its documents.
+        Sparse X of shape (n, 47236): n is `n_train` for part="train"; for part="all" 27,613 (subsets) or 804,414; with
+        `sample`, the number of its documents.
     """
     stems = paths.pop() if names == "stems" else None
     if form == "official":
@@ -95,7 +95,7 @@ def load(
 
 
 def checked(*, form: str, part: str, n_train: int, topic: str, sample: int | None, names: str) -> dict[str, Any]:
-    """Check the parameters of `load`; identities from before do not have topic and sample at their defaults."""
+    """Check the parameters of `load`; identities from earlier versions omit topic and sample at their defaults."""
     if form == "official" and n_train != _OFFICIAL_TRAIN:
         raise ValueError(
             f"rcv1_ccat: form='official' has {_OFFICIAL_TRAIN} training documents, got n_train={n_train}. "
@@ -114,7 +114,7 @@ def checked(*, form: str, part: str, n_train: int, topic: str, sample: int | Non
 
 
 def settled(*, form: str, part: str, n_train: int, **others: Any) -> dict[str, Any]:
-    """Return the parameters with the form that is read: of "auto" the official one where it is there and fits."""
+    """Return the parameters with the form to read: "auto" becomes the official one if it is there and fits."""
     if form == "auto":
         official = n_train == _OFFICIAL_TRAIN and all(map(find_file, _official_paths(part)))
         form = "official" if official else "subsets"

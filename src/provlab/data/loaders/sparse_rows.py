@@ -38,33 +38,34 @@ def load(
 
     The label is the sign of <x, w> plus noise, with w = +1 or -1, drawn, on the relevant features and 0 beyond.
     Row i of a sparse X has one non-zero in each of `nonzeros` ranges of features of about the same width, at a uniform
-    place: so all features beyond the relevant ones are equally frequent, up to rounding. Half of the relevant
-    features, but no more than half of `nonzeros`, are in every row (more where there are too few others). Entries are
-    normal; then the row is scaled to length 1. The names of the features are "1", "2", ... .
+    place: so all features beyond the relevant ones are equally frequent, up to rounding. Half of the relevant features,
+    but no more than half of `nonzeros`, are in every row (more if there are too few others). Entries are normal; then
+    the row is scaled to length 1. The names of the features are "1", "2", ... .
 
     Parameters
     ----------
     n_samples : int, default=2000
-        Number n of training rows, which come first. Tiny numbers may hold one class only.
+        Number n of training rows, which come first. Very few rows may all be of one class.
     n_features : int, default=100000
         Number m of columns.
     nonzeros : int, default=100
-        Of each row; not used when `dense`.
+        Per row; not used with `dense`.
     n_relevant : int, default=20
-        Number s of features that the label depends on.
+        Number s of features on which the label depends.
     signal : float, default=0.5
-        Expected share of the relevant features in the squared length of a row, about, between 0 and 1: without it
-        (s / m for dense rows of one variance) no method could learn from n < m rows. Where a row has relevant features
-        only, it is 1.
+        Approximate expected share of the relevant features in the squared length of a row, between 0 and 1: without it
+        (s / m for dense rows of one variance) no method could learn from n < m rows. If a row has only relevant
+        features, it is 1.
     noise : float, default=0.1
-        Standard deviation of what is added to <x, w>, as a multiple of that of <x, w>.
+        Standard deviation of the noise added to <x, w>, as a multiple of that of <x, w>.
     n_test : int, default=1000
         Number of test rows, after the training rows; `official_train` marks the training rows.
     dense : bool, default=False
         All entries normal, X dense: "we do not assume that the data matrix is sparse", only that the solution is.
     mirrored : bool, default=False
         Training rows are pairs of the same label that differ in the sign of all features beyond the relevant ones. The
-        optimal w of an SVM, which is unique, is then exactly zero on these: reflected in them it would be as good.
+        optimal w of an SVM, which is unique, is then exactly zero on these: its reflection in them would be equally
+        good.
     seed : int, default=0
         Seed of the generator; the same seed gives the same data.
 
@@ -127,6 +128,6 @@ def checked(**parameters: Any) -> dict[str, Any]:
 
 
 def _one_of_each_range(n: int, k: int, start: int, stop: int, rng: np.random.Generator) -> np.ndarray:
-    """Return n rows of one number of each of k consecutive ranges of start, ..., stop - 1: distinct and increasing."""
+    """Return n rows with one number from each of k consecutive ranges of start, ..., stop - 1: distinct, increasing."""
     edges = start + np.arange(k + 1) * (stop - start) // max(k, 1)
     return rng.integers(edges[:-1], edges[1:], size=(n, k))

@@ -1,4 +1,4 @@
-"""Tables of many fields from public collections: `tables.yaml` says of each what its columns are."""
+"""Tables of many fields from public collections: `tables.yaml` describes the columns of each."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MAX_MISSING = 0.5
 
 @dataclass(frozen=True)
 class Collection:
-    """Where some tables were published together.
+    """If several tables were published together.
 
     Attributes
     ----------
     title, licence, homepage : str
-        The licence is that of the collection, as it states it: data keep the terms of their owners.
+        The licence is that stated by the collection: data keep the terms of their owners.
     """
 
     title: str
@@ -42,27 +42,27 @@ class Collection:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """What is what in a table. Columns are named as in the file, or numbered from 0 if it has no names.
+    """The parts of a table. Columns are named as in the file, or numbered from 0 if it has no names.
 
     Attributes
     ----------
     file : str
-        Below `tables/`; its folder is the collection.
+        Path below `tables/`; its folder is the collection.
     target : str
         The column that is predicted.
     domain, source, citation : str
-        Of the rows: their field, whose they are, and where they were published.
+        Properties of the rows: their field, their owner, and where they were published.
     task : {"classification", "regression"}
     objects : tuple of str
-        Of an R file: what stands side by side; "a + b" is b below a.
+        For an R file: the parts that are joined side by side; "a + b" means b below a.
     left_out, nominal : tuple of str
         Columns that are not features, and columns of numbers that are codes, as patterns: "cpu_*".
     groups : str or int
-        The column of groups, which is no feature; a number: this many rows, one below the other, are a group.
+        The column of groups, which is not a feature; a number: this many consecutive rows form a group.
     time : tuple of str
-        Columns that rows are sorted by, the first one first.
+        Columns by which rows are sorted, the first one first.
     relevant : tuple of str
-        All columns that the target depends on, where they are known. They come first.
+        All columns on which the target depends, if known. They come first.
     first_rows : int
         Only this many rows are taken; 0 is all.
     """
@@ -83,7 +83,7 @@ class TableEntry:
 
     @property
     def collection(self) -> Collection:
-        """Where it was published with others."""
+        """The collection, if it was published in one."""
         return _index().collections[self.file.partition("/")[0]]
 
 
@@ -101,7 +101,7 @@ def _index() -> _Index:
 
 
 def table_entries() -> Mapping[str, TableEntry]:
-    """Return what `tables.yaml` says of each table, by name."""
+    """Return the entry of each table in `tables.yaml`, by name."""
     return _index().tables
 
 
@@ -111,7 +111,7 @@ _BESIDE_THE_DATA = ("domain", "source", "citation")
 
 
 def entry(*, set: str) -> dict[str, Any]:
-    """Return all of an entry that decides what is read: where it changes, the data are others."""
+    """Return the part of an entry that determines what is read: if it changes, the data are different."""
     stated = asdict(table_entries()[set])
     return {name: value for name, value in stated.items() if name not in _BESIDE_THE_DATA}
 
@@ -124,7 +124,7 @@ def files(*, set: str) -> list[str]:
 def load(paths: list[Path], digest: str, *, set: str = "dermatology") -> Dataset:
     """Load one table; nothing is scaled, and repeated rows stay: see `distinct_rows` of any data set.
 
-    Rows without a target are left out, and then rows and columns of which more than half is missing.
+    Rows without a target are left out, and then rows and columns with more than half of their values missing.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def load(paths: list[Path], digest: str, *, set: str = "dermatology") -> Dataset
 
 
 def read_table(path: Path, entry: TableEntry, *, name: str, digest: str) -> Dataset:
-    """Return what an entry says of a file as a data set of some name."""
+    """Return the description of a file in an entry as a data set with the given name."""
     frame = _reader_of(entry.file)(path, entry)
     if entry.first_rows:
         frame = frame[: entry.first_rows]
@@ -334,4 +334,4 @@ _READERS: dict[str, Callable[[Path, TableEntry], pd.DataFrame]] = {
     ".RData": _r_objects,
     ".rda": _r_objects,
 }
-"""By the ending of the file."""
+"""Readers by the ending of the file."""

@@ -48,8 +48,8 @@ def load(
     weighting : {"counts", "binary", "log", "l2", "log_l2", "tfidf_l2"}, default="counts"
         Entries are word counts c; "binary": 1; "log": 1 + ln c. "l2" scales rows to norm one; "log_l2" does so to
         1 + ln c; "tfidf_l2" to
-        c (ln((1 + n) / (1 + document frequency)) + 1). The document frequencies are unsupervised, and are
-        taken from *all* documents of the set, those of later test folds included.
+        c (ln((1 + n) / (1 + document frequency)) + 1). The document frequencies are unsupervised, and are taken from
+        *all* documents of the set, including those of later test folds.
     form : {"auto", "tokens"}, default="auto"
         Form of the files; there is one. It is part of the identity of the data.
 
@@ -93,7 +93,7 @@ def settled(**parameters: Any) -> dict[str, Any]:
 
 
 def files(*, set: str, **_: Any) -> list[str | Path]:
-    """Return the file that `load` reads: one that is registered need not be there, what is not has to be."""
+    """Return the file that `load` reads: a registered one may be missing, an unregistered one may not."""
     name = f"{_TOKENS}/{set}.txt.xz"
     if any(file.path == name for file in read_source("techtc").files):
         return [name]
@@ -108,15 +108,15 @@ def files(*, set: str, **_: Any) -> list[str | Path]:
 
 
 def members() -> list[str]:
-    """Return the registered sets, sorted: what "all" means must not depend on what was downloaded."""
+    """Return the registered sets, sorted: the meaning of "all" must not depend on what was downloaded."""
     return sorted(Path(file.path).name.removesuffix(".txt.xz") for file in read_source("techtc").published())
 
 
 def read_tokens(path: Path) -> tuple[list[int], list[list[str]]]:
-    """Read a token list: label, a letter a or b that is no token, then the words, one document a line.
+    """Read a token list, one document per line: label, a letter a or b that is not a token, then the words.
 
-    It is packed with xz. The text is latin-1, split at the byte 0x20 only: other white space, such as a non-breaking
-    space, belongs to the words. Labels are -1 or +1; a document may have no words.
+    It is compressed with xz. The text is latin-1, split at the byte 0x20 only: other white space, such as a
+    non-breaking space, belongs to the words. Labels are -1 or +1; a document may have no words.
     """
     labels = []
     documents = []

@@ -1,8 +1,8 @@
 """TechTC-300, or TechTC-100, from the official archive of a user: pairs of web directory categories, as word counts.
 
-A set is a folder Exp_<id1>_<id2> with two files of text. `features.idx` has lines "index word", `vectors.dat` has a
-document a line, "label index:count ..."; lines of comments, which begin with #, stand before and between these. No real
-file was at hand: the form is that which published programs read, and the words are taken to be latin-1.
+A set is a folder Exp_<id1>_<id2> with two files of text. `features.idx` has lines "index word", `vectors.dat` has one
+document per line, "label index:count ..."; comment lines, which begin with #, may precede and separate these. No real
+file was available: the format is the one that published programs read, and the words are assumed to be latin-1.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ OBTAIN = (
 VECTORS, WORDS = "vectors.dat", "features.idx"
 LABELS = {b"+1": 1, b"1": 1, b"-1": -1}
 MAX_DIGITS = 9
-"""Of a count: a document of a billion words is damage."""
+"""Largest count: a document of a billion words is damaged."""
 MEMORY_FACTOR = 64
-"""Bytes that loading takes for each byte of the files: a pair index:count of four bytes is a Python object."""
+"""Bytes needed for loading per byte of the files: a pair index:count of four bytes becomes a Python object."""
 
 File = Path | ArchivedFile
 
@@ -50,13 +50,13 @@ def load(
     Parameters
     ----------
     path : str
-        The zip archive, or the folder that has the folders Exp_<id1>_<id2>; relative to the folder of the project. It
-        is no part of the identity of the data, the SHA-256 of the two files is.
+        The zip archive, or the folder that contains the folders Exp_<id1>_<id2>; relative to the folder of the project.
+        It is not part of the identity of the data; the SHA-256 of the two files is.
     set : str, default="Exp_10341_14271"
         Exp_<id1>_<id2>; label +1 is category id1, -1 is id2. `members()` lists those in the archive.
     min_word_length : int, default=5
         Shorter words are left out, as in `techtc`: 5 removes the words of at most four letters. Documents that are or
-        become empty are kept as zero rows; words that no document has are left out.
+        become empty are kept as zero rows; words that occur in no document are left out.
     weighting : {"counts", "binary", "log", "l2", "log_l2", "tfidf_l2"}, default="counts"
         As in `techtc`.
 
@@ -68,8 +68,8 @@ def load(
     Raises
     ------
     ValueError
-        No such archive or set; a damaged file, with its line and the value; files that would take more memory than
-        PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an eighth of the machine's.
+        If there is no such archive or set; for a damaged file, with its line and the value; for files that would need
+        more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an eighth of the machine's.
     """
     from sklearn.feature_extraction import DictVectorizer
 
@@ -93,7 +93,7 @@ def checked(*, set: str, **others: Any) -> dict[str, Any]:
 
 
 def files(*, path: str, set: str, **_: Any) -> list[File]:
-    """Return the two files of a set, in the archive or the folder of the user."""
+    """Return the two files of a set, in the user's archive or folder."""
     place = _place(path)
     parts = [_find(place, f"{set}/{name}") for name in (VECTORS, WORDS)]
     size = sum(map(_size, parts))
@@ -123,12 +123,12 @@ def members(path: str) -> list[str]:
 
 
 def read_words(file: File) -> dict[bytes, str]:
-    """Return the words of `features.idx` by their indices, as these are written; further fields are passed over.
+    """Return the words of `features.idx` by their indices, as written; further fields are ignored.
 
     Raises
     ------
     ValueError
-        With file, line and value.
+        Names file, line and value.
     """
     words: dict[bytes, str] = {}
     for number, line in _lines(file):
@@ -144,12 +144,12 @@ def read_words(file: File) -> dict[bytes, str]:
 def read_documents(file: File, words: dict[bytes, str]) -> tuple[list[int], list[dict[str, int]]]:
     """Return the labels of `vectors.dat`, and the counts of each document by words.
 
-    Counts of equal words are added, those of 0 are passed over.
+    Counts of equal words are added, counts of 0 are ignored.
 
     Raises
     ------
     ValueError
-        With file, line and value; documents of one label only.
+        Names file, line and value; also for documents of one label only.
     """
     labels = []
     documents = []
@@ -161,7 +161,9 @@ def read_documents(file: File, words: dict[bytes, str]) -> tuple[list[int], list
         documents.append(_counts(file, number, pairs, words))
     if {*labels} != {-1, 1}:
         got = f"{len(labels)} documents of the labels {sorted({*labels})}"
-        raise ValueError(f"{file}: expected documents of both labels, +1 and -1, got {got}; unpack the archive again.")
+        raise ValueError(
+            f"{file}: expected documents with both labels, +1 and -1, got {got}; unpack the archive again."
+        )
     return labels, documents
 
 

@@ -1,7 +1,7 @@
-"""ARFF, as Weka writes it: attributes of declared types, then rows, in full or sparse, written as CSV.
+"""ARFF, as written by Weka: attributes of declared types, then rows, full or sparse, converted to CSV.
 
-SciPy's reader takes neither texts nor sparse rows. A line of the file is a line of the CSV, so that pandas reads the
-numbers of this format like all others, and messages can name lines.
+SciPy's reader accepts neither texts nor sparse rows. A line of the file becomes a line of the CSV, so that pandas reads
+the numbers of this format like all others, and messages can name lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from provlab.data.files import ROW_BYTES, TableError
 from provsel.streams.memory import check_memory, memory_limit
 
 FIRST_LINES = 200
-"""Lines below @data by which provsel 0.1.0 chose the sign of quotes."""
+"""Lines below @data by which provsel 0.1.0 chose the quote character."""
 
 NUMERIC = ("numeric", "real", "integer")
 
@@ -25,14 +25,14 @@ QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|\S+)\s*(.*)", re.IGNORECASE)
 ESCAPED = re.compile(r"\\(.)")
 ESCAPED_SPACES = {"n": " ", "r": " ", "t": " "}
-"""What escaped ends of lines and tabs become: a row stays one line."""
+"""Replacements for escaped line ends and tabs: a row stays one line."""
 
 WEIGHT = re.compile(r"\{\s*[^\s{},]+\s*\}")
 WEIGHT_OF_SPARSE_ROW = re.compile(rf",\s*{WEIGHT.pattern}$")
 
 
 class Attribute(NamedTuple):
-    """A column: `kind` is the word that declares its type, or "nominal" where `values` are declared."""
+    """A column: `kind` is the word that declares its type, or "nominal" if `values` are declared."""
 
     name: str
     kind: str
@@ -40,7 +40,7 @@ class Attribute(NamedTuple):
 
     @property
     def default(self) -> str:
-        """What a sparse row means where it says nothing."""
+        """Values that a sparse row leaves out."""
         if self.kind in NUMERIC:
             return "0"
         return self.values[0] if self.values else "?"
@@ -50,8 +50,8 @@ class Attribute(NamedTuple):
 class CsvText:
     """A table written as CSV.
 
-    `lines_before` of the file stand before its first line. `numeric` says how columns of numbers are declared, by their
-    places.
+    `lines_before` lines of the file precede its first line. `numeric` gives the declared type of numeric columns, by
+    position.
     """
 
     content: bytes
@@ -68,14 +68,14 @@ def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = (
         The data set, for messages.
     lines : iterable of str
     na_values : iterable of str
-        Texts that may stand where a value of a list is declared.
+        Texts that may replace a declared value.
 
     Raises
     ------
     TableError
-        Relational attributes, no @data, a name that occurs twice, and rows that do not fit the declared types.
+        For relational attributes, no @data, a name that occurs twice, and rows that do not match the declared types.
     MemoryLimitError
-        For rows that would take too much memory.
+        For rows that would need too much memory.
     """
     limit = memory_limit()
     size = 0
@@ -143,8 +143,7 @@ def _attribute(name: str, declared: str, number: int) -> Attribute:
     if kind == "relational":
         raise TableError(
             f"expected a single value in each row and attribute, got the relational attribute {name!r:.80} in line "
-            f"{number}, which has a table in each row; write its values as attributes of their own, such as their "
-            f"means."
+            f"{number}, which has a table in each row; write its values as separate attributes, such as their means."
         )
     return Attribute(name, kind)
 
@@ -216,9 +215,9 @@ def _undeclared(attribute: Attribute, value: str, number: int) -> TableError:
 
 
 def was_read_otherwise(lines: Iterable[str]) -> bool:
-    """Return whether provsel 0.1.0 read other values of this file: weights of rows, escapes, or both kinds of quotes.
+    """Return whether provsel 0.1.0 misread this file: weights of rows, escapes, or both kinds of quotes.
 
-    It took one sign as quote, an apostrophe where only that is in the first lines, and knew no escapes.
+    It used only one quote character, an apostrophe if the first lines had only that, and knew no escapes.
     """
     signs: set[str] = set()
     first_signs: set[str] = set()

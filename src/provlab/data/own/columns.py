@@ -1,4 +1,4 @@
-"""Columns of a user's own table as features, target, groups, weights and folds; what is not certain is asked about.
+"""Columns of a user's own table as features, target, groups, weights and folds; ambiguous ones raise an error.
 
 A value is quoted with its column and the line of the file, because that is where people look for it.
 """
@@ -19,13 +19,13 @@ from provlab.data.own.text import is_number
 from provlab.project.messages import listed
 
 FEW = 20
-"""Different numbers that may be classes. What more whole ones are is asked; more real ones are a regression."""
+"""Different numbers that may be classes. More whole numbers are ambiguous; more real ones are a regression."""
 
 ROWS_OF_A_CODE = 5
-"""Whole numbers may be codes where each stands in so many rows on average."""
+"""Whole numbers may be codes if each occurs in this many rows on average."""
 
 LARGEST_EXACT = 2**53
-"""From this size on not all whole numbers are floating-point numbers of 64 bits."""
+"""From this size on, not all whole numbers are 64-bit floating-point numbers."""
 
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}[- .][A-Za-z]{3,9}[- .,]+\d{2,4})"
@@ -34,7 +34,7 @@ DATE = re.compile(
 LIKE_NUMBER = re.compile(
     r"(?=.*\d)[$€£]?\s?[+-]?(\d{1,3}([,.' \u00a0]\d{3})+|\d*)([,.]\d+)?([eE][+-]?\d+)?(\s?[%$€£]|\s[A-Za-zµ°/]{1,4})?"
 )
-"""Numbers as people write them, which float() does not take."""
+"""Numbers as people write them, which float() does not accept."""
 
 DATE_KINDS = ("date", "time", "datetime", "timedelta", "period")
 
@@ -43,9 +43,9 @@ DATE_KINDS = ("date", "time", "datetime", "timedelta", "period")
 class Features:
     """The columns that are features, as numbers.
 
-    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers for texts: `categories` has
-    theirs by the name of the column. `places` are the columns of the table that are features, and `notes` what people
-    should know of these and of those that are left out.
+    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers for texts: `categories` has the
+    texts by the name of the column. `places` are the columns of the table that are features, and `notes` are remarks
+    for the user on these and on those left out.
     """
 
     X: Any
@@ -55,14 +55,14 @@ class Features:
 
 
 def features_of(table: Table, places: list[int], categorical: Collection[int] = ()) -> Features:
-    """Return columns as features; those of dates, and of texts that differ from row to row, are left out.
+    """Return columns as features; columns of dates, and of texts that all differ, are left out.
 
     Numbers in `categorical` columns are codes of categories.
 
     Raises
     ------
     TableError
-        Texts among numbers, columns without values, infinite values: quotes the first.
+        For texts among numbers, columns without values, or infinite values: quotes the first.
     """
     if not table.is_frame:
         return _features_of_matrix(table, places, categorical)
@@ -131,14 +131,14 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
     for k, values in zip(places, X.T, strict=True):
         if kinds[k] in "iu" and len(np.unique(values)) == len(values) > 2:
             identifiers.append(k)
-    if identifiers and 2 * len(identifiers) <= max(2, len(places)):  # else these are counts
+    if identifiers and 2 * len(identifiers) <= max(2, len(places)):  # otherwise these are counts
         names = _named(table, identifiers)
         notes.append(
             f"whole numbers that differ in every row, in {names}; if they number the rows, set "
             f"dataset.left_out=[{names}]"
         )
     codes = _places_of_codes(table, X, places, categories)
-    if codes and 2 * len(codes) <= max(2, len(places)):  # else these are counts
+    if codes and 2 * len(codes) <= max(2, len(places)):  # otherwise these are counts
         names = ",".join(table.names[k] for k in codes)
         notes.append(
             f"few different whole numbers in {_named(table, codes)}; where they are codes of categories, say "
@@ -152,7 +152,7 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
                 f"in one fold, dataset.groups={name:.80}"
             )
     largest = np.nanmax(X, axis=0)
-    is_constant = (largest == np.nanmin(X, axis=0)) & (np.abs(largest) < LARGEST_EXACT)  # beyond it may be rounding
+    is_constant = (largest == np.nanmin(X, axis=0)) & (np.abs(largest) < LARGEST_EXACT)  # larger numbers may be rounded
     if is_constant.any():
         notes.append(f"constant columns: {_named(table, np.array(places)[is_constant])}")
     return notes
@@ -217,9 +217,9 @@ def text_of(value: Any) -> str:
 
 
 def distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted distinct texts, and the place of each text among them.
+    """Return the sorted distinct texts, and the position of each text among them.
 
-    An array of fixed width, or a copy of each text as pandas makes, could fill the memory: one may be very long.
+    An array of fixed width, or a copy of each text as made by pandas, could fill the memory: a text may be very long.
     """
     distinct = np.array(sorted({*texts}), dtype=object)
     code_of = {text: code for code, text in enumerate(distinct)}
@@ -256,9 +256,9 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
 
 
 def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
-    """Raise if most of some texts are numbers, and others are not, or are written with other signs.
+    """Raise if most of the given texts are numbers, and others are not, or are written with other signs.
 
-    `steps` are further ones for texts that are not numbers at all.
+    `steps` are further advice for texts that are not numbers at all.
     """
     is_plain = np.array([*map(is_number, texts), True])
     is_like_number = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in texts] + [False])

@@ -1,4 +1,4 @@
-"""Sheets of Excel, written as CSV: what reads tables of text reads them, with the same settings and messages."""
+"""Sheets of Excel, converted to CSV: the reader of text tables reads them, with the same settings and messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from provlab.project.messages import listed, to_install
 from provsel.streams.memory import check_memory, memory_limit
 
 MAX_ROWS = 1 << 20
-"""Rows that Excel has at most."""
+"""Largest number of rows in Excel."""
 
 
 def sheet_as_csv(file: Path, name: str | int | None) -> bytes:
-    """Return a sheet as CSV, a line for each of its rows.
+    """Return a sheet as CSV, one line per row.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ def sheet_as_csv(file: Path, name: str | int | None) -> bytes:
     Raises
     ------
     TableError
-        Without openpyxl, and for a sheet that is not there.
+        Without openpyxl, or for a sheet that does not exist.
     MemoryLimitError
-        For contents that would take too much memory.
+        For contents that would need too much memory.
     """
     with zipfile.ZipFile(file) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())

@@ -43,10 +43,10 @@ from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, 
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
 APART = (".npz", ".mat", *SVMLIGHT)
-"""Formats that keep labels apart from the columns."""
+"""Formats that store labels separately from the columns."""
 
 UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_0__")
-"""What pandas calls a column without a name: the first may number the rows."""
+"""Name that pandas gives a column without one: the first may number the rows."""
 
 MATLAB_ADVICE = {
     "sparse": "write it in full, X = full(X), or as svmlight",
@@ -54,20 +54,20 @@ MATLAB_ADVICE = {
     "struct": "write its fields as variables",
     "char": "number its texts, [~, ~, Y] = unique(cellstr(Y))",
 }
-"""By class of a MATLAB variable that is no matrix of numbers, what makes it one."""
+"""For each class of a MATLAB variable that is not a matrix of numbers, how to turn it into one."""
 
 MATLAB_NUMBERS = {"double", "single", "logical", *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64))}
 """Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
 
 TEXT_ROWS = 64
-"""Rows of texts that are read together where each may be as long as all before it."""
+"""Rows of text read together, if each may be as long as all before it."""
 
 TYPED_FACTOR = 8
-"""Memory that a Stata file takes, in sizes of the file: bytes become floating-point numbers of 64 bits."""
+"""Memory for a Stata file, in multiples of its size: bytes become 64-bit floating-point numbers."""
 
 
 def read_table(file: Path, how: Reading) -> Table:
-    """Return what a file holds."""
+    """Return the content of a file."""
     return read_sound(FORMATS[format_of(file)][0], file, how)
 
 
@@ -87,7 +87,7 @@ def names_of(file: Path, how: Reading) -> list[str]:
 def has_index(file: Path, how: Reading) -> bool:
     """Return whether the first column, which has no name, numbers or names the rows: a whole number or text for each.
 
-    Numbers may also be counted from the start again, as in tables that were joined.
+    Numbers may also restart, as in joined tables.
     """
     if format_of(file) in TEXTS:
         layout = once(layout_of, file, how)
@@ -109,7 +109,7 @@ def has_index(file: Path, how: Reading) -> bool:
 
 
 def is_read_anew(file: Path, how: Reading) -> bool:
-    """Return whether a file was read wrongly by provsel 0.1.0, without an error: its trials of then do not count."""
+    """Return whether provsel 0.1.0 misread a file without an error, so that its trials do not count."""
     if format_of(file) == ".arff":
         encoding = how.encoding or encoding_of(file)
         with io.TextIOWrapper(open_unpacked(file), encoding, errors="replace", newline="") as text:
@@ -167,7 +167,7 @@ def _read_column(file: Path, how: Reading, layout: Layout, k: int) -> Any:
 def _read_text(file: Path, how: Reading) -> Table:
     layout = once(layout_of, file, how)
     _check_text_size(file, how, layout)
-    frame = read_frame(file, how, layout).copy()  # one block a type: slices of thousands of columns are fast
+    frame = read_frame(file, how, layout).copy()  # one block per type: slices of thousands of columns are fast
     notes = []
     if layout.row_names:
         frame = frame.iloc[:, 1:]
@@ -444,7 +444,7 @@ def _read_mat(file: Path, how: Reading) -> Table:
 
 def _read_svmlight(file: Path, how: Reading) -> Table:
     rows = SvmlightRows(file, how.n_features, how.zero_based)
-    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size)  # 16 bytes or characters a value
+    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size)  # 16 bytes or characters per value
     chunks = [*rows.chunks(4096)]
     X = sparse.vstack([X for X, _ in chunks], format="csr")
     vectors = {"target": np.concatenate([y for _, y in chunks])}
@@ -476,4 +476,4 @@ FORMATS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
     ".mat": (_read_mat, ("X", "transpose")),
     **dict.fromkeys(SVMLIGHT, (_read_svmlight, ("zero_based", "n_features"))),
 }
-"""By ending of a file, what reads it, and the settings of `Reading` that are said of it."""
+"""By ending of a file, its reader, and the settings of `Reading` that apply to it."""

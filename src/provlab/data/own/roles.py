@@ -1,4 +1,4 @@
-"""Which column of a user's own file is what, and what people should know of the names."""
+"""The roles of the columns in a user's own file, and remarks on their names."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from provlab.data.own.text import MISSING, SVMLIGHT, format_of
 from provlab.project.messages import did_you_mean, listed
 
 TARGETS = ("label", "target", "class", "y")
-"""Names of the column of labels that need not be said."""
+"""Names of the label column that need not be stated."""
 
 EVENTS = {"event", "status", "death", "died", "dead", "censored", "censor", "cens", "fustat", "os", "vital_status"}
 TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime", "time_to_event", "os_time", "os.time"}
-"""Names of columns of survival data: each tells of the other."""
+"""Names of columns of survival data: each suggests the other."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of each role, None if it has none or stands apart, those that are not features, and categories."""
+    """The columns of each role, None if it has none or is separate, those that are not features, and categories."""
 
     roles: dict[str, int | None]
     left_out: set[int]
@@ -35,7 +35,7 @@ class Columns:
 
 
 def columns_of(file: Path, names: list[str], settings: Mapping[str, Any]) -> Columns:
-    """Return which columns are what."""
+    """Return the role of each column."""
     left_out = {_place("left_out", names, column) for column in settings["left_out"]}
     for parameter in ("index", "index_col"):
         if settings[parameter] is not None:
@@ -61,7 +61,7 @@ def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[st
         step = "dataset.target=NAME, or a number from 0, -1 for the last"
         if "transpose" in FORMATS[format_of(file)][1]:
             step += "; where the samples are columns, dataset.transpose=true"
-        if format_of(file) == ".arff":  # where by convention it is the last one
+        if format_of(file) == ".arff":  # by convention it is the last one
             step = f"by the format's convention 'dataset.target=\"{names[-1]:.80}\"', the last attribute"
         return _usual_target(names, step)
     if column is None or (is_apart and isinstance(column, str)):
@@ -102,7 +102,7 @@ def _place(parameter: str, names: list[str], column: str | int) -> int:
 
 
 def notes_on_names(table: Table, columns: Columns, features: list[int], class_names: np.ndarray | None) -> list[str]:
-    """Return what people should know of names."""
+    """Return remarks for the user on names."""
     notes = []
     nameless = [k for k in features if UNNAMED.fullmatch(table.names[k])]
     if nameless:
@@ -140,7 +140,7 @@ def _notes_of_other_targets(target: str, names: list[str]) -> list[str]:
 
 
 def _notes_of_survival(target: str, names: list[str]) -> list[str]:
-    """Return a note on a time as a feature of an event, or the other way round."""
+    """Return a note on a time as a feature of an event, or vice versa."""
     partners: set[str] = set()
     for targets, beside in ((EVENTS, TIMES), (TIMES, EVENTS)):
         if target.lower() in targets:

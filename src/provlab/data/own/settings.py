@@ -1,4 +1,4 @@
-"""What a user says of a file, checked, and as readers take it."""
+"""A user's settings for a file, checked, in the form that readers need."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n_features": (lambda value: type(value) is int and value >= 1, "a whole number from 1"),
     "transpose": (_is_truth, "true or false"),
 }
-"""By parameter, what tells a right value where it is not the default, and its description."""
+"""By parameter, a test of valid values other than the default, and its description."""
 
 
 def reading_of(file: Path, settings: Mapping[str, Any]) -> Reading:
@@ -109,25 +109,25 @@ def reading_of(file: Path, settings: Mapping[str, Any]) -> Reading:
 
 
 def reading_of_target(how: Reading) -> Reading:
-    """Return how the second file is read that has the target."""
+    """Return how the second file, with the target, is read."""
     return replace(how, transpose=False, vectors=())
 
 
 def without_what_is_found(file: Path, how: Reading) -> Reading:
-    """Return how a file is read without the settings that its first lines tell as well."""
+    """Return how a file is read, without settings that its first lines also show."""
     if format_of(file) not in TEXTS:
         return how
     layout = once(layout_of, file, how)
     for name in ("sep", "decimal", "encoding", "header"):
         without = replace(how, **{name: getattr(Reading, name)})
-        with suppress(ValueError):  # it has to be said
+        with suppress(ValueError):  # it has to be stated
             if once(layout_of, file, without) == layout:
                 how = without
     return how
 
 
 def has_columns(settings: Mapping[str, Any]) -> bool:
-    """Return whether settings name columns of a matrix, where others name variables beside it."""
+    """Return whether settings name columns of a matrix, rather than variables beside it."""
     if settings["left_out"] or settings["categorical"]:
         return True
     if settings["index"] is not None or settings["index_col"] is not None:

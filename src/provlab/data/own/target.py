@@ -1,4 +1,4 @@
-"""Columns of a user's own table as target, groups, weights and folds; what is not certain is asked about."""
+"""Columns of a user's own table as target, groups, weights and folds; ambiguous ones raise an error."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from provlab.data.own.table import Table
 def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the target, shape (n,), and the names of its classes; None for a regression.
 
-    It is column `place`, or apart where that is None. Two classes are -1 and +1, more 0, 1, ..., in the order of their
-    names; `task` is "auto", "classification" or "regression".
+    It is column `place`, or stored separately if that is None. Two classes are -1 and +1, more 0, 1, ..., in the order
+    of their names; `task` is "auto", "classification" or "regression".
 
     Raises
     ------
     TableError
-        Missing values, a single class, strings for a regression, and numbers that may be classes or not.
+        For missing values, a single class, strings for a regression, and numbers that may or may not be classes.
     """
     name = "the target" if place is None else f"the target {table.names[place]!r:.80}"
     labels = known_labels(name, _labels(table, place), table.where)
@@ -88,12 +88,12 @@ def _numeric_classes(table: Table, name: str, labels: np.ndarray, task: str) -> 
 
 
 def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | None:
-    """Return the column of groups, as their numbers from 0 in order, of weights, or of folds; None if there is none.
+    """Return the column of groups, numbered from 0 in order, of weights, or of folds; None if there is none.
 
     Raises
     ------
     TableError
-        Missing values, weights that are negative or all zero, folds that are no whole numbers from -1 on.
+        For missing values, weights that are negative or all zero, and folds that are not whole numbers of at least -1.
     """
     if place is None and role not in table.vectors:
         return None
@@ -134,11 +134,11 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
     Raises
     ------
     TableError
-        Labels that are missing, as None, NaN, NA, NaT or masked: how many and where. Numbers among strings.
+        For missing labels, such as None, NaN, NA, NaT or masked values: how many and where. Numbers among strings.
     """
     import pandas as pd
 
-    as_they_are = np.asarray(y, dtype=object)  # an array of texts has no numbers left
+    as_they_are = np.asarray(y, dtype=object)  # in an array of texts, numbers have become texts
     is_missing = pd.isna(as_they_are)
     if np.ma.isMaskedArray(y):
         is_missing |= np.ma.getmaskarray(y)

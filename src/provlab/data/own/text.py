@@ -1,7 +1,7 @@
-"""A user's own table of text: what separates its columns, which line names them, and where a row stands.
+"""A user's own text table: the separator of its columns, the line that names them, and the position of a row.
 
-pandas reads the rows. Found here is what pandas would guess or take for granted: only what is certain is found, all
-else is an error that names the setting. Excel, ARFF and transposed tables are written as CSV first.
+pandas reads the rows. This module determines what pandas would guess or assume: only certain findings are used,
+everything else is an error that names the setting. Excel, ARFF and transposed tables are converted to CSV first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from provsel.streams.memory import check_memory, memory_limit
 from provsel.streams.svmlight_rows import MAX_LINE, OPEN
 
 TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ",", ".xlsx": ","}
-"""Endings of tables of text, and what separates their columns where that cannot be found."""
+"""Endings of text tables, and the separator of their columns if it cannot be detected."""
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 JSON_LINES = (".jsonl", ".ndjson")
@@ -36,7 +36,7 @@ JSON_LINES = (".jsonl", ".ndjson")
 PACKED = (*OPEN, ".zip")
 
 SPACES = "\\s+"
-"""What pandas calls any white space as separator."""
+"""The pandas separator for any white space."""
 
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -45,20 +45,20 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
 HEAD_LINES = 200
 HEAD_CHARACTERS = 1 << 20
-"""Lines, and characters, that tell the layout."""
+"""Lines, and characters, from which the layout is determined."""
 
 CELL_BYTES = 64
 """Memory of a cell as a text."""
 
-csv.field_size_limit(2**31 - 1)  # a line of 20,000 genes is one field to the separators that it does not have
+csv.field_size_limit(2**31 - 1)  # a line of 20,000 genes is a single field for separators that do not occur in it
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a user says of a file, in the words of `pandas.read_csv` and of `load_svmlight_file`.
+    """A user's settings for a file, in the terms of `pandas.read_csv` and of `load_svmlight_file`.
 
-    See `provlab.data.loaders.file.load`. For formats that keep variables apart, `vectors` are pairs of a role, such as
-    "target", and the name of its variable; None means the usual name.
+    See `provlab.data.loaders.file.load`. For formats that store variables separately, `vectors` are pairs of a role,
+    such as "target", and the name of its variable; None means the usual name.
     """
 
     sep: str | None = None
@@ -79,11 +79,11 @@ class Reading:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the rows of a table of text are written.
+    """The layout of a text table.
 
-    `header` is the row of the names, None without one; `lines_before` stand before the first row of values. `names` are
-    those of the columns, of which none at the end is empty. Rows have `n_fields`, of which the first has no name where
-    `row_names` says so, as R writes them.
+    `header` is the row of the names, None without one; `lines_before` lines precede the first row of values. `names`
+    are the names of the columns, without empty ones at the end. Rows have `n_fields`, of which the first has no name if
+    `row_names` is true, as written by R.
     """
 
     sep: str
@@ -97,7 +97,7 @@ class Layout:
 
 
 def format_of(file: Path) -> str:
-    """Return the ending that says the format, such as ".csv" of a.csv.gz, or the last one where it is not known."""
+    """Return the ending that determines the format, such as ".csv" of a.csv.gz, or the last one if it is unknown."""
     endings = ["", *map(str.lower, file.suffixes)]
     may_be_packed = {*TEXTS, *JSON_LINES} - {".xlsx"}
     if endings[-1] != ".zip":
@@ -108,7 +108,7 @@ def format_of(file: Path) -> str:
 
 
 def open_unpacked(file: Path) -> Any:
-    """Return a file of bytes, unpacked."""
+    """Return a file of bytes, uncompressed."""
     ending = file.suffix.lower()
     if ending != ".zip":
         return OPEN.get(ending, open)(file, "rb")
@@ -120,7 +120,7 @@ def open_unpacked(file: Path) -> Any:
 
 
 def lines_of(file: Any) -> Iterator[Any]:
-    """Yield the lines of a file: a packed one could be a single line that fills the memory.
+    """Yield the lines of a file: a compressed one could be a single line that fills the memory.
 
     Raises
     ------
@@ -136,12 +136,12 @@ def lines_of(file: Any) -> Iterator[Any]:
 
 
 def is_written_as_csv(file: Path, how: Reading) -> bool:
-    """Return whether a file is read from what `written_as_csv` makes of it."""
+    """Return whether a file is read after conversion by `written_as_csv`."""
     return how.transpose or format_of(file) in (".arff", ".xlsx")
 
 
 def written_as_csv(file: Path, how: Reading) -> CsvText:
-    """Return an Excel, ARFF or transposed file as CSV, written once while it stays as it is."""
+    """Return an Excel, ARFF or transposed file as CSV, converted once while it is unchanged."""
     settings = replace(how, decimal=None, thousands=None, header="infer", keep_default_na=True)  # which do not matter
     return _written_as_csv(file, file_state(file), settings)
 
@@ -206,7 +206,7 @@ def encoding_of(file: Path) -> str:
 
 
 def encoding_fault(file: Path, encoding: str) -> TableError:
-    """Return the error of a file in another encoding: which byte, in which line, and what to say."""
+    """Return the error for a file in another encoding: the byte, its line, and the next step."""
     place = "zero bytes"
     with open_unpacked(file) as content:
         for number, line in enumerate(lines_of(content), 1):
@@ -224,12 +224,12 @@ def encoding_fault(file: Path, encoding: str) -> TableError:
 
 
 def layout_of(file: Path, how: Reading) -> Layout:
-    """Return how a table is written, from what the user says and from its first lines.
+    """Return the layout of a table, from the user's settings and its first lines.
 
     Raises
     ------
     TableError
-        Where that is not certain: names the setting.
+        If it is ambiguous: names the setting.
     """
     is_converted = is_written_as_csv(file, how)
     encoding = how.encoding or encoding_of(file)
@@ -329,7 +329,7 @@ def column_names(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def records(lines: Iterable[str], sep: str, comment: str | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the last line, from 1, and the fields of each row: pandas passes over empty lines, too."""
+    """Yield the number of the last line, from 1, and the fields of each row: like pandas, without empty lines."""
     if comment:
         lines = (line.rstrip("\r\n").split(comment, 1)[0] + "\n" for line in lines)
     if sep == SPACES:
@@ -350,12 +350,12 @@ def _body(file: Path, how: Reading, layout: Layout) -> Any:
 
 
 def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
-    """Return what pandas reads of the rows, with numbers as names of the columns and as index.
+    """Return the rows as read by pandas, with numbers as names of the columns and as index.
 
     Raises
     ------
     TableError
-        Rows that are longer than the line of names, and another encoding.
+        For rows that are longer than the line of names, and another encoding.
     """
     import pandas as pd
 
@@ -404,7 +404,7 @@ def _body_records(file: Path, how: Reading, layout: Layout) -> Iterator[tuple[in
 
 
 def place_of(file: Path, how: Reading, layout: Layout, row: int) -> str:
-    """Return where a row stands in the file: the line, from 1, that it ends in; the column of a transposed table."""
+    """Return the position of a row in the file: the line, from 1, where it ends; the column of a transposed table."""
     if how.transpose:
         return f"column {row + 1 + layout.lines_before}"
     lines_before = layout.lines_before
@@ -464,7 +464,7 @@ def _splits_alike(lines: list[str], sep: str, how: Reading) -> bool:
 
 
 def _header_of(rows: list[list[str]], how: Reading) -> int | None:
-    """Return the row that has the names of the columns, None if the user says that there is none."""
+    """Return the row with the names of the columns; None if the user says that there is none."""
     if how.header == "none":
         return None
     if how.header != "infer":

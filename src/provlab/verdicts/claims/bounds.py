@@ -36,13 +36,14 @@ for _theorem in THEOREMS:
     NUMBERS += [name for name, kind in _theorem.columns().items() if kind is float and name not in NUMBERS]
 
 NEARLY_ALL = 0.05
-"""Share of the runs that may fail where a claim says "all": no number of runs shows that none ever does, and 59 without
-a failure show that fewer than this do."""
+"""Share of the runs that may fail if a claim says "all": no number of runs shows that none ever does, and 59 without a
+failure show that fewer than this do.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificates(AbstractRule):
-    """The bound on `quantity` holds in all trials of `row`, or in all but the share that the theorem lets fail.
+    """The bound on `quantity` holds in all trials of `row`, or in all but the share that the theorem allows to fail.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ class Certificates(AbstractRule):
 
 @dataclass(frozen=True, kw_only=True)
 class Within(AbstractRule):
-    """`quantity` is at most `bound` in all but a share `at_most` of the trials, in every column on its own.
+    """`quantity` is at most `bound` in all but a share `at_most` of the trials, in each column separately.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ class Within(AbstractRule):
     at_most : float
         Share of the trials that may be above.
     trivial : str
-        Another number: where it is within the bound as well, this says nothing. "" for none.
+        Another number: if it is also within the bound, the finding is vacuous. "" for none.
     """
 
     row: str
@@ -255,7 +256,7 @@ class ZeroError(AbstractRule):
     ----------
     row : str
     at_most : float
-        Percent; what still prints as the paper's number.
+        Percent; the largest value that prints as the paper's number.
     """
 
     row: str
@@ -281,7 +282,7 @@ class ZeroError(AbstractRule):
 
 
 def runs_needed(successes: int, trials: int, share: float, alpha: float) -> float:
-    """Return the n that shows a probability below `share`, were it the rate seen; exact where there is no success."""
+    """Return the n that shows a probability below `share` at the observed rate; exact if there are no successes."""
     if not successes:
         return math.ceil(math.log(alpha) / math.log1p(-share))
     return observations_for_p(trials, float(bdtr(successes, trials, share)), alpha)

@@ -27,44 +27,47 @@ from provlab.verdicts.claims.rules import (
 )
 
 LESS_IS_BETTER = ("error", "rmse", "mae", "false_discovery", "log10_seconds")
-"""Of all others that claims compare by, which are R^2, scikit-learn's scorers and `INDICES`, more is better."""
+"""For all other measures of claims, which are R^2, scikit-learn's scorers and `INDICES`, higher is better."""
 
 INDICES = ("stability", "support_f1", "support_recall")
-"""Of a selection: the index of Nogueira, Sechidis and Brown, and against the features that the labels depend on."""
+"""Measures of a selection: the index of Nogueira, Sechidis and Brown, and agreement with the features on which the
+labels depend.
+"""
 
 LESS = {"better": "lower", "worse": "higher", "good": "below", "bad": "above", "minus": ""}
 MORE = {"better": "higher", "worse": "lower", "good": "above", "bad": "below", "minus": "-"}
-"""The better and the worse of two values, and on which side of another one they are, as `words` say it."""
+"""The better and the worse of two values, and their sides of another value, in the terms of `words`."""
 
 SHOWN_PAIRS = 6
-"""Of a statement about pairs, in its note."""
+"""Sample of a statement about pairs, in its note."""
 
 AT = {
     "kept": "Both have as many features as {row} keeps: {than} is interpolated between the columns.",
     "exact": "Only where {row} keeps as many features as asked, to 2 %.",
 }
-"""The numbers of features at which two methods are compared, where these are not those asked for."""
+"""The numbers of features at which two methods are compared, if these are not the requested ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractComparison(AbstractLocation):
-    """Error of a row against the error of another, in each column on its own; over data sets by the signed rank.
+    """Error of a row against the error of another, in each column separately; over data sets by the signed rank test.
 
     Parameters
     ----------
     row, than : str
     than_artefact : str
-        Where `than` stands, when not in the same artefact; its columns have the same names.
+        Artefact of `than`, if not the same; its columns have the same names.
     than_column : str
-        The column of `than`, where it is not the one of `row`: the row itself with more features, all features.
+        The column of `than`, if not that of `row`: the row itself with more features, or all features.
     quantity : str
         Another measure: r2, rmse or mae of a regression, or a name of `protocol.scoring`. Margins are in its unit, and
-        where more is better all signs are the other way round.
+        all signs are reversed if higher is better.
     at : {"", "kept", "exact"}
-        Where `row` may keep another number of features than its column asks for. "kept" compares it, fold by fold, with
-        `than` at as many features, interpolated between the columns of the claim, whose names are numbers. "exact"
-        takes the folds on which `row` keeps as many as asked, to 2 %; "" compares by what was asked. What `than` keeps
-        does not count: as many as asked, or all that it can, as alpha-investing at its end and full data do.
+        Used if `row` may keep another number of features than its column requests. "kept" compares it, fold by fold,
+        with `than` at as many features, interpolated between the columns of the claim, whose names are numbers. "exact"
+        uses the folds on which `row` keeps the requested number, to 2 %; "" compares by the requested number. The
+        number that `than` keeps is ignored: it is the requested one, or all it can keep, as with alpha-investing at its
+        end or full data.
     """
 
     row: str
@@ -117,23 +120,23 @@ class AbstractComparison(AbstractLocation):
 
     @property
     def sign(self) -> Literal[1, -1]:
-        """1 where the better of two methods has the lower value, -1 where it has the higher one."""
+        """1 if the better of two methods has the lower value, -1 if it has the higher one."""
         return 1 if self.measured in LESS_IS_BETTER else -1
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """The measure, and which side of another value is its better and its worse one."""
+        """The measure, and the sides on which values are better and worse."""
         unit = f"in {self.quantity}" if self.quantity else POINTS
         return {"measure": self.measured, "unit": unit, **(LESS if self.sign == 1 else MORE)}
 
     @property
     @abstractmethod
     def of_error(self) -> Criteria:
-        """The criteria of a measure of which less is better."""
+        """The criteria of a measure for which lower is better."""
 
     @property
     def criteria(self) -> Criteria:
-        """How a column is decided."""
+        """The decision for a column."""
         if self.sign == 1:
             return self.of_error
         mirrored = []
@@ -143,7 +146,7 @@ class AbstractComparison(AbstractLocation):
         return tuple(mirrored)
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
-        """Return the numbers of both rows in some columns."""
+        """Return the numbers of both rows in the given columns."""
         places = []
         for column in (*self.columns, *self.also) if columns is None else columns:
             places.append((self.artefact, self.row, column))
@@ -166,7 +169,7 @@ class AbstractComparison(AbstractLocation):
 
     @property
     def sample_name(self) -> tuple[str, ...]:
-        """What is the same for all comparisons that are corrected together."""
+        """Properties common to all comparisons that are corrected together."""
         lines = self.dataset, *self.only, "", *self.without
         return self.artefact, self.than_artefact, self.sampling, *lines, self.measured
 
@@ -193,7 +196,7 @@ class Better(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure of which less is better."""
+        """Return the criteria of a measure for which lower is better."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0, 2),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", 0.0, 2),)),
@@ -210,7 +213,7 @@ class BetterSomewhere(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure of which less is better."""
+        """Return the criteria of a measure for which lower is better."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0),)),
             Criterion(NO_DIFFERENCE, inside(-self.margin, self.margin), all_columns=True),
@@ -218,7 +221,7 @@ class BetterSomewhere(AbstractWithMargin):
         )
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """Return one finding, that of the column that says most."""
+        """Return one finding, that of the most informative column."""
         parts = [part for part in super().findings(columns, evidence, peers) if part.verdict != NOT_RUN]
         if not parts:
             return [nothing_stored("any column", f"{self.row} and {self.than}")]
@@ -232,7 +235,9 @@ class BetterSomewhere(AbstractWithMargin):
         else:
             verdict = CONTRADICTED if verdicts <= refuting else INCONCLUSIVE
         decisive = [part for part in parts if part.verdict == verdict]
-        order = max if verdict in refuting else min  # of all columns the weakest counts, else the clearest
+        order = (
+            max if verdict in refuting else min
+        )  # if all columns must agree the weakest counts, otherwise the clearest
         clearest = order(decisive, key=lambda part: (part.p_value, self.sign * part.effect))
         note = f"better in {len(won)} of {len(parts)} columns"
         if won:
@@ -249,7 +254,7 @@ class Comparable(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure of which less is better."""
+        """Return the criteria of a measure for which lower is better."""
         return near(-self.margin, self.margin)
 
 
@@ -261,7 +266,7 @@ class BetterBy(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure of which less is better."""
+        """Return the criteria of a measure for which lower is better."""
         return (
             Criterion(REPLICATED, (Bound("below", -self.margin),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", -self.margin),)),
@@ -270,13 +275,13 @@ class BetterBy(AbstractWithMargin):
 
 @dataclass(frozen=True, kw_only=True)
 class AllComparable(AbstractRule):
-    """Each of `rows` differs from `than` by less than a margin: one statement, such as that a setting does not matter.
+    """Each of `rows` differs from `than` by less than a margin: one statement, such as that a setting has no effect.
 
     Parameters
     ----------
     rows : tuple of str
     than, over, margin, alpha, dependence
-        As of `Comparable`.
+        As for `Comparable`.
     """
 
     rows: tuple[str, ...]
@@ -294,7 +299,7 @@ class AllComparable(AbstractRule):
         self.members()  # which check what they share
 
     def members(self) -> list[Comparable]:
-        """Return the comparisons that the statement consists of."""
+        """Return the comparisons that make up the statement."""
         shared = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "rows"}
         return [Comparable(row=row, **shared) for row in self.rows]
 
@@ -316,7 +321,7 @@ class NotWorse(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure of which less is better."""
+        """Return the criteria of a measure for which lower is better."""
         return (
             Criterion(REPLICATED, (Bound("below", self.margin),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", self.margin),)),
@@ -330,7 +335,7 @@ class SlightlyWorse(AbstractComparison):
     Parameters
     ----------
     most : float
-        Percentage points up to which a difference is called slight.
+        Percentage points up to which a difference counts as slight.
     """
 
     most: float
@@ -341,7 +346,7 @@ class SlightlyWorse(AbstractComparison):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure of which less is better."""
+        """Return the criteria of a measure for which lower is better."""
         return (
             Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
             Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
@@ -352,7 +357,7 @@ class SlightlyWorse(AbstractComparison):
 KINDS: dict[str, type[AbstractWithMargin]] = {
     "better": Better, "better_by": BetterBy, "comparable": Comparable, "not_worse": NotWorse,
 }  # fmt: skip
-"""What `Each` can say of a pair."""
+"""Possible statements of `Each` about a pair."""
 
 ITSELF = "itself"
 """In `Each.than`: the row itself, in another column."""
@@ -360,17 +365,17 @@ ITSELF = "itself"
 
 @dataclass(frozen=True, kw_only=True)
 class Each(AbstractRule):
-    """The same is said of each pair of one of `rows` and one of `than`, or of a share of them: one statement.
+    """The same holds for each pair of a row in `rows` and a row in `than`, or for a share of them: a single statement.
 
     Parameters
     ----------
     kind : {"better", "better_by", "comparable", "not_worse"}
-        What is said of a pair, as the rule of that name says it.
+        The statement on a pair, by the name of its rule.
     rows, than : tuple of str
-        Pairs of a row with itself are left out, and of "comparable" the second of (a, b) and (b, a). "itself" in
+        Pairs of a row with itself are left out, and for "comparable" the second of (a, b) and (b, a). "itself" in
         `than`: each row in `than_column`.
     share : float
-        Of the pairs of which it is said; 1 for all.
+        Share of the pairs for which it holds; 1 for all.
     paired : bool
         The first of `rows` with the first of `than`, and so on.
     over, margin, quantity, than_column
@@ -408,7 +413,7 @@ class Each(AbstractRule):
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """What is said of a pair."""
+        """The statement on a pair."""
         member = replace(self.members()[0], row="the first", than="the second")
         return {"pair": member.meaning}
 
@@ -432,7 +437,7 @@ class Each(AbstractRule):
         return pairs
 
     def members(self) -> list[AbstractWithMargin]:
-        """Return the comparisons that the statement consists of."""
+        """Return the comparisons that make up the statement."""
         own = ("kind", "rows", "than", "share", "paired")
         shared = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in own}
         return [KINDS[self.kind](row=row, than=than, **shared) for row, than in self.pairs()]
@@ -445,7 +450,7 @@ class Each(AbstractRule):
         return list(dict.fromkeys(places))
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """Return one finding for each pair; of a share of the pairs one finding."""
+        """Return one finding for each pair; for a share of the pairs one finding."""
         members = self.members()
         absent = [member for member in members if member.absent_rows(columns[0], evidence)]
         if absent:
@@ -464,7 +469,7 @@ class Each(AbstractRule):
                 alone.append(replace(part, part=name))
         if self.share < 1:
             return [self._shared(corrected)]
-        # of all pairs the weakest decides, without a correction (intersection-union test, Berger 1982)
+        # the weakest pair decides, without a correction (intersection-union test, Berger 1982)
         is_replicated = all(part.verdict == REPLICATED for part in alone)
         return alone if is_replicated else corrected
 
@@ -490,7 +495,7 @@ class Each(AbstractRule):
 
 
 def check_quantity(quantity: str) -> None:
-    """Check the name of a measure that methods are compared by; "" is the error."""
+    """Check the name of a measure by which methods are compared; "" is the error."""
     if quantity in ("", *LESS_IS_BETTER, *INDICES):
         return
     from sklearn.metrics import get_scorer_names

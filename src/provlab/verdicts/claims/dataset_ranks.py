@@ -1,4 +1,4 @@
-"""Ranks of methods over data sets, Friedman's test that all are the same, and Nemenyi's against the best."""
+"""Ranks of methods over data sets, Friedman's test that all are equal, and Nemenyi's test against the best."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TESTED = ["method", "rank", "n", "friedman_p", "critical_difference", "p_against
 """Columns of `rank_methods`."""
 
 COLUMNS = ["artefact", "column", *TESTED, "note"]
-"""Columns of results/rankings.csv, one line a method and ranking."""
+"""Columns of results/rankings.csv, one line per method and ranking."""
 
 
 def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
@@ -30,10 +30,10 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `TESTED`: average rank of each method, the best (lowest) first; n data sets that all methods have; Friedman's
-        p-value that all are the same; the critical difference, at the level `ALPHA`: two methods whose ranks differ by
-        less have no significant difference; Nemenyi's p-value against the first. Empty with fewer than three methods or
-        two data sets, where there is no test.
+        `TESTED`: average rank of each method, the best (lowest) first; n, the data sets that all methods have;
+        Friedman's p-value that all are equal; the critical difference, at the level `ALPHA`: two methods whose ranks
+        differ by less have no significant difference; Nemenyi's p-value against the first. Empty with fewer than three
+        methods or two data sets, where there is no test.
 
     References
     ----------
@@ -48,7 +48,9 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     ranks = complete.rank(axis=1)
     mean_ranks = ranks.mean().sort_values(kind="stable")
     all_tie = bool((ranks == (k + 1) / 2).all(axis=None))
-    sd = math.sqrt(k * (k + 1) / (6 * n))  # of a difference of two average ranks, over the root of 2
+    sd = math.sqrt(
+        k * (k + 1) / (6 * n)
+    )  # standard error of a difference of two average ranks, divided by the square root of 2
     critical = float(studentized_range.ppf(1 - ALPHA, k, np.inf)) / math.sqrt(2) * sd
     from_best = (mean_ranks - mean_ranks.iloc[0]).to_numpy() / sd * math.sqrt(2)
     table = mean_ranks.rename_axis("method").reset_index(name="rank")
@@ -61,9 +63,9 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.DataFrame:
-    """Return `COLUMNS` of each column of each request; one line, with no method and the reason, where there is no test.
+    """Return `COLUMNS` of each column of each request; one line, with no method and the reason, if there is no test.
 
-    `ranked` takes these lines away.
+    `ranked` removes these lines.
     """
     lines = []
     for request in requests:

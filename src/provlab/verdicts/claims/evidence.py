@@ -1,7 +1,7 @@
-"""Evidence: what a source of results says about an artefact, as samples of errors and the tests over them.
+"""Evidence: the results for an artefact from a source, as samples of errors and tests over them.
 
 `Evidence` of `stored` reads the trials of a store, `TableEvidence` of `table` the lines of a file. Both give frames of
-trials; all else follows from the means of folds.
+trials; everything else follows from the means of folds.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ POINTS = "percentage points"
 FOLD_KEYS = ["dataset", "repeat", "fold"]
 
 GROUPINGS = {"sources": "source", "domains": "domain"}
-"""What data sets are grouped by, as claims say it, and the column that says it of each: of a group the mean counts."""
+"""Groupings of data sets, as claims name them, and the column that states each: the mean of a group counts."""
 
 SIZE_TOLERANCE = 0.02
-"""Numbers of features count as equal where their logarithms differ by no more: a size less or more than 2 % off."""
+"""Numbers of features count as equal if their logarithms differ by no more: within 2 %."""
 
 
 class UnavailableError(Exception):
-    """Evidence that cannot be had now; the message says why. It makes a claim "not run", and never fails a command."""
+    """Evidence is not available now; the message says why. It makes a claim "not run", and never fails a command."""
 
 
 class Layout(NamedTuple):
-    """What claims on an artefact can be about: rows, columns, and the columns of those data sets that it lists."""
+    """Possible subjects of claims on an artefact: rows, columns, and the columns of the data sets that it lists."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -57,14 +57,14 @@ class Layout(NamedTuple):
 
 
 class Folds:
-    """The folds that values are of, and what follows from them: claims ask for it thousands of times.
+    """The folds to which values belong, and derived values: claims ask for them thousands of times.
 
     Parameters
     ----------
     frame : DataFrame
         `FOLD_KEYS` of each fold, sorted by them.
     whole, rows : Folds and ndarray of int64, optional
-        Those that these are a part of, and their rows there.
+        The folds of which these are a part, and their rows there.
     """
 
     def __init__(self, frame: pd.DataFrame, whole: Folds | None = None, rows: NDArray[np.int64] | None = None) -> None:
@@ -75,7 +75,7 @@ class Folds:
 
     @cached_property
     def labels(self) -> list[str]:
-        """What each fold is called."""
+        """Name of each fold."""
         names = zip(*(self.frame[name] for name in FOLD_KEYS), strict=True)
         return [f"{dataset}, repeat {repeat}, fold {fold}" for dataset, repeat, fold in names]
 
@@ -95,7 +95,7 @@ class Folds:
         return pd.factorize(self.frame["dataset"])[0]
 
     def only(self, is_chosen: NDArray[np.bool_]) -> Folds:
-        """Return those that a mask chooses."""
+        """Return those chosen by a mask."""
         if is_chosen.all():
             return self
         pattern = is_chosen.tobytes()
@@ -120,7 +120,7 @@ class FoldLine(NamedTuple):
     values: Floats
 
     def on(self, folds: Folds) -> Floats:
-        """Return the values on some folds, NaN where this line lacks one."""
+        """Return the values on the given folds, NaN if this line lacks one."""
         if folds is self.folds:
             return self.values
         if folds.whole is self.folds:
@@ -130,7 +130,7 @@ class FoldLine(NamedTuple):
 
 
 def remembered(method: Method) -> Method:
-    """Compute once what a method of evidence gives for a data set: families of claims ask again and again."""
+    """Compute the result of a method of evidence once per data set: families of claims ask again and again."""
 
     @wraps(method)
     def from_memory(self: AbstractEvidence, *arguments: Any) -> Any:
@@ -152,14 +152,14 @@ class AbstractEvidence(ABC):
     overrides : sequence of str
         The user's settings.
     scale : float
-        From the column `error` to `unit`.
+        Factor from the column `error` to `unit`.
     unit : str
-        Of errors and their differences.
+        Unit of errors and their differences.
 
     Attributes
     ----------
     dataset : str
-        The only data set that is looked at; "" for all.
+        The only data set to use; "" for all.
     only, without : tuple of str
         Conditions on lines of a table, see `provlab.verdicts.claims.rules.Lines`.
     memory : dict
@@ -167,7 +167,7 @@ class AbstractEvidence(ABC):
     plans : bool
         Whether findings say how many observations would decide.
     read_together : tuple of str
-        Quantities that are read at once with any other one, as most tests ask for them.
+        Quantities that are read together with any other one, as most tests ask for them.
     """
 
     read_together: ClassVar[tuple[str, ...]] = ()
@@ -189,14 +189,14 @@ class AbstractEvidence(ABC):
 
     @abstractmethod
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
-        """Return how many results behind some numbers there are, and how many there should be."""
+        """Return how many results behind the given numbers there are, and how many there should be."""
 
     def datasets(self, place: Place) -> list[str]:
         """Return the data sets that a number should have."""
         return [str(name) for name in self.trials(place, [])["dataset"].unique()]
 
     def artefact(self, name: str) -> Artefact:
-        """Return what an artefact plans; ValueError where only numbers are known, as of a table."""
+        """Return the plan of an artefact; ValueError if only numbers are known, as for a table."""
         raise ValueError(
             f"{name}: expected claims about numbers, got one about the selected features, which a table of results "
             f"lacks; leave the claim out, or compute it by provsel reproduce and provsel verify."
@@ -204,7 +204,7 @@ class AbstractEvidence(ABC):
 
     @remembered
     def entries_by_number(self, artefact: str) -> dict[tuple[str, str], list[Entry]]:
-        """Return the entries of each row and column of an artefact; errors as `artefact`."""
+        """Return the entries of each row and column of an artefact; errors as in `artefact`."""
         entries: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in self.artefact(artefact).entries:
             if self.dataset in ("", entry.dataset):
@@ -212,24 +212,24 @@ class AbstractEvidence(ABC):
         return dict(entries)
 
     def entries(self, place: Place) -> list[Entry]:
-        """Return the entries of a number of an artefact, one per data set; errors as `artefact`."""
+        """Return the entries of a number of an artefact, one per data set; errors as in `artefact`."""
         artefact, row, column = place
         return self.entries_by_number(artefact).get((row, column), [])
 
     def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
-        """Return the selected features behind the given numbers; errors as `artefact`."""
+        """Return the selected features behind the given numbers; errors as in `artefact`."""
         return {place: [] for place in places if self.artefact(place[0])}
 
     def inverse_folds(self, place: Place) -> bool:
         """Return whether each fold trains on one part and tests on all others, so that training sets are disjoint.
 
-        A table does not say it; overlap is the careful choice.
+        A table does not state this; overlap is the cautious assumption.
         """
         return False
 
     def on(self, dataset: str, only: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Self:
-        """Return the evidence of one data set alone, "" is all of them, and of some lines of a table."""
-        part = copy.copy(self)  # shares what was read
+        """Return the evidence of one data set alone, "" for all of them, and of some lines of a table."""
+        part = copy.copy(self)  # shares data already read
         part.dataset = dataset
         part.only = only
         part.without = without
@@ -237,15 +237,15 @@ class AbstractEvidence(ABC):
 
     @property
     def lines_asked(self) -> tuple[object, ...]:
-        """What this evidence is the part of, by which its memory distinguishes."""
+        """The restriction of this evidence, by which its cache distinguishes it."""
         return self.dataset, self.only, self.without
 
     def group_of(self, column: str) -> Mapping[str, str]:
-        """Return the group of each data set, by a column that says it; only tables have any."""
+        """Return the group of each data set, by a column that states it; only tables have one."""
         raise ValueError(f"over: expected datasets, folds or draws of an artefact, got groups by {column}.")
 
     def grouped(self, sample: Sample, over: str) -> Sample:
-        """Return the means of groups of data sets, where a claim is over these; else the sample itself."""
+        """Return the means of groups of data sets if a claim is over these; otherwise the sample itself."""
         if over not in GROUPINGS:
             return sample
         group_of = self.group_of(GROUPINGS[over])
@@ -253,7 +253,7 @@ class AbstractEvidence(ABC):
         return {str(name): float(mean) for name, mean in means.items()}
 
     def has(self, place: Place, quantity: str = "error") -> bool:
-        """Return whether a quantity of some fold behind a number is known."""
+        """Return whether a quantity of any fold behind a number is known."""
         return bool((~np.isnan(self._line(place, quantity).values)).any())
 
     def by_fold(self, places: Sequence[Place], quantity: str = "error") -> Sample:
@@ -263,7 +263,7 @@ class AbstractEvidence(ABC):
 
     @remembered
     def sample(self, places: Sequence[Place], over: str, quantity: str = "error") -> Sample:
-        """Return what `test` is over; errors in `unit`."""
+        """Return the sample of `test`; errors in `unit`."""
         if over == "draws":
             return self._by_draw(*places)
         folds, values = self._common(places, quantity)
@@ -283,18 +283,17 @@ class AbstractEvidence(ABC):
         places : sequence of (artefact, row, column)
             One or two; the knots of `_at_kept` after these.
         over : {"datasets", "sources", "domains", "dyadic", "folds", "draws"}
-            Means of data sets, or of these over groups of them (of counts t, else the signed rank; dyadic-robust t
-            where data sets are pairs of categories).
-            Or the folds of one data set (t, corrected for what folds share); where all rows are clustered, a fold is a
-            seed. Or the draws of the first on the only fold, against the one error of the second, which draws nothing
-            (t): then the test is about the randomness of the method alone.
+            Means of data sets, or means of these over groups (t for counts, otherwise the signed rank; dyadic-robust t
+            if data sets are pairs of categories). Or the folds of one data set (t, corrected for shared rows); if all
+            rows are clustered, a fold is a seed. Or the draws of the first on the only fold, against the single error
+            of the second, which is deterministic (t): the test then concerns only the randomness of the method.
         quantity : str
             Column of the results.
 
         Raises
         ------
         UnavailableError
-            With fewer than two values.
+            For fewer than two values.
         """
         sample = self.sample(places, over, quantity)
         if len(sample) < 2:
@@ -332,13 +331,13 @@ class AbstractEvidence(ABC):
         return DisjointT(values, n_folds=folds.n_folds, shared=shared)
 
     def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
-        """Return mean errors in `unit`, data sets x those rows that have any, on the folds that these all have."""
+        """Return mean errors in `unit`, data sets x rows that have any, on their common folds."""
         places = [(name, row, column) for row in rows if self.has((name, row, column))]
         return self.dataset_means(places)
 
     @remembered
     def dataset_means(self, places: Sequence[Place], quantity: str = "error") -> pd.DataFrame:
-        """Return means of a quantity, errors in `unit`, data sets x the rows of some places, on their common folds."""
+        """Return means of a quantity, errors in `unit`, data sets x rows of the places, on their common folds."""
         if not places:
             return pd.DataFrame()
         folds, values = self._common(places, quantity, n_compared=len(places))
@@ -360,7 +359,7 @@ class AbstractEvidence(ABC):
         return dict(zip(labels, differences.tolist(), strict=True))
 
     def _common(self, places: Sequence[Place], quantity: str = "error", n_compared: int = 2) -> tuple[Folds, Floats]:
-        """Return the folds that all compared numbers share, and the values, shape (n_compared, n_folds).
+        """Return the folds common to all compared numbers, and the values, shape (n_compared, n_folds).
 
         Further places are knots: the second number is then interpolated by `_at_kept`.
         """
@@ -376,13 +375,13 @@ class AbstractEvidence(ABC):
 
     @remembered
     def _at_kept(self, place: Place, knots: Sequence[Place], quantity: str) -> FoldLine:
-        """Return on each fold the value of another method at the number of features that this one keeps.
+        """Return, on each fold, the value of another method at the number of features that this one keeps.
 
         The knots are of that other method, in columns that are named by their number of features. Between them it is
         interpolated by monotone cubics (PCHIP) in the logarithm of the number. Nothing is extrapolated: beyond the
         knots it is NaN, except within `SIZE_TOLERANCE`. The other method is interpolated because it can keep any
-        number, and the first may keep none near the requested one (`OnlineLeverageSelector`: 83 or 703 features of AR,
-        and none between). Chords of a convex falling curve lie above it, which would favour the first method.
+        number, while the first may keep none near the requested one (`OnlineLeverageSelector`: 83 or 703 features of
+        AR, and nothing between). Chords of a convex falling curve lie above it, which would favour the first method.
 
         References
         ----------
@@ -392,7 +391,7 @@ class AbstractEvidence(ABC):
         sizes = np.log([float(column) for _, _, column in ordered])
         kept = self._line(place, "n_selected")
         values = np.column_stack([self._line(knot, quantity).on(kept.folds) for knot in ordered])
-        with np.errstate(divide="ignore"):  # none kept is fewer than any column has
+        with np.errstate(divide="ignore"):  # keeping none is fewer than any column
             numbers = np.log(kept.values)
         return FoldLine(kept.folds, _interpolated(numbers, sizes, values))
 
@@ -434,7 +433,7 @@ def _dataset_means(folds: Folds, values: Floats) -> Sample:
 
 
 def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
-    """Return the two categories that each data set is a pair of, from its name, ..._<one>_<other>."""
+    """Return the two categories that make up each data set, from its name, ..._<one>_<other>."""
     pairs = []
     for name in sample:
         parts = name.split("_")
@@ -467,7 +466,7 @@ def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
         x = np.clip(numbers[rows], knots[0], knots[-1])
         lines = values[np.ix_(rows, places)]
         curve = lines[:, 0] if places.size == 1 else PchipInterpolator(knots, lines.T)(x).diagonal()
-        nearest = np.minimum(np.searchsorted(knots, x), places.size - 1)  # of NaN as well
+        nearest = np.minimum(np.searchsorted(knots, x), places.size - 1)  # also of NaN
         at_knot = lines[np.arange(rows.size), nearest]
         curve = np.where(knots[nearest] == x, at_knot, curve)  # to the bit
         is_near = np.abs(numbers[rows] - x) <= SIZE_TOLERANCE

@@ -1,4 +1,4 @@
-"""Rules about which features a method keeps; statements about these data, without a test."""
+"""Rules about the features that a method keeps; statements about these data, without a test."""
 
 from __future__ import annotations
 
@@ -97,15 +97,15 @@ class MostFrequentRelevant(AbstractRule):
 class AlwaysSelected(AbstractRule):
     """All of `features` are in every selection of `row` on `dataset`, in each column.
 
-    The effect is the share of the features that were always selected; the note says of each other one in how many runs
-    it was, and which the data do not have: as where a printed word is a stem here, and too short to be kept.
+    The effect is the share of the features that were always selected; the note says in how many runs each other one was
+    selected, and which are not in the data, for instance if a printed word is a stem here, and too short to be kept.
 
     Parameters
     ----------
     row : str
     dataset : str
     features : tuple of str
-        Names, as the data set has them.
+        Names as in the data set.
     """
 
     row: str
@@ -129,7 +129,7 @@ class AlwaysSelected(AbstractRule):
             return nothing_stored(column, f"{self.row} on {self.dataset}")
         try:
             numbers = self._numbers(place, evidence)
-        except MissingDataError as error:  # as where results came from another machine
+        except MissingDataError as error:  # for instance if results came from another machine
             return Finding(column, NOT_RUN, note=f"names of features: data missing, provsel fetch {error.dataset}")
         notes = []
         n_always = 0

@@ -1,4 +1,4 @@
-"""Rules about how a quantity changes along the columns, and what a selection costs."""
+"""Rules about how a quantity changes along the columns, and about the cost of a selection."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FASTER, SLOWER, UNDECIDED, FASTER_SOMEWHERE = "faster", "slower", "open", "depen
 class Falls(AbstractRule):
     """`quantity` of `row` falls along the columns, in the order in which they are listed; over folds and draws.
 
-    On each data set on its own, along those of the columns that it has: a statement about several is one claim.
+    On each data set separately, along those of the columns that it has: a statement about several is one claim.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Falls(AbstractRule):
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """Return one finding for each data set, over all its columns."""
-        from scipy.stats import mannwhitneyu  # half a second, and most claims do without
+        from scipy.stats import mannwhitneyu  # takes half a second, and most claims do not need it
 
         if len(columns) < 2:
             return []
@@ -112,7 +112,7 @@ class Falls(AbstractRule):
         sizes = [values.size for values in samples]
         order = np.repeat(np.arange(len(samples)), sizes)
         kendall = kendalltau(order, np.concatenate(samples), alternative="less")
-        trend = float(kendall.pvalue)  # NaN where all values tie
+        trend = float(kendall.pvalue)  # NaN if all values tie
         p_value = trend
         test = "trend (Kendall)"
         needed = math.nan
@@ -138,12 +138,12 @@ class GrowsLike(AbstractRule):
     ----------
     row : str
     quantity : {"seconds", "peak_memory", "n_selected"}
-        CPU seconds of a selection, bytes of a training, features.
+        CPU seconds of a selection, bytes of a training, or features.
     sizes : tuple of float
-        Of each column; with `datasets`, of each of these in the only column.
+        Sizes of each column; with `datasets`, of each of these in the only column.
     exponent, tolerance : float
-        A bound in O() is about the limit and has no tolerance; with the sizes that can be had, the exponent may be
-        above by the tolerance.
+        A bound in O() concerns the limit and has no tolerance; at feasible sizes, the exponent may exceed it by the
+        tolerance.
     datasets : tuple of str
     alpha : float
         Of each side.
@@ -218,7 +218,7 @@ class GrowsLike(AbstractRule):
 
     def _slope(self, sizes: Floats, costs: Floats) -> tuple[float, float]:
         """Return the slope of a line through the logarithms, and half of its interval."""
-        from scipy.stats import linregress  # half a second, and most claims do without
+        from scipy.stats import linregress  # takes half a second, and most claims do not need it
 
         line = linregress(np.log(sizes), np.log(costs))
         half = float(stdtrit(sizes.size - 2, 1 - self.alpha) * line.stderr)
@@ -312,14 +312,14 @@ class Faster(AbstractRule):
         other_part = ratios["var"] / ratios["n"]
         variance = own_part + other_part
         freedom = variance**2 / (own_part**2 / (ratios["n_own"] - 1) + other_part**2 / (ratios["n"] - 1))
-        # of a single value nothing is known, and no more of its half: NaN
+        # nothing is known from a single value: NaN
         half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(variance == 0, 0.0)
         middle = ratios["mean_own"] - ratios["mean"]
         return ratios.assign(middle=middle, low=middle - half, high=middle + half)
 
 
 def trials_of(places: Sequence[Place], columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
-    """Return the trials behind some numbers, with the row and column of each."""
+    """Return the trials behind the given numbers, with the row and column of each."""
     parts = [evidence.trials(place, columns).assign(row=place[1], column=place[2]) for place in places]
     return pd.concat(parts, ignore_index=True)
 

@@ -35,17 +35,17 @@ def near(low: float, high: float) -> Criteria:
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractLocation(AbstractRule, ABC):
-    """A test of a location in each column on its own, decided by criteria.
+    """A test of a location in each column separately, decided by criteria.
 
     Parameters
     ----------
     over : str
-        What the sample consists of: data sets, folds of the only one (corrected resampled t), or, of a comparison,
-        draws of a random `row` on one fold, where `than` draws nothing (t).
+        Units of the sample: data sets, folds of the only one (corrected resampled t), or, for a comparison, draws of a
+        random `row` on one fold, if `than` is deterministic (t).
     alpha : float
     dependence : {"", "dyadic"}
-        What data sets share. "dyadic": each is a pair of categories, named ..._<one>_<other>, and those with a category
-        in common may be correlated (dyadic-robust t).
+        Dependence between data sets. "dyadic": each is a pair of categories, named ..._<one>_<other>, and those with a
+        common category may be correlated (dyadic-robust t).
     """
 
     over: str
@@ -53,7 +53,7 @@ class AbstractLocation(AbstractRule, ABC):
     dependence: str = ""
 
     untested: ClassVar[float | None] = None
-    """What a column that could not be tested counts as in a correction: its p-value, or None where it does not."""
+    """Value in a correction for a column that could not be tested: its p-value, or None if it does not count."""
 
     def __post_init__(self) -> None:
         if self.dependence not in ("", "dyadic") or (self.dependence and self.over != "datasets"):
@@ -70,16 +70,16 @@ class AbstractLocation(AbstractRule, ABC):
     @property
     @abstractmethod
     def criteria(self) -> Criteria:
-        """How a column is decided."""
+        """The decision for a column."""
 
     @property
     def margins(self) -> tuple[float, ...]:
-        """Locations at which the verdict turns, beside 0."""
+        """Locations at which the verdict changes, beside 0."""
         return tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds} - {0.0}))
 
     @property
     def sampling(self) -> str:
-        """How evidence calls the sample."""
+        """Name of the sample in evidence."""
         return self.dependence or self.over
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
@@ -106,7 +106,7 @@ class AbstractLocation(AbstractRule, ABC):
         return replace(finding, margins=self.margins, sample=tuple(sample.items()), note="; ".join(notes))
 
     def absent_rows(self, column: str, evidence: AbstractEvidence) -> list[str]:
-        """Return the rows of which nothing is stored in a column, with their artefact where two are compared."""
+        """Return the rows without stored results in a column, with their artefact if two are compared."""
         places = self.places([column])
         empty = [place for place in places if not evidence.has(place, self.measured)]
         empty += [places[0] for name in self.reads if not evidence.has(places[0], name)]
@@ -161,7 +161,7 @@ class AbstractLocation(AbstractRule, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractCount(AbstractLocation):
-    """Mean number of features of `row`; the claims are about means, hence t-tests, also over data sets."""
+    """Mean number of features of `row`; the claims are about means, hence t-tests, even over data sets."""
 
     row: str
     over: Literal["datasets", "folds"]
@@ -181,7 +181,7 @@ class CountAbove(AbstractCount):
 
     @property
     def criteria(self) -> Criteria:
-        """How a column is decided."""
+        """The decision for a column."""
         return (
             Criterion(REPLICATED, (Bound("above", self.above, 2),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("below", self.above, 2),)),
@@ -200,5 +200,5 @@ class CountNear(AbstractCount):
 
     @property
     def criteria(self) -> Criteria:
-        """How a column is decided."""
+        """The decision for a column."""
         return near(self.near - self.within, self.near + self.within)

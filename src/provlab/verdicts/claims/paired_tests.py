@@ -1,7 +1,7 @@
-"""Paired tests of one sample of differences, with intervals and power, so that verdicts do not depend on which is used.
+"""Paired tests of one sample of differences, with intervals and power, so that verdicts do not depend on the test used.
 
-Student's t with the variances that folds and pairs of categories need, which SciPy does not have; and the signed rank,
-whose exact p-value with ties takes SciPy seconds: docs/decisions/dependencies.md has the measurements.
+Student's t with the variances that folds and pairs of categories need, which SciPy does not have; and the signed rank
+test, for whose exact p-value with ties SciPy needs seconds: docs/decisions/dependencies.md has the measurements.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ Alternative = Literal["two-sided", "less", "greater"]
 Floats = NDArray[np.float64]
 
 POWER = 0.9
-"""The probability with which a sample that is called large enough decides."""
+"""The probability with which a sufficiently large sample decides."""
 
 MAX_OBSERVATIONS = 2**19
-"""Largest number of observations that is worth naming."""
+"""Largest number of observations worth naming."""
 
 DECIMALS = 10
-"""Differences are rounded to it before they are ranked: means of the same errors in another order must tie."""
+"""Differences are rounded to this before they are ranked: means of the same errors in another order must tie."""
 
 MAX_EXACT = 50
-"""Differences up to which the signed-rank test is exact; as SciPy's."""
+"""Number of differences up to which the signed-rank test is exact, as in SciPy."""
 
 MAX_EXACT_TIED = 13
 """The same with ties or zeros."""
 
 NORMAL_FROM = 500
-"""Degrees of freedom from which power is that of the normal limit: SciPy's noncentral t takes seconds there."""
+"""Degrees of freedom from which the normal limit gives the power: SciPy's noncentral t takes seconds there."""
 
 
 MEASURED_SIZES = {(1, 5): (2, 6), (2, 5): (0, 6), (1, 10): (0, 7), (10, 10): (0, 14)}
@@ -46,7 +46,7 @@ repeats and folds, mean over numbers of rows: docs/measured/compare_rules.csv.""
 
 
 def size_words(repeats: int, n_folds: int) -> str:
-    """Say how often p < 0.05 without a difference, at the simulated folds that are most like some."""
+    """Say how often p < 0.05 without a difference, at the simulated folds most similar to the given ones."""
     designs = [design for design in MEASURED_SIZES if (design[0] > 1) == (repeats > 1)]
     nearest = min(designs, key=lambda design: abs(design[1] - n_folds))
     least, largest = MEASURED_SIZES[nearest]
@@ -83,24 +83,24 @@ class AbstractPairedTest(ABC):
 
     @abstractmethod
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the two-sided confidence interval of the location; infinite where n cannot give that level."""
+        """Return the two-sided confidence interval of the location; infinite if n cannot give that level."""
 
     @abstractmethod
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
-        """Return the power of the one-sided test at `level`, of n differences with the spread of these.
+        """Return the power of the one-sided test at `level`, for n differences with the observed spread.
 
         Parameters
         ----------
         n : int
         distance : float
-            From the shift that is tested to the true location, in the direction of the alternative.
+            From the tested shift to the true location, in the direction of the alternative.
         level : float
         side : {"less", "greater"}
             The alternative.
         """
 
     def detectable(self, level: float, side: Side) -> float:
-        """Return the smallest distance that the one-sided test at `level` shows with a power of `POWER`."""
+        """Return the smallest distance that the one-sided test at `level` detects with a power of `POWER`."""
         far = max(1e-12, abs(self.interval(0.9)[0] - self.estimate))
         if not math.isfinite(far):
             return math.inf
@@ -121,8 +121,8 @@ class AbstractPairedTest(ABC):
 class SignedRank(AbstractPairedTest):
     """Wilcoxon's signed-rank test of differences between two methods, one per data set.
 
-    The p-value is SciPy's, exact for small samples also with ties; SciPy goes through all 2^n signs there. The interval
-    needs the same exact distribution.
+    The p-value is SciPy's, exact for small samples even with ties, for which SciPy enumerates all 2^n signs. The
+    interval needs the same exact distribution.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class SignedRank(AbstractPairedTest):
         return float(ndtr(z if side == "less" else -z))
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the order statistics of the Walsh averages that the exact null distribution (no ties) names."""
+        """Return the order statistics of the Walsh averages given by the exact null distribution (no ties)."""
         tail = (1 - level) / 2
         below = np.cumsum(sums_of_signed(tuple(range(1, self.n + 1))))
         k = int(np.searchsorted(below, tail))  # first k with P(W <= k) >= tail, so that P(W <= k - 1) < tail
@@ -174,7 +174,7 @@ class SignedRank(AbstractPairedTest):
         return float(averages[k - 1]), float(averages[len(averages) - k])
 
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
-        """Return the power by the normal limit of the statistic, with the mean and variance of this sample, moved.
+        """Return the power by the normal limit of the statistic, with the mean and variance of this sample, shifted.
 
         References
         ----------
@@ -195,7 +195,7 @@ class SignedRank(AbstractPairedTest):
 
 @lru_cache(1000)
 def sums_of_signed(ranks: tuple[int, ...]) -> Floats:
-    """Return P(sum = s), s = 0, 1, ..., of the integer ranks whose sign is positive, when each has an even chance."""
+    """Return P(sum = s), s = 0, 1, ..., of the integer ranks with positive sign, if each sign has an even chance."""
     weights = np.ones(1)
     for rank in ranks:
         shifted = np.zeros(len(weights) + rank)
@@ -221,9 +221,9 @@ def _positive(values: Floats) -> tuple[float, float, float]:
 
 
 class AbstractStudentT(AbstractPairedTest):
-    """A t-test of the mean of some differences, shape (n,), finite, n >= 2; the variance of the mean is what differs.
+    """A t-test of the mean of differences, shape (n,), finite, n >= 2; subclasses differ in the variance of the mean.
 
-    Where nothing varies there is no t, and the sign test decides: three equal folds are no proof, a hundred are.
+    If nothing varies there is no t, and the sign test decides: three equal folds are no proof, a hundred are.
     """
 
     def __init__(self, differences: Floats) -> None:
@@ -236,7 +236,7 @@ class AbstractStudentT(AbstractPairedTest):
         """Return standard error and degrees of freedom of the mean of n differences like these."""
 
     def one_sided(self, shift: float, side: Side) -> float:
-        """Return the p-value from Student's t; the sign test's where nothing varies."""
+        """Return the p-value from Student's t, or from the sign test if nothing varies."""
         distance = self.estimate - shift
         if self.variance == 0:
             is_beyond = distance > 0 if side == "greater" else distance < 0
@@ -262,16 +262,16 @@ class AbstractStudentT(AbstractPairedTest):
             return float(distance > 0 and 2.0**-n < level)
         if df > NORMAL_FROM:
             return float(ndtr(distance / error + ndtri(level)))
-        # a tenth of the time of scipy.stats.nct, and thousands are asked for
+        # a tenth of the time of scipy.stats.nct, and thousands are needed
         power = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
-        return power if math.isfinite(power) else float(distance > 0)  # SciPy's series ends far out
+        return power if math.isfinite(power) else float(distance > 0)  # SciPy's series ends in the far tail
 
 
 class ShareTest(AbstractPairedTest):
-    """Exact binomial test of a share, of which each observation tells 0, 1, or the mean over a group between both.
+    """Exact binomial test of a share; each observation is 0, 1, or, as the mean over a group, between both.
 
-    A mean over a group varies at most as much as a single case with the same chance, so that a group counts as one
-    case. Where nearly none or nearly all are cases, Student's t is wrong: shares are skewed there.
+    A mean over a group varies at most as much as a single case with the same probability, so a group counts as one
+    case. If nearly none or nearly all are cases, Student's t is wrong: shares are skewed there.
 
     Parameters
     ----------
@@ -280,7 +280,8 @@ class ShareTest(AbstractPairedTest):
 
     References
     ----------
-    Clopper, Pearson (1934), Biometrika 26; the incomplete beta function also takes numbers of cases that are not whole.
+    Clopper, Pearson (1934), Biometrika 26; the incomplete beta function also accepts numbers of cases that are not
+    whole.
     """
 
     name = "binomial"
@@ -304,7 +305,7 @@ class ShareTest(AbstractPairedTest):
         return low, high
 
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
-        """Return the power in the normal limit, with the spread of this share, never that of none or all."""
+        """Return the power in the normal limit, with the spread of this share, which is never 0."""
         share = (self.cases + 1) / (self.n + 2)
         sd = math.sqrt(share * (1 - share) / n)
         return float(ndtr(distance / sd + ndtri(level))) if level > 0 else 0.0
@@ -313,8 +314,8 @@ class ShareTest(AbstractPairedTest):
 class CorrectedT(AbstractStudentT):
     """Corrected resampled t-test: the variance of the mean is (1 / n + ratio) s^2 instead of s^2 / n.
 
-    Folds share training rows, so that their differences are correlated; s^2 / n is too small, and the plain t-test
-    finds differences that are not there.
+    Folds share training rows, so their differences are correlated; s^2 / n is too small, and the plain t-test finds
+    differences that do not exist.
 
     Parameters
     ----------
@@ -343,22 +344,22 @@ class CorrectedT(AbstractStudentT):
 class DisjointT(AbstractStudentT):
     """The t-test for folds that train on one part each and test on all others: the inverse of cross-validation.
 
-    Training sets of a repeat are disjoint, so that the term n_test / n_train of the corrected test, which stands for
-    their overlap, is not theirs; it was derived for test sets that are small and disjoint, and 9 would make any
-    difference inconclusive. What these folds share are test rows: the variance of the mean is s^2 / n, that of
-    independent folds, plus their covariance. The latter is at most the variance v of one row's difference over the
-    number of rows. For the difference of two losses of 0 or 100 points, with means e and f in points, v <= 100 (e + f)
-    - (e - f)^2, as at most all errors of both are on different rows. A conservative bound: much of it is in s^2
-    already.
+    Training sets of a repeat are disjoint, so the term n_test / n_train of the corrected test, which accounts for their
+    overlap, does not apply; it was derived for test sets that are small and disjoint, and a ratio of 9 would make any
+    difference inconclusive. These folds share test rows: the variance of the mean is s^2 / n, as for independent folds,
+    plus their covariance. The latter is at most the variance v of one row's difference over the number of rows. For the
+    difference of two losses of 0 or 100 points, with means e and f in points, v <= 100 (e + f)
+    - (e - f)^2, as at most all errors of both are on different rows. A conservative bound: s^2 already includes much of
+      it.
 
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        One a fold, of all repeats.
+        One per fold, of all repeats.
     n_folds : int
-        Folds of a repeat. Training sets of different repeats overlap, so that more repeats count as no more folds.
+        Folds of a repeat. Training sets of different repeats overlap, so further repeats do not count as further folds.
     shared : float
-        Bound of the covariance: v over the number of rows.
+        Bound on the covariance: v divided by the number of rows.
 
     References
     ----------
@@ -381,14 +382,14 @@ class DisjointT(AbstractStudentT):
 
 
 class DyadicT(AbstractStudentT):
-    """Dyadic-robust t-test: differences of two pairs may be correlated where the pairs share a member.
+    """Dyadic-robust t-test: differences of two pairs may be correlated if the pairs share a member.
 
-    Let u be the residuals of the mean, and A_ij = 1 where pairs i and j share a member or are the same. The variance of
-    the mean is u' A u / n^2. Residuals are smaller than errors, and few members are in many pairs, so that in small
-    samples this is too small and varies much. Both are corrected as Bell and McCaffrey do for clusters: with B = M A M,
-    M the projection that takes the mean away, it is scaled by n / tr(B), which makes it unbiased for independent
-    errors, and t has tr(B)^2 / tr(B^2) degrees of freedom. A is no covariance matrix, so that the sum can be below that
-    of independent pairs, s^2 / n, or even negative: the larger of the two counts.
+    Let u be the residuals of the mean, and A_ij = 1 if pairs i and j share a member or are the same. The variance of
+    the mean is u' A u / n^2. Residuals are smaller than errors, and few members are in many pairs, so in small samples
+    this is too small and varies much. Both are corrected as Bell and McCaffrey do for clusters: with B = M A M, M the
+    projection that takes the mean away, it is scaled by n / tr(B), which makes it unbiased for independent errors, and
+    t has tr(B)^2 / tr(B^2) degrees of freedom. A is not a covariance matrix, so the sum can be below that of
+    independent pairs, s^2 / n, or even negative: the larger of the two counts.
 
     Parameters
     ----------
@@ -434,10 +435,10 @@ def _sharing(pairs: tuple[tuple[str, str], ...]) -> tuple[Floats, float, float]:
 
 
 def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
-    """Return the smallest n at which all of some one-sided tests reject together with a power of `POWER`.
+    """Return the smallest n at which all of the given one-sided tests reject together with a power of `POWER`.
 
-    What they miss adds up at most (Bonferroni), which is exact where not both can miss. Infinite where even
-    `MAX_OBSERVATIONS` do not suffice, such as where folds of the same data say no more.
+    Their probabilities of missing add up at most (Bonferroni), which is exact if not both can miss. Infinite if even
+    `MAX_OBSERVATIONS` do not suffice, for instance if more folds of the same data do not help.
     """
 
     def enough(n: int) -> bool:
@@ -448,10 +449,10 @@ def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
 
 
 def observations_for_p(n: int, p_value: float, level: float) -> float:
-    """Return the n at which a one-sided test that has this p-value at n rejects at `level` with a power of `POWER`.
+    """Return the n at which a one-sided test with this p-value at n rejects at `level` with a power of `POWER`.
 
     For statistics that are normal in the limit, and whose mean then grows like the root of n: binomial tests, ranks,
-    Kendall's tau. Infinite where the sample points the other way.
+    Kendall's tau. Infinite if the sample points the other way.
 
     References
     ----------
@@ -478,16 +479,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def mean_difference(differences: Floats, *, ratio: float = 0.0, level: float | None = None) -> dict[str, float]:
-    """Return a mean difference, its 95 % interval and p by the corrected resampled t; NaN where there are too few.
+    """Return a mean difference, its 95 % interval and p by the corrected resampled t; NaN for too few values.
 
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        One a fold, or one per data set or domain.
+        One per fold, or one per data set or domain.
     ratio : float, default=0
         See `CorrectedT`.
     level : float, optional
-        Of a one-sided test, whose detectable difference is returned.
+        Level of a one-sided test, whose detectable difference is returned.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Provenance: what results were made with, so that they can say themselves whether the code has gone on since."""
+"""Provenance: the code and data behind results, so that results can tell whether the code has changed since."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from provlab.verdicts.claims.schema import Claim
 from provsel import __version__
 
 LATER = ("quantity", "at", "only", "without", "than_column")
-"""Parameters of rules that came after claims had been judged; where they are empty, the claims are as before."""
+"""Parameters of rules added after claims had been judged; if they are empty, the claims are unchanged."""
 
 COLUMNS = ("task_cpu", "environment", "git_revision")
-"""Of the records, which `Provenance.of` expects."""
+"""Columns of the records that `Provenance.of` expects."""
 
 
 @dataclass(frozen=True)
 class Versions:
-    """What decides results: two with the same versions are the same, up to the processor.
+    """The versions that determine results: two with the same versions are equal, up to the processor.
 
     Attributes
     ----------
     rules : int
         `RULES_VERSION` of the verdicts.
     algorithm_versions : mapping
-        Of each selector and model, by class name.
+        Version of each selector and model, by class name.
     plan : str
-        SHA-256 of all numbers and the cells that they are of, and so of all settings and data.
+        SHA-256 of all numbers and their cells, and so of all settings and data.
     claims : str
         SHA-256 of the claims' tests; "" if there are none.
     """
@@ -56,15 +56,15 @@ class Versions:
 
     @classmethod
     def of(cls, entries: Sequence[Entry], how: Any, claims: Collection[Claim]) -> Self:
-        """Return the versions that the code has now.
+        """Return the current versions of the code.
 
         Parameters
         ----------
         entries : sequence of Entry
         how : JSON object
-            How trials become numbers, where the cells do not say it.
+            How trials become numbers, if the cells do not state it.
         claims : collection of Claim
-            Those that are judged on the entries.
+            Claims judged on the entries.
         """
         versions: dict[str, int | str] = {}
         plan = []
@@ -79,11 +79,11 @@ class Versions:
 
     @classmethod
     def of_artefact(cls, artefact: Artefact, claims: Collection[Claim]) -> Self:
-        """Return those of an artefact and the claims that rest on it."""
+        """Return the versions of an artefact and of the claims that rest on it."""
         return cls.of(artefact.entries, artefact.summary, claims)
 
     def until(self, now: Versions) -> list[str]:
-        """Return what has changed from these versions to others, in words; nothing if they are the same."""
+        """Return the changes from these versions to others, in words; nothing if they are the same."""
         changes = []
         for name, version in self.algorithm_versions.items():
             version_now = now.algorithm_versions.get(name, version)
@@ -91,7 +91,7 @@ class Versions:
                 changes.append(f"{name} of version {version}, now {version_now}")
         if not changes and self.plan != now.plan:
             changes = ["other rows, columns, data or settings than now"]
-        if now.claims and self.rules != now.rules:  # which judge all claims anew
+        if now.claims and self.rules != now.rules:  # these judge all claims anew
             changes.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
         elif self.claims != now.claims:
             changes.append("other claims, or tests of them, than now")
@@ -100,7 +100,7 @@ class Versions:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a table, a figure or verdicts were made with, and what they cost.
+    """The code and data behind a table, a figure or verdicts, and their cost.
 
     Attributes
     ----------
@@ -113,9 +113,9 @@ class Provenance:
     versions : Versions
     trials : int
     cpu_hours : float
-        Of the trials, as far as their records say.
+        Of the trials, as far as their records state it.
     environments, revisions : tuple of mapping
-        Of the trials, the most frequent first, each with the number of trials where it is known.
+        Of the trials, the most frequent first, each with the number of trials if known.
     """
 
     written: str
@@ -129,7 +129,7 @@ class Provenance:
 
     @classmethod
     def of(cls, versions: Versions, trials: pd.DataFrame, settings: Sequence[str] = ()) -> Self:
-        """Return it for trials with `COLUMNS`, as of today, and settings, without those of where trials are run."""
+        """Return the provenance of trials with `COLUMNS`, as of today, and of settings that affect results."""
         settings = [text for text in settings if setting(text).partition(".")[0] not in ELSEWHERE]
         environments = [{**text_versions(text), "trials": n} for text, n in value_counts(trials["environment"])]
         revisions = [{"revision": text, "trials": n} for text, n in value_counts(trials["git_revision"])]
@@ -146,12 +146,12 @@ class Provenance:
 
     @classmethod
     def from_json(cls, stated: Mapping[str, Any], subject: str) -> Self:
-        """Return what `asdict` gave, of a mapping that may have more; ValueError where a part is missing."""
+        """Return the result of `asdict`, from a mapping that may have more; ValueError if a part is missing."""
         provenance: Self = read_as(cls, with_known_keys(cls, stated), subject)
         return provenance
 
     def changes(self, now: Versions) -> list[str]:
-        """Return what is not as it is by default and now, in words."""
+        """Return everything that differs from the defaults and from now, in words."""
         changes = self.versions.until(now)
         if self.settings:
             changes.insert(0, f"made with {' '.join(self.settings)}")
@@ -161,7 +161,7 @@ class Provenance:
 def stored_trials(
     cells: Iterable[Cell], store: StoreSnapshot, columns: Sequence[str] = COLUMNS
 ) -> tuple[pd.DataFrame, int]:
-    """Return columns of the stored ones of the given cells' trials, each once, and how many are planned."""
+    """Return columns of the stored trials of the given cells, each once, and how many are planned."""
     chosen = unique_cells(cells)
     rows = pa.array(np.concatenate([np.empty(0, np.int64), *(store.rows(cell) for cell in chosen)]))
     frame = pa.table({name: store.column(name).take(rows) for name in columns}).to_pandas()

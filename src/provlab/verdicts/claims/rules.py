@@ -1,7 +1,7 @@
 """From a test to a verdict: a rule has its parameters as fields, and most decide by a list of criteria.
 
-A difference is error(row) - error(than): negative is in the row's favour. A criterion is met where its p-value is below
-alpha after the correction for the family that the comparison belongs to:
+A difference is error(row) - error(than): negative values favour the row. A criterion is met if its p-value is below
+alpha after the correction for the family to which the comparison belongs:
 
 - The **family** is all comparisons of the claims of one kind about the same artefacts, data set and sample: every pair
   of methods in every column (number of features) of theirs. One that is planned and could not be made counts with p =
@@ -11,8 +11,8 @@ alpha after the correction for the family that the comparison belongs to:
 - A criterion that **all columns** must meet needs no correction over them: the largest of their p-values is that of the
   claim (intersection-union test, Berger 1982); Holm's method then goes over the claims of the family.
 
-So for each verdict the probability that any claim of a family gets it wrongly is at most alpha. Intervals are of one
-comparison: an equivalence test at level alpha asks that the 1 - 2 alpha interval lies inside the margin, so this
+So for each verdict the probability of giving it wrongly to any claim of a family is at most alpha. Intervals are of one
+comparison: an equivalence test at level alpha requires the 1 - 2 alpha interval to lie inside the margin, so this
 interval is reported with it.
 
 References
@@ -48,16 +48,18 @@ VERDICTS = (
     ONE_READING, INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN,
 )  # fmt: skip
 """Not contradicted: nothing speaks against it, and the sample is too small to show that it holds. No difference: shown
-to be the same within the claim's margin, where it says that one is better. Depends on r: it holds at some numbers of
-features and not at others, and names none. Inconclusive: the sample is too small for either. What a verdict that
-takes a side counts as, see `provlab.verdicts.readings.robustness`: it depends on the reading where other readings of
-the paper give other verdicts; it is inconclusive under most readings where fewer than half of them take a side; it has
-one reading where no other was asked. Vacuous: what the claim says holds whatever happens, such as a bound above the
-maximum. Not testable: these data cannot say it, such as of a word that they do not have."""
+to be the same within the claim's margin, if it says that one is better. Depends on r: it holds at some numbers of
+features and not at others, and names none. Inconclusive: the sample is too small for either. For how a verdict that
+takes a side counts, see `provlab.verdicts.readings.robustness`: it depends on the reading if other readings of the
+paper give other verdicts; it is inconclusive under most readings if fewer than half of them take a side; it has one
+reading if no other was tested. Vacuous: what the claim says holds whatever happens, such as a bound above the maximum.
+Not testable: these data cannot decide it, for instance for a word that they do not have.
+"""
 
 DECIDED = (REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS)
-"""The verdicts that take a side: not contradicted is no proof of a claim, and yet none that it fails. Of all others
-nothing follows."""
+"""The verdicts that take a side: not contradicted does not prove a claim, but nothing shows that it fails. Nothing
+follows from all others.
+"""
 
 ALPHA = 0.05
 """Level of every test, unless a claim names another."""
@@ -65,12 +67,12 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Finding(ValuesWithNaN):
-    """What the evidence says of a part of a claim, such as one number of features.
+    """The evidence on a part of a claim, such as one number of features.
 
     Attributes
     ----------
     part : str
-        Column of the artefact, or what else was looked at.
+        Column of the artefact, or another subject.
     verdict : str
         One of `VERDICTS`.
     effect, low, high, p_value : float
@@ -80,19 +82,19 @@ class Finding(ValuesWithNaN):
     test : str
         The test that decided.
     unit : str
-        Of effect, low, high, margins and the values of the sample.
+        Unit of effect, low, high, margins and the values of the sample.
     note : str
     margins : tuple of float
-        Thresholds that decided, where they are in `unit`.
+        Thresholds that decided, if they are in `unit`.
     sample : tuple of (name, value)
-        What the test was over, such as the difference on each data set.
+        The values of the test, such as the difference on each data set.
     needed : float
-        Inconclusive: the n with which the test has a power of 0.9, were location and spread the observed ones;
-        infinite where no n gives it.
+        Inconclusive: the n at which the test would have a power of 0.9 if location and spread were those observed;
+        infinite if no n gives it.
     detectable : float
-        Inconclusive: the distance from the threshold, in `unit`, that n can show with a power of 0.9.
+        Inconclusive: the distance from the threshold, in `unit`, that n can detect with a power of 0.9.
     smallest_margin : float
-        The smallest margin, in `unit`, with which this part would be shown to be the same, or not worse.
+        The smallest margin, in `unit`, with which this part would be shown to be equal, or not worse.
     """
 
     part: str
@@ -118,7 +120,7 @@ class Finding(ValuesWithNaN):
 
     @property
     def size_text(self) -> str:
-        """Return how many observations would decide it, and what these can show; "" where it is decided."""
+        """Return how many observations would decide it, and what these can detect; "" if it is decided."""
         if math.isnan(self.needed):
             return ""
         n = "no n" if math.isinf(self.needed) else f"n={self.needed:.0f}"
@@ -140,12 +142,12 @@ class Finding(ValuesWithNaN):
 
 
 def nothing_stored(part: str, *names: str) -> Finding:
-    """Return the finding that there is no evidence of the given rows."""
+    """Return the finding that there is no evidence for the given rows."""
     return Finding(part, NOT_RUN, note=f"nothing stored for {', '.join(names)}")
 
 
 class Bound(NamedTuple):
-    """The location is above or below a number; `tails` is 2 where the other side is tested as well."""
+    """The location is above or below a number; `tails` is 2 if the other side is tested as well."""
 
     side: Literal["above", "below"]
     at: float
@@ -153,7 +155,7 @@ class Bound(NamedTuple):
 
     @property
     def alternative(self) -> Side:
-        """What the one-sided test is asked."""
+        """Arguments of the one-sided test."""
         return "greater" if self.side == "above" else "less"
 
     def mirrored(self) -> Bound:
@@ -172,7 +174,7 @@ def inside(low: float, high: float) -> tuple[Bound, Bound]:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A verdict, and the bounds that all must be shown for it.
+    """A verdict, and the bounds that must all be shown for it.
 
     Attributes
     ----------
@@ -192,12 +194,12 @@ class Criterion:
 
     @property
     def tails(self) -> int:
-        """Two-sided where any bound is."""
+        """Two-sided if any bound is."""
         return max(bound.tails for bound in self.bounds)
 
     @property
     def has_margin(self) -> bool:
-        """Whether it says that something is the same, or not worse."""
+        """Whether it states that something is equal, or not worse."""
         return self.verdict in (REPLICATED, NO_DIFFERENCE) and self.tails == 1 and self.bounds[-1].at != 0
 
     def smallest_margin(self, test: AbstractPairedTest, level: float) -> float:
@@ -227,11 +229,11 @@ def decide(
     unit: str = POINTS,
     plans: bool = True,
 ) -> Finding:
-    """Return the verdict of a list of criteria, with the interval that belongs to it.
+    """Return the verdict of a list of criteria, with its interval.
 
-    An inconclusive finding says with which number of observations the test has a power of 0.9, were their location and
-    spread those observed. It also says which distance from the first bound this number can show with that power. The
-    level is that which Holm's method gives the comparison in its family now.
+    An inconclusive finding states the number of observations at which the test would have a power of 0.9, if location
+    and spread were those observed. It also states the distance from the first bound that the present number can detect
+    with that power. The level is the one that Holm's method now gives the comparison in its family.
 
     Parameters
     ----------
@@ -239,12 +241,12 @@ def decide(
     test : AbstractPairedTest
     criteria : sequence of Criterion
     others : sequence of sequence of float
-        For each criterion the uncorrected p-values of the rest of the family; 1 for what could not be tested.
+        For each criterion the uncorrected p-values of the rest of the family; 1 for anything that could not be tested.
     alpha : float
     unit : str
-        Of the test's location.
+        Unit of the test's location.
     plans : bool
-        Whether to say how many observations would decide; thousands of universes are judged without.
+        Whether to state how many observations would decide; thousands of universes are judged without it.
     """
     families = [*others] or [()] * len(criteria)
     adjusted = []
@@ -291,7 +293,7 @@ def decide(
 
 
 def needed(test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]) -> float:
-    """Return the smallest n at which one criterion would be met with the power, infinite where none ever would."""
+    """Return the smallest n at which one criterion would be met with the power, infinite if none ever would."""
 
     def power(bound: Bound, level: float, n: int) -> float:
         return test.power(n, bound.distance(test.estimate), level / bound.tails, bound.alternative)
@@ -329,7 +331,7 @@ CONDITIONS = ("only", "without")
 
 
 def conditions(lines: Sequence[str]) -> dict[str, list[str]]:
-    """Return the columns and values of some conditions."""
+    """Return the columns and values of the given conditions."""
     values = {}
     for text in lines:
         name, _, allowed = text.partition("=")
@@ -345,9 +347,9 @@ class AbstractRule:
     ----------
     artefact : str
     columns : tuple of str
-        Columns that the verdict is about: all of them.
+        Columns of the verdict: all of them.
     also : tuple of str
-        Columns that are tested and reported, not decisive.
+        Columns that are tested and reported, but not decisive.
     dataset : str
         The only data set that the claim is about; "" for all of the artefact.
     only, without : tuple of str
@@ -366,7 +368,7 @@ class AbstractRule:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """Return the rule from parameters as YAML gives them.
+        """Return the rule from parameters in the form of YAML.
 
         Raises
         ------
@@ -378,7 +380,7 @@ class AbstractRule:
         return rule
 
     def changed(self, parameters: Mapping[str, Any]) -> Self:
-        """Return the rule with other values of those parameters that it has; errors as `from_config`."""
+        """Return the rule with other values of those parameters that it has; errors as in `from_config`."""
         _check_filled(parameters)
         values = read_fields(type(self), parameters, "parameters")
         for name in CONDITIONS:
@@ -389,7 +391,7 @@ class AbstractRule:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Its parameters for people, without the artefact and those that are empty."""
+        """Its parameters in readable form, without the artefact and empty ones."""
         texts = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -405,7 +407,7 @@ class AbstractRule:
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """What stands for further names in `words`, of rules about more than one measure."""
+        """Values of further names in `words`, for rules about more than one measure."""
         return {}
 
     @property
@@ -415,7 +417,7 @@ class AbstractRule:
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """Rows of the artefact that it reads: those that its parameters row, rows and than name."""
+        """Rows of the artefact that it reads: those named by its parameters row, rows and than."""
         rows: list[str] = []
         for name in ("row", "rows", "than"):
             named = getattr(self, name, ())
@@ -423,12 +425,12 @@ class AbstractRule:
         return tuple(rows)
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
-        """Return the numbers that it reads in some columns, by default in all of its own and those beside."""
+        """Return the numbers that it reads in the given columns, by default in all that it tests."""
         chosen = (*self.columns, *self.also) if columns is None else columns
         return [(self.artefact, row, column) for row in self.row_names for column in chosen]
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """Return what the evidence says, part by part; by default of each number that it reads.
+        """Return the evidence, part by part; by default for each number that it reads.
 
         Parameters
         ----------
@@ -440,12 +442,12 @@ class AbstractRule:
         return [self.finding(place, evidence) for place in self.places(columns)]
 
     def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
-        """Return what the evidence says of one number, for rules that look at each on its own."""
+        """Return the evidence on one number, for rules that consider each separately."""
         raise NotImplementedError
 
 
 def check_one_of(name: str, value: str, choices: Sequence[str]) -> None:
-    """Check a parameter that names one of some choices."""
+    """Check a parameter that names one of several choices."""
     if value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(choices)}, got {value!r}.")
 

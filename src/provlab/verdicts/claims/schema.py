@@ -22,7 +22,7 @@ rankings:                                         # Friedman and Nemenyi, no cla
 ```
 The last three keys of a claim may be left out, and so may rankings and margins; where a file declares none, a claim's
 margin is a number. Headline counts are of the paper's own claims that are neither certain nor repeat another. The key
-`results` says what the columns of a table are (`provlab.verdicts.claims.table`). Other top-level keys may hold YAML
+`results` describes the columns of a table (`provlab.verdicts.claims.table`). Other top-level keys may hold YAML
 anchors.
 
 Statements of many papers can be judged on the results of the benchmark, or on a table that has several methods, data
@@ -90,20 +90,20 @@ RULES: dict[str, type[AbstractRule]] = {
     "rank_within": set_rules.RankWithin,
     "share_of_sets": set_rules.ShareOfSets,
 }
-"""The rules by what a claim's `test` calls them."""
+"""The rules by their names in a claim's `test`."""
 
 TRIALS, PANEL = "trials", "panel"
-"""What claims are judged on: stored trials of the project's artefacts, or the results of the benchmark."""
+"""Evidence of claims: stored trials of the project's artefacts, or the results of the benchmark."""
 
 BEYOND = ".beyond"
-"""Ends the id of a claim that asks a statement where its paper does not."""
+"""Ends the id of a claim that tests a statement where its paper makes none."""
 
 
 @dataclass(frozen=True)
 class Claim:
     """One atomic statement of a paper, and the rule that judges it; origin, certain and repeats as in the YAML.
 
-    `margin` is why the rule has the margin that it has; "" where it has none. `notes` are texts by what they are about.
+    `margin` is the reason for the rule's margin; "" if it has none. `notes` are texts by subject.
     """
 
     id: str
@@ -119,7 +119,7 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """What it counts as: "paper" in the headline, else why it stands beside."""
+        """What it counts as: "paper" in the headline, otherwise the reason why it is listed separately."""
         if self.origin != "paper":
             return self.origin
         if self.certain:
@@ -128,13 +128,13 @@ class Claim:
 
     @property
     def artefacts(self) -> frozenset[str]:
-        """The artefacts that it rests on."""
+        """The artefacts on which it rests."""
         return frozenset(place[0] for place in self.rule.places())
 
 
 @dataclass(frozen=True)
 class RankingRequest:
-    """Methods of an artefact to be ranked over its data sets, in each of some columns."""
+    """Methods of an artefact to be ranked over its data sets, in each of several columns."""
 
     artefact: str
     rows: tuple[str, ...]
@@ -143,7 +143,7 @@ class RankingRequest:
 
 @dataclass(frozen=True)
 class ClaimEntry:
-    """A claim as the file has it."""
+    """A claim as in the file."""
 
     id: str
     where: str
@@ -169,7 +169,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Work:
-    """A publication, and what of it was read."""
+    """A publication, and the parts of it that were read."""
 
     citation: str
     read: str
@@ -177,7 +177,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Untested:
-    """A statement that cannot be judged, and what is missing."""
+    """A statement that cannot be judged, and the missing item."""
 
     statement: Line
     missing: Line
@@ -185,7 +185,7 @@ class Untested:
 
 @dataclass(frozen=True)
 class Margin:
-    """Points of error that count as the same, or units of another measure, and the reason."""
+    """Points of error that count as equal, or units of another measure, and the reason."""
 
     why: Line
     points: float = 0.0
@@ -219,7 +219,7 @@ class Content:
 
 @dataclass(frozen=True)
 class ClaimFile:
-    """What a claims.yaml holds."""
+    """The content of a claims.yaml."""
 
     paper: str
     claims: tuple[Claim, ...]
@@ -253,13 +253,13 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
 
 
 def claims_about(names: Collection[str], files: Iterable[ClaimFile]) -> list[Claim]:
-    """Return the claims of some files that rest on some artefacts, alone or with others."""
+    """Return the claims of the given files that rest on the given artefacts, alone or with others."""
     claims = [claim for file in files for claim in file.claims]
     return [claim for claim in claims if not claim.artefacts.isdisjoint(names)]
 
 
 def columns_read(claims: Iterable[Claim]) -> set[str]:
-    """Return the columns of the records that some claims are about."""
+    """Return the columns of the records needed by the given claims."""
     columns = {*FOLD_COLUMNS}
     for claim in claims:
         columns.update(claim.rule.reads)
@@ -267,7 +267,7 @@ def columns_read(claims: Iterable[Claim]) -> set[str]:
 
 
 def claim_paths(evidence: str = TRIALS) -> dict[str, Path]:
-    """Return the file of claims of each paper that has one, of those that are judged on some evidence."""
+    """Return the file of claims of each paper that has one, for claims judged on the given evidence."""
     paths = {}
     for paper in papers().values():
         path = paper.folder / "claims.yaml"
@@ -277,7 +277,7 @@ def claim_paths(evidence: str = TRIALS) -> dict[str, Path]:
 
 
 def read_content(path: Path) -> Content:
-    """Return the keys of a file of claims, read once until it changes; errors as `load_claims`."""
+    """Return the keys of a file of claims, read once until it changes; errors as in `load_claims`."""
     state = path.stat()
     return _content(path, state.st_mtime_ns, state.st_size)
 
@@ -294,8 +294,8 @@ def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -
     ----------
     path : Path
     layout : callable
-        What claims on an artefact can be about, with a ValueError if there is none of a name; by default the
-        artefacts of the project.
+        Possible subjects of claims on an artefact, with a ValueError for an unknown name; by default the artefacts of
+        the project.
 
     Raises
     ------
@@ -334,7 +334,7 @@ def _claim(content: Content, entry: ClaimEntry) -> Claim:
     if not entry.id.startswith(f"{paper}."):
         raise ValueError(f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}.")
     if "artefact" in entry.parameters:
-        raise ValueError(f"artefact stands beside the parameters, not among them, got {entry.parameters!r}.")
+        raise ValueError(f"artefact belongs beside the parameters, not among them, got {entry.parameters!r}.")
     parameters = {**entry.parameters, "artefact": entry.artefact}
     if content.lines:
         parameters["only"] = {**content.lines, **parameters.get("only", {})}

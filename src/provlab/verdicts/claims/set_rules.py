@@ -1,7 +1,7 @@
-"""Rules about a number of each data set that many methods give together: ranks, correlations, how often one is ahead.
+"""Rules about a number per data set that many methods give together: ranks, correlations, how often one is ahead.
 
 Such a number is averaged over data sets, or over groups of them, and tested by Student's t, as claims are about means.
-Shares are tested by the binomial distribution: docs/measured/statement_rules.csv has how often these rules err.
+Shares are tested by the binomial distribution: docs/measured/statement_rules.csv shows how often these rules err.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from provlab.verdicts.claims.rules import (
 )
 
 MIN_SETS = 5
-"""Of fewer observations a mean of ranks or shares is not tested."""
+"""With fewer observations a mean of ranks or shares is not tested."""
 
 
 def at_most(most: float) -> Criteria:
@@ -52,7 +52,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
     ----------
     over : {"datasets", "sources", "domains"}
     quantity : str
-        The measure that methods are compared by, by default the error.
+        The measure by which methods are compared, by default the error.
     alpha : float
     """
 
@@ -75,14 +75,14 @@ class AbstractSetStatistic(AbstractRule, ABC):
     @property
     @abstractmethod
     def criteria(self) -> Criteria:
-        """How a mean is decided."""
+        """The decision for a mean."""
 
     @abstractmethod
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
-        """Return the numbers that are tested, data sets x parts of the claim, from a measure, data sets x places."""
+        """Return the tested numbers, data sets x parts of the claim, from a measure, data sets x places."""
 
     def test_of(self, values: Floats) -> AbstractPairedTest:
-        """Return the test of the mean of some numbers."""
+        """Return the test of the mean of the given numbers."""
         return CorrectedT(values, ratio=0.0)
 
     @property
@@ -111,7 +111,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
         return [(self.artefact, row, column) for column in names for row in self.methods]
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """Return one finding for each part; where one part suffices, corrected over all of them (Holm)."""
+        """Return one finding for each part; if one part suffices, corrected over all of them (Holm)."""
         places = self.places(columns)
         absent = [row for artefact, row, column in places if not evidence.has((artefact, row, column), self.measured)]
         if absent:
@@ -140,7 +140,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class RankWithin(AbstractSetStatistic):
-    """Each of `rows` is among the best of some methods: its mean relative rank is at most a share.
+    """Each of `rows` is among the best of the given methods: its mean relative rank is at most a share.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class RankWithin(AbstractSetStatistic):
 
     @property
     def criteria(self) -> Criteria:
-        """How a mean is decided."""
+        """The decision for a mean."""
         return at_most(self.at_most)
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
@@ -217,11 +217,11 @@ class Correlated(AbstractSetStatistic):
 
     @property
     def criteria(self) -> Criteria:
-        """How a mean is decided."""
+        """The decision for a mean."""
         return near(self.low, self.high)
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
-        """Return the correlations, NaN where one of both measures is the same for all methods."""
+        """Return the correlations, NaN if either measure is the same for all methods."""
         beside = evidence.dataset_means(self.places(), self.beside)
         correlations = values.rank(axis=1).corrwith(beside.rank(axis=1), axis=1)
         return pd.DataFrame({"correlation": correlations})
@@ -237,7 +237,7 @@ class ShareOfSets(AbstractSetStatistic):
     margin : float
         By default 0: ahead.
     best : bool
-        The best of `rows` counts, in place of each.
+        Whether only the best of `rows` counts, instead of each.
     at_least, at_most : float
         Shares of the data sets.
     than_column : str
@@ -268,7 +268,7 @@ class ShareOfSets(AbstractSetStatistic):
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """The measure, and what is compared with the best."""
+        """The measure, and the values compared with the best."""
         names = "; ".join(self.rows)
         who = f"the best of {names}" if self.best else f"each of {names}"
         unit = f"in {self.quantity}" if self.quantity else "percentage points"
@@ -288,7 +288,7 @@ class ShareOfSets(AbstractSetStatistic):
 
     @property
     def criteria(self) -> Criteria:
-        """How a share is decided."""
+        """The decision for a share."""
         if self.at_least == 0:
             return at_most(self.at_most)
         if self.at_most == 1:
@@ -303,7 +303,7 @@ class ShareOfSets(AbstractSetStatistic):
         return ShareTest(values)
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
-        """Return 1 where a row is not so far behind, else 0."""
+        """Return 1 if a row is not that far behind, otherwise 0."""
         costs = values if self.less_is_better else -values
         behind = costs[[*self.rows]]
         if self.best:
@@ -337,7 +337,7 @@ class Between(AbstractSetStatistic):
 
     @property
     def criteria(self) -> Criteria:
-        """How a mean is decided."""
+        """The decision for a mean."""
         return near(self.low, self.high)
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Evidence of stored trials: what the store has behind each number of an artefact, and how much is planned."""
+"""Evidence of stored trials: those behind each number of an artefact, and how many are planned."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Evidence(AbstractEvidence):
     store : StoreSnapshot
         With `FOLD_COLUMNS`, and the columns that the rules in question read.
     overrides : sequence of str
-        The user's settings. Trials that are stored are counted as far as these settings plan them.
+        The user's settings. Stored trials are counted as far as these settings plan them.
     artefacts : mapping, optional
-        Artefacts that are taken as they are here, or why one is not there, rather than composed with these settings.
+        Artefacts to use as given here, or why one is missing, instead of composing them with these settings.
     """
 
     read_together = FOLD_COLUMNS
@@ -59,7 +59,7 @@ class Evidence(AbstractEvidence):
         self._lines_of_cells: dict[tuple[object, ...], dict[str, FoldLine]] = {}
 
     def with_artefacts(self, artefacts: Mapping[str, Artefact | str]) -> Evidence:
-        """Return evidence of other artefacts on the same trials; what was read of the store is shared."""
+        """Return evidence of other artefacts on the same trials; data read from the store are shared."""
         evidence = Evidence(self.store, self.overrides, artefacts)
         evidence._folds = self._folds
         evidence._lines_of_cells = self._lines_of_cells  # a row is in thousands of universes
@@ -71,7 +71,7 @@ class Evidence(AbstractEvidence):
         Raises
         ------
         UnavailableError
-            When its data are missing, or the settings do not fit it.
+            If its data are missing, or the settings do not fit it.
         """
         if name not in self._artefacts:
             self._artefacts[name] = self._compose(name)
@@ -97,7 +97,7 @@ class Evidence(AbstractEvidence):
         return artefact
 
     def raise_if_nothing_fits(self) -> None:
-        """Raise the first error of settings when they fit none of the artefacts that were requested."""
+        """Raise the first error of settings if they fit none of the requested artefacts."""
         if self._unfitting and len(self._unfitting) == len(self._artefacts):
             raise self._unfitting[0]
 
@@ -110,7 +110,7 @@ class Evidence(AbstractEvidence):
         return trials[[*FOLD_KEYS, "draw", *columns]]
 
     def datasets(self, place: Place) -> list[str]:
-        """Return the data sets of which trials are planned."""
+        """Return the data sets with planned trials."""
         return [entry.dataset for entry in self.entries(place)]
 
     @remembered
@@ -119,20 +119,20 @@ class Evidence(AbstractEvidence):
         return self._lines_of_cells.setdefault(cells, {})
 
     def has(self, place: Place, quantity: str = "error") -> bool:
-        """Return whether a quantity of some fold behind a number is known."""
+        """Return whether a quantity of any fold behind a number is known."""
         n_stored, _ = self.counts([place])  # most numbers of a fresh clone have no trials: no join for these
         return n_stored > 0 and super().has(place, quantity)
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
-        """Return how many trials behind some numbers are stored, and how many are planned."""
+        """Return how many trials behind the given numbers are stored, and how many are planned."""
         cells = [entry.cell for place in places for entry in self.entries(place)]
         return self.store.count(cells), sum(cell.n_trials for cell in cells)
 
     def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
-        """Return the features that each stored trial behind some numbers selected, where it says that.
+        """Return the features selected in each stored trial behind the given numbers, if stated.
 
-        Where the artefact says `summary.draws: union`, the draws of a fold are one selection. Each reading goes through
-        the whole store: what is requested at once is read at once.
+        If the artefact has `summary.draws: union`, the draws of a fold are one selection. Each reading scans the whole
+        store: everything requested at once is read at once.
         """
         missing = [place for place in dict.fromkeys(places) if (self.dataset, place) not in self._selections]
         for place in missing:
@@ -147,12 +147,12 @@ class Evidence(AbstractEvidence):
         return {place: self._selections[self.dataset, place] for place in places}
 
     def inverse_folds(self, place: Place) -> bool:
-        """Return whether the protocol of a number is that of inverse folds."""
+        """Return whether the protocol of a number uses inverse folds."""
         return any(entry.cell.protocol["split"] == InverseKFold.name for entry in self.entries(place))
 
 
 def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:
-    """Return some artefacts under the user's settings; `Evidence` says of those that are left out what is wrong."""
+    """Return the given artefacts under the user's settings; `Evidence` reports errors of those left out."""
     artefacts: dict[str, Artefact | str] = {}
     for name in names:
         try:
@@ -165,7 +165,7 @@ def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefa
 @cache
 def artefact_layout(name: str) -> Layout:
     """Return rows, columns, and the data sets that an artefact lists itself; needs no data."""
-    paper_of(name)  # which it must be of
+    paper_of(name)  # the setting must belong to one of these
     stated = artefact_part(name)
     columns = tuple(map(str, stated["columns"]))
     datasets = {}
@@ -179,7 +179,7 @@ def artefact_theorems(name: str) -> dict[str, str]:
     """Return the project's own theorems that an artefact measures, by name, with the columns of their states."""
     try:
         paper_of(name)
-    except ValueError:  # which the layout says, of the same claim
+    except ValueError:  # stated by the layout, for the same claim
         return {}
     theorems = {}
     for config in artefact_part(name, "protocol").get("measures") or ():

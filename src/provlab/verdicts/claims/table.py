@@ -1,7 +1,7 @@
-"""A table of results that provsel did not compute: what its columns are, and the evidence that it gives.
+"""A table of results that provsel did not compute: the meaning of its columns, and its evidence.
 
-Claims are checked on any CSV, TSV or Parquet file once somebody says which column is what: in the section `results` of
-the file of claims, or by `--column ROLE=NAME`, which goes before.
+Claims are checked on any CSV, TSV or Parquet file once its columns have roles: in the section `results` of the file of
+claims, or by `--column ROLE=NAME`, which takes precedence.
 
 ```yaml
 results:
@@ -21,7 +21,8 @@ these columns differ in is `"*"`: what the star stands for, or the columns' name
 
 ```yaml
 results: {row: param_select, fold: "*", score: split*_test_score}      # cv_results_ of scikit-learn
-results: {dataset: Name, row: "*", error: [ED, DTW]}                   # a data set a line, a classifier a column
+results: {dataset: Name, row: "*", error: [ED, DTW]}                   # one data set per line, one classifier per
+column
 ```
 """
 
@@ -61,15 +62,15 @@ ROLES = (*PLACES, *LEVELS, *MEASURES, "unit", "n_train", "n_test", "seconds")
 STAR = "*"
 
 NUMBER_OR_COLUMN = ("n_train", "n_test")
-"""Roles that a number may have in place of a column."""
+"""Roles that may be a number in place of a column."""
 
 UNITS = {"share": (100.0, 1.0), "percent": (1.0, 100.0)}
-"""Factor to percentage points, and the most that a value can be."""
+"""Factor to percentage points, and the largest possible value."""
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
-"""Texts that stand for no number, in any case of letters."""
+"""Texts that stand for a missing number, ignoring case."""
 
 
 def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[list[Verdict], pd.DataFrame]:
@@ -81,12 +82,12 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
         CSV, TSV or Parquet.
     claims : Path
     roles : mapping
-        What the columns are, beside and before what the file of claims says: see the head of this module.
+        Roles of columns, in addition to the file of claims and with precedence: see the head of this module.
 
     Raises
     ------
     ValueError
-        When either file is not as it should be, or they do not fit each other.
+        If either file is invalid, or they do not fit each other.
     """
     content = read_content(claims)
     table = TableEvidence(results, {**content.results, **roles}, content=content)
@@ -96,7 +97,7 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
         about |= {artefact for artefact, _, _ in claim.rule.places(claim.rule.columns)}
     if len(about) > 1 and "artefact" not in table.roles:
         raise ValueError(
-            f"{claims}: {results} has no column artefact, so that the claims must be about a single one, got "
+            f"{claims}: {results} has no column artefact, so the claims must be about a single one, got "
             f"{', '.join(sorted(about))}; name one: --column artefact=NAME."
         )
     return judge_files([file], table)
@@ -105,30 +106,30 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
 class TableEvidence(AbstractEvidence):
     """Results of a table: what `provsel verify --results FILE` judges.
 
-    What should be there is what any row of an artefact's column has: each data set and fold.
+    The expected results are those that any row of an artefact's column has: each data set and fold.
 
     Parameters
     ----------
     path : Path
         .csv or .tsv, UTF-8, with names in the first line; or .parquet.
     roles : mapping
-        What its columns are, see the head of this module.
+        Roles of its columns, see the head of this module.
     content : Content, optional
-        Of the file of claims, which says by which columns claims tell lines apart, which rows are the means of others,
-        and which names are planned.
+        Grouping and planned names from the file of claims: the columns that tell lines apart, the rows that are means
+        of others, and the names still to come.
     table : DataFrame, optional
-        The table itself, where it is not a file; `path` then says what it is.
+        The table itself, if it is not a file; `path` is then its description.
 
     Attributes
     ----------
     lines : DataFrame
-        A result a line: `PLACES`, `LEVELS`, `error`, of which less is better, and the columns of the file under their
-        roles or names. The index is the line of the file below the names, from 1.
+        One result per line: `PLACES`, `LEVELS`, `error`, for which lower is better, and the columns of the file under
+        their roles or names. The index is the line of the file below the names, from 1.
 
     Raises
     ------
     ValueError
-        A damaged file, a role or column that is not there, values of the wrong kind, or the same result twice.
+        For a damaged file, a missing role or column, values of the wrong kind, or a repeated result.
     """
 
     def __init__(
@@ -157,7 +158,7 @@ class TableEvidence(AbstractEvidence):
         self._check_distinct()
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
-        # plain arrays, which thousands of numbers are taken from
+        # plain arrays, from which thousands of numbers are taken
         self._keys = {"dataset": self.lines["dataset"].to_numpy(object)}
         for name in ("repeat", "fold", "draw"):
             self._keys[name] = self.lines[name].to_numpy()
@@ -189,7 +190,7 @@ class TableEvidence(AbstractEvidence):
         return pd.DataFrame(trials).sort_values("dataset", kind="stable", ignore_index=True)
 
     def _group_trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
-        """Return the means over the rows of a group, where all of these have a result."""
+        """Return the means over the rows of a group, if all of these have a result."""
         artefact, group, column = place
         keys = [*FOLD_KEYS, "draw"]
         parts = [self.trials((artefact, row, column), columns) for row in self.groups[group]]
@@ -207,18 +208,18 @@ class TableEvidence(AbstractEvidence):
         repeated = groups.loc[groups["dataset"].duplicated(), "dataset"]
         if len(repeated):
             raise ValueError(
-                f"{self.path}: column {column}: expected one {column} of each data set, got two of {repeated.iloc[0]}."
+                f"{self.path}: column {column}: expected one {column} for each data set, got two of {repeated.iloc[0]}."
             )
         return groups.set_index("dataset")[column].astype(str).to_dict()
 
     @remembered
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the records, of shape (n_lines,); a role goes before a column's own name.
+        """Return a column of the records, of shape (n_lines,); a role takes precedence over a column's own name.
 
         Raises
         ------
         ValueError
-            When the table has no such column, or its values are not of the column's kind and range.
+            If the table has no such column, or its values are not of the column's kind and range.
         """
         if name == "error":
             return self.lines[name].to_numpy()
@@ -287,7 +288,7 @@ class TableEvidence(AbstractEvidence):
         return values.isin(matching).to_numpy()
 
     def _is_wide(self, measure: str) -> bool:
-        """Return whether results stand beside each other, one column per method or fold."""
+        """Return whether results are side by side, one column per method or fold."""
         stated = self.roles[measure]
         return isinstance(stated, list) or STAR in str(stated)
 
@@ -427,7 +428,7 @@ def read_table(path: Path) -> pd.DataFrame:
         kind = f"UTF-8 text with cells apart by {SEPARATORS[ending]!r}"
     try:
         if ending == ".parquet":
-            # whole numbers stay such beside nulls
+            # whole numbers stay whole beside nulls
             table = pd.DataFrame(pq.read_table(content).to_pylist(), dtype=object)
             table.index += 1
         else:

@@ -35,19 +35,19 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came out of a claim.
+    """The result of a claim.
 
     Attributes
     ----------
     claim : Claim
     parts : tuple of Finding
-        Its parts, all of which the claim speaks of; () where it was not run.
+        Its parts, all covered by the claim; () if it was not run.
     beside : tuple of Finding
-        What was tested and reported, not decisive.
+        Parts that were tested and reported, but not decisive.
     state : str
         "complete", "partial (k of n)" or "not run": trials behind the claim.
     settings : str
-        The user's settings that `state` is about: complete under them need not be the paper's protocol.
+        The user's settings to which `state` refers: a complete state under them need not be the paper's protocol.
     reason : str
         Why it was not run; "" otherwise.
     """
@@ -66,24 +66,24 @@ class Verdict:
 
     @cached_property
     def finding(self) -> Finding:
-        """The part whose numbers stand for the claim; see `headline`."""
+        """The part whose numbers represent the claim; see `headline`."""
         return headline(self.parts)
 
     @property
     def full_state(self) -> str:
-        """State, with the settings that it is about."""
+        """State, with the settings to which it refers."""
         return f"{self.state}, with {self.settings}" if self.settings and self.state != NOT_RUN else self.state
 
     @property
     def needed(self) -> float:
-        """The n with which each open part has a power of 0.9 at the observed effect; NaN if none is open."""
+        """The n at which each open part has a power of 0.9 at the observed effect; NaN if none is open."""
         if self.verdict not in (INCONCLUSIVE, NOT_CONTRADICTED):
             return math.nan
         return _largest(part.needed for part in self.parts if part.verdict == self.verdict)
 
     @property
     def smallest_margin(self) -> float:
-        """The smallest margin with which all parts would be shown to be the same, or not worse; NaN if none has one."""
+        """The smallest margin with which all parts would be shown to be equal, or not worse; NaN if none has one."""
         return _largest(part.smallest_margin for part in self.parts)
 
     @property
@@ -107,11 +107,11 @@ def _largest(values: Iterable[float]) -> float:
 
 
 def verdict_of(findings: Sequence[Finding]) -> str:
-    """Return the verdict of a claim that speaks of all its parts.
+    """Return the verdict of a claim about all its parts.
 
-    Replicated or vacuous where every part is; contradicted as soon as one part is, since the claim is then wrong there;
-    else no difference as soon as one part shows none, for the same reason; not contradicted where some parts are only
-    that and all others are replicated; not run where no part has evidence; else inconclusive.
+    Replicated or vacuous if every part is; contradicted as soon as one part is, since the claim is then wrong there;
+    otherwise no difference as soon as one part shows none, for the same reason; not contradicted if some parts are only
+    that and all others are replicated; not run if no part has evidence; otherwise inconclusive.
     """
     verdicts = {finding.verdict for finding in findings}
     if verdicts <= {NOT_RUN}:
@@ -125,7 +125,7 @@ def verdict_of(findings: Sequence[Finding]) -> str:
 
 
 def headline(findings: Sequence[Finding]) -> Finding:
-    """Return the part whose numbers stand for the claim: the clearest contradiction, else the weakest support.
+    """Return the part whose numbers represent the claim: the clearest contradiction, or else the weakest support.
 
     For a claim about all parts the largest p-value is that of the whole (intersection-union test).
     """
@@ -151,7 +151,7 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
     claims : sequence of Claim
     evidence : AbstractEvidence
     family : sequence of Claim, optional
-        All claims of the paper, which corrections for many comparisons refer to; by default `claims`.
+        All claims of the paper, as corrections for many comparisons need them; by default `claims`.
     """
     if family is None:
         family = claims
@@ -162,7 +162,7 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
 def judge_files(
     files: Sequence[ClaimFile], evidence: AbstractEvidence, about: Collection[str] | None = None
 ) -> tuple[list[Verdict], pd.DataFrame]:
-    """Judge the claims and rank the methods of some papers, on what is stored or on a table of results, see `rank`.
+    """Judge the claims and rank the methods of the given papers, on stored trials or on a table of results, see `rank`.
 
     Parameters
     ----------
@@ -170,14 +170,14 @@ def judge_files(
     evidence : AbstractEvidence
     about : collection of str, optional
         Artefacts: only claims that rest on one of these, and only rankings of these. Corrections for many comparisons
-        refer to all claims even so.
+        still refer to all claims.
     """
     family = [claim for file in files for claim in file.claims]  # papers share no artefact, and so no correction
     requests = [ranking for file in files for ranking in file.rankings]
     if about is None:
         verdicts = []
         for file in files:
-            if file.evidence == PANEL:  # statements of many papers, each a question of its own
+            if file.evidence == PANEL:  # statements of many papers, each a separate question
                 verdicts += [judge([claim], evidence)[0] for claim in file.claims]
             else:
                 verdicts += judge(file.claims, evidence, family)
@@ -193,7 +193,7 @@ def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> Non
     for claim in claims:
         rule = claim.rule
         if "features" in rule.reads and not rule.dataset:
-            with suppress(UnavailableError):  # which the claim's own verdict says
+            with suppress(UnavailableError):  # as the claim's own verdict says
                 evidence.counts(rule.places())
                 places += rule.places()
     if places:

@@ -1,1 +1,1 @@
-"""Readings: every defensible way to read the open places of a paper, and what each claim becomes under all of them."""
+"""Readings: every defensible reading of the open places of a paper, and the verdict on each claim under all of them."""

@@ -1,10 +1,10 @@
-"""Trials behind the readings of a paper: one Parquet file, small enough to be committed, that any program reads.
+"""Trials behind the readings of a paper: one Parquet file, small enough to be committed, readable by any program.
 
-`trials.parquet` has one row per trial. `selection` is a digest of all settings but the model's: data set, selector and
-protocol. So trials of one selection with several models have the same `selection`, `repeat`, `fold` and `draw`, and
+`trials.parquet` has one row per trial. `selection` is a digest of all settings except the model's: data set, selector
+and protocol. So trials of one selection with several models have the same `selection`, `repeat`, `fold` and `draw`, and
 their errors can be joined on these. `dataset`, `selector` and `model` are JSON. The other columns are those that claims
-read; seconds have single precision. A trial of a selector, data set or setting that has changed since is not found,
-and is computed anew.
+read; seconds have single precision. A trial whose selector, data set or setting has changed since is not found, and is
+computed anew.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from provsel.files import replacing
 PACKED = "trials.parquet"
 
 NAMES = ("dataset", "selector", "selection", "model")
-"""Columns that say of which cell a packed trial is."""
+"""Columns that identify the cell of a packed trial."""
 
 TEXTS = (*NAMES, *(field.name for field in SCHEMA if field.type == pa.string()))
 
 KINDS = {field.name: field.type for field in SCHEMA} | dict.fromkeys(TEXTS, ENCODED)
-"""Types of columns. A project's own measures have those of the file."""
+"""Types of columns. A project's own measures keep those of the file."""
 
 Pair = tuple[str, str]
 """`selection` and `model`, which identify a cell."""
 
 
 def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the packed trials of the given cells; none where the file lacks a column.
+    """Return the packed trials of the given cells; none if the file lacks a column.
 
     Parameters
     ----------
     folder : Path
-        Of a paper's readings; one without packed trials has none.
+        Folder of a paper's readings; one without packed trials has none.
     cells : iterable of Cell
     columns : sequence of str, optional
-        By default all that the file has.
+        By default all columns of the file.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | No
     Raises
     ------
     ValueError
-        When the file is not a file of packed trials, or has a number that no trial can have.
+        If the file is not a file of packed trials, or has an impossible number.
     """
     path = folder / PACKED
     nothing = pa.table({"cell": pa.array([], ENCODED)})
@@ -85,7 +85,7 @@ def write_packed(snapshot: StoreSnapshot, cells: Iterable[Cell], columns: Sequen
     snapshot : StoreSnapshot
     cells : iterable of Cell
     columns : sequence of str
-        Those that are read, beside repeat, fold and draw.
+        Columns that are read, beside repeat, fold and draw.
     folder : Path
     """
     named = sorted(((_names_of(cell), cell) for cell in cells), key=lambda pair: pair[0])  # alike rows pack better
@@ -99,7 +99,7 @@ def write_packed(snapshot: StoreSnapshot, cells: Iterable[Cell], columns: Sequen
 
 
 def merge_packed(source: Path, folder: Path) -> None:
-    """Add the packed trials of one folder to those of another, in place of trials of the same cells."""
+    """Add the packed trials of one folder to those of another, replacing trials of the same cells."""
     path = source / PACKED
     if path.is_file():
         _add(_read(path, _columns_of(path)), folder)
@@ -163,7 +163,7 @@ def _columns_of(path: Path) -> list[str]:
 
 
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:
-    """Return columns of a file, with the types that a store has."""
+    """Return columns of a file, with the types of a store."""
     try:
         table = pq.read_table(path, columns=list(columns))
         table = table.cast(pa.schema([(field.name, KINDS.get(field.name, field.type)) for field in table.schema]))

@@ -1,6 +1,6 @@
-"""The universes of an artefact by their distance to the numbers that the paper prints.
+"""The universes of an artefact by their distance from the numbers that the paper prints.
 
-Nearest is the universe with the most cells exactly as printed; then, of cells that list several items, the largest
+Nearest is the universe with the most cells exactly as printed; then, for cells that list several items, the largest
 share of printed items; then the smallest mean difference in standard deviations. Ties are shown as ties: the print
 cannot separate them. An artefact whose print is compared by a likelihood is left out.
 """
@@ -26,14 +26,14 @@ from provlab.verdicts.readings.universes import Multiverse, Universe
 
 
 class Likeness(NamedTuple):
-    """How a number or a list of a table is like the printed one; NaN where that cannot be said.
+    """How close a number or a list of a table is to the printed one; NaN if this is unknown.
 
     Attributes
     ----------
     exact : bool
         Whether it is as printed.
     shared : float
-        Share of the printed items of a list that our list has.
+        Share of the printed items of a list that our list contains.
     difference : float
         In standard deviations, the printed one or else ours.
     ours, theirs : float
@@ -49,7 +49,7 @@ class Likeness(NamedTuple):
 def printed_rows(artefact: str, readings: Readings) -> list[str]:
     """Return the rows of an artefact that are compared with the print.
 
-    Times of another machine and program are not compared: claims are about their ratios.
+    Times on another machine and program are not compared: claims are about their ratios.
     """
     recipe = load_recipe(artefact)
     if artefact in readings.likelihood or {*TIMES} & {*recipe.columns}:
@@ -79,7 +79,7 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
     Returns
     -------
     DataFrame
-        One line per universe that was run: the option of each place that touches a printed row, and `DISTANCE`.
+        One line per universe that was run: the option of each place that affects a printed row, and `DISTANCE`.
     """
     recipe = load_recipe(artefact)
 
@@ -107,7 +107,7 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
 
 
 def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Likeness | None:
-    """Compare a number or list of ours with the printed one; None if there is no value."""
+    """Compare our number or list with the printed one; None if there is no value."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     try:
@@ -121,7 +121,7 @@ def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Liken
 
 
 def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the options that the nearest universes have at each place: a single one where the print separates them.
+    """Return the options of the nearest universes at each place: a single one if the print separates them.
 
     Places that no universe of the frame varies are left out.
     """

@@ -1,8 +1,8 @@
-"""How firm a verdict is: what becomes of a claim over all its universes, and which choice turns it.
+"""How firm a verdict is: the verdicts on a claim over all its universes, and the choice that changes it.
 
-A verdict that takes a side counts as itself where it is firm: at least half of all universes take a side, and at least
-80 % of those agree with it. Where fewer than half take a side, the claim is *inconclusive under most readings*, else it
-*depends on the reading*. Where a paper has readings and none of them was asked of a claim, it has *one reading*.
+A verdict that takes a side counts as itself if it is firm: at least half of all universes take a side, and at least 80
+% of those agree with it. If fewer than half take a side, the claim is *inconclusive under most readings*, otherwise it
+*depends on the reading*. If a paper has readings and none of them was tested for a claim, it has *one reading*.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ COLUMNS = [
 """Columns of robustness.csv."""
 
 FIRM = 0.8
-"""Share of the universes that decide, with one verdict, that makes it firm."""
+"""Share of the decisive universes with one verdict that makes it firm."""
 
 MIN_DECIDED = 0.5
-"""Share of all universes that must decide; of fewer nothing is said."""
+"""Share of all universes that must be decisive; with fewer nothing is said."""
 
 ROUNDING = 1e-4
 """Shares are stored with four decimals."""
@@ -48,25 +48,25 @@ SIDE = {NOT_CONTRADICTED: REPLICATED}
 
 @dataclass(frozen=True)
 class Robustness:
-    """What becomes of a claim under all readings that touch it.
+    """The verdicts on a claim under all readings that affect it.
 
     Attributes
     ----------
     claim : str
     n_universes, n_run : int
-        Those that there are, and those with evidence; all else is about the second.
+        All universes, and those with evidence; all other fields concern the latter.
     default : str
         Verdict in the universe of the defaults.
     shares : dict
         Share of the universes with each verdict, the most frequent first.
     turns : dict
-        For each place, the largest first: of two universes that differ in its option alone, how often do the verdicts
+        For each place, the largest first: how often do the verdicts of two universes that differ only in its option
         differ?
     variance : dict
         For each place: share of the variance of the mean effect that its options explain (first-order index; Saltelli
-        et al. 2008, chapter 1). What is left to 1 is interaction. Empty where effects are not known or all the same.
+        et al. 2008, chapter 1). The remainder to 1 is interaction. Empty if effects are unknown or all the same.
     flips : list of (str, str)
-        All of the smallest number of changes of the defaults that give another verdict, such as "C=1, weights=log", and
+        All of the smallest sets of changes to the defaults that give another verdict, such as "C=1, weights=log", and
         that verdict; empty if no universe has another one.
     """
 
@@ -81,7 +81,7 @@ class Robustness:
 
     @property
     def same(self) -> float:
-        """Share of the universes with the verdict of the defaults; NaN where that was not run."""
+        """Share of the universes with the verdict of the defaults; NaN if that was not run."""
         if self.default == NOT_RUN:
             return np.nan
         return self.shares.get(self.default, np.nan)
@@ -97,9 +97,9 @@ class Robustness:
         return self.decided >= MIN_DECIDED - ROUNDING
 
     def agrees(self, verdict: str) -> bool:
-        """Return whether at least `FIRM` of the universes that decide are on the side of a verdict.
+        """Return whether at least `FIRM` of the decisive universes are on the side of a verdict.
 
-        Not contradicted is on the side of replicated: a part of the data can be too small to show what all show.
+        Not contradicted is on the side of replicated: a part of the data can be too small to show what all data show.
         """
         side = SIDE.get(verdict, verdict)
         same = sum(share for name, share in self.shares.items() if SIDE.get(name, name) == side)
@@ -107,11 +107,11 @@ class Robustness:
 
     @property
     def turned_by(self) -> str:
-        """The place that turns most verdicts; "" where none turns any."""
+        """The place that changes most verdicts; "" if none changes any."""
         return next((place for place, share in self.turns.items() if share), "")
 
     def counts_as(self, verdict: str) -> str:
-        """Return what a verdict on the claim counts as, see the module."""
+        """Return the counted verdict on the claim, see the module."""
         if verdict not in DECIDED:
             return verdict
         if self.n_universes == 1:
@@ -151,7 +151,7 @@ def robustness_frame(claims: Sequence[Robustness]) -> pd.DataFrame:
     lines = []
     for claim in claims:
         turns = claim.turns.get(claim.turned_by, np.nan)
-        if claim.turns and not claim.turned_by:  # no place is named where none turns the verdict
+        if claim.turns and not claim.turned_by:  # no place is named if none changes the verdict
             turns = 0.0
         varied_by, variance = next(iter(claim.variance.items()), ("", np.nan))
         flip, flip_verdict = next(iter(claim.flips), ("", ""))
@@ -163,7 +163,7 @@ def robustness_frame(claims: Sequence[Robustness]) -> pd.DataFrame:
 
 
 def count_text(n_run: int, n_universes: int) -> str:
-    """Return how many universes have evidence, of how many where some have none."""
+    """Return how many universes have evidence, out of how many if some have none."""
     if n_run == n_universes:
         return f"{n_run}"
     return f"{n_run} of {n_universes}"
@@ -172,7 +172,7 @@ def count_text(n_run: int, n_universes: int) -> str:
 def stored_robustness(results: Path) -> dict[str, Robustness]:
     """Return the robustness of each claim, by its id, from the files that `robustness_frame` describes.
 
-    Only the places that turn or vary most are in these files, and no flips are read.
+    These files contain only the places that change or vary most, and flips are not read.
     """
     claims: dict[str, Robustness] = {}
     for path in sorted(results.glob("readings/*/robustness.csv")):
@@ -201,7 +201,7 @@ def read_robustness(folder: Path) -> dict[str, Robustness]:
 
 
 def stored_subsamples(results: Path) -> dict[str, str]:
-    """Return, where a paper has it, the verdicts of each claim on subsamples of the default as large as a universe."""
+    """Return, if a paper has them, the verdicts of each claim on subsamples of the default as large as a universe."""
     texts = {}
     for path in sorted(results.glob("readings/*/subsamples.csv")):
         for line in pd.read_csv(path, dtype=str).to_dict("records"):
@@ -210,7 +210,7 @@ def stored_subsamples(results: Path) -> dict[str, str]:
 
 
 def counted(claim: str, verdict: str, robustness: Mapping[str, Robustness]) -> str:
-    """Return what a verdict on a claim counts as, see the module; itself where no claim of its paper has readings."""
+    """Return the counted verdict on a claim, see the module; unchanged if no claim of its paper has readings."""
     if claim in robustness:
         return robustness[claim].counts_as(verdict)
     prefix = claim.partition(".")[0] + "."
@@ -239,7 +239,7 @@ def under_readings(claim: str, robustness: Mapping[str, Robustness]) -> str:
 
 
 def shares_text(shares: Mapping[str, float]) -> str:
-    """Return the share of each verdict, as robustness.csv and subsamples.csv have it."""
+    """Return the share of each verdict, as in robustness.csv and subsamples.csv."""
     return "; ".join(f"{verdict} {share:.4f}" for verdict, share in shares.items())
 
 
@@ -253,7 +253,7 @@ def read_shares(text: str) -> dict[str, float]:
 
 
 def percentages(shares: Mapping[str, float]) -> str:
-    """Return shares of verdicts for people."""
+    """Return shares of verdicts in readable form."""
     return ", ".join(f"{share:.0%} {verdict}" for verdict, share in shares.items())
 
 

@@ -47,7 +47,7 @@ from provlab.verdicts.claims.rules import AbstractRule
 from provlab.verdicts.claims.stored import artefact_layout
 
 MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
-"""Columns about a claim in a universe: of the part that decided, and the mean effect over all parts."""
+"""Columns about a claim in a universe: the part that decided, and the mean effect over all parts."""
 
 DISTANCE = ["rank", "by_default", "exact", "printed", "shared", "difference", "tau"]
 """Columns about a universe beside the print: its rank, equal ones alike; whether it is that of the defaults; cells as
@@ -55,7 +55,7 @@ printed, of how many; mean share of the printed list items that occur; mean |our
 printed one, else ours); Kendall's tau over all numbers."""
 
 RESERVED = ("claim", *MEASURED, *DISTANCE)
-"""Columns that stand beside those of the places."""
+"""Columns in addition to those of the places."""
 
 SHOWN_CHARACTERS = 100
 """Longer overrides are abbreviated."""
@@ -139,13 +139,13 @@ class Place:
     touches : mapping
         Artefacts, and the rows of each whose numbers depend on the choice.
     about : mapping
-        Without artefacts that it touches, the claims are asked whose tests have one of the values of each of these
-        parameters; a list among parameters has to consist of them, and one that a test does not have is "".
+        If the place affects no artefact, it applies to claims whose tests have one of the values of each of these
+        parameters; a list among parameters has to consist of them, and a parameter that a test does not have is "".
     options : tuple of Option
         The default first.
     alone : bool, default=False
-        Combine the other options only with the defaults of all places that touch the same rows. Use it where a full
-        crossing is too dear, or would count one reading many times.
+        Combine the other options only with the defaults of all places that affect the same rows. Use it if a full
+        crossing is too expensive, or would count one reading many times.
     """
 
     id: str
@@ -162,7 +162,7 @@ class Place:
         return row in self.touches.get(artefact, ())
 
     def is_about(self, rule: AbstractRule) -> bool:
-        """Return whether a claim with this rule is asked, of a place that touches no artefact."""
+        """Return whether a place that affects no artefact applies to a claim with this rule."""
         for name, allowed in self.about.items():
             value = getattr(rule, name, "")
             values = value if isinstance(value, tuple) else (value,)
@@ -178,13 +178,13 @@ class Place:
 
     @cached_property
     def of_tests(self) -> frozenset[str]:
-        """Parameters of tests that some option changes."""
+        """Parameters of tests that any option changes."""
         return frozenset(name for option in self.options for name in option.parameters)
 
     def columns_aside(self, chosen: int) -> frozenset[str]:
-        """Return the columns that claims read by other options and not by the one chosen.
+        """Return the columns that claims read by other options and not by the chosen one.
 
-        An option without columns of its own, such as the default, stands for those that the others read beside theirs.
+        An option without columns of its own, such as the default, stands for those that the others read in addition.
         """
         columns: set[str] = set()
         beside: set[str] = set()
@@ -203,7 +203,7 @@ class Part:
 
     @property
     def settings(self) -> str:
-        """The overrides for people: of one that lists many values the first, and their number."""
+        """The overrides in readable form: for one that lists many values, the first and their number."""
         texts = []
         for text in self.overrides:
             if len(text) > SHOWN_CHARACTERS:
@@ -243,7 +243,7 @@ class Readings:
     likelihood: Annotated[tuple[str, ...], _artefacts] = ()
 
     def why_one_reading(self, claim: str) -> str:
-        """Return why no reading of a claim was asked; "" where the file does not say it."""
+        """Return why no reading of a claim was tested; "" if the file does not say."""
         for pattern, why in self.one_reading.items():
             if fnmatchcase(claim, pattern):
                 return why
@@ -256,9 +256,8 @@ def paper_readings(paper: str) -> Readings:
     Raises
     ------
     ValueError
-        When there is no such paper, or it has none; or names the file and what is wrong there: broken YAML, a missing
-        or unknown key, a repeated id, an unknown artefact or row, fewer than two options, or a default that changes
-        something.
+        If there is no such paper, or it has none; or names the file and its error: broken YAML, a missing or unknown
+        key, a repeated id, an unknown artefact or row, fewer than two options, or a default that changes something.
     """
     paths = {}
     for name, room in papers().items():

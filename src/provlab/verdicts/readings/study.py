@@ -1,7 +1,7 @@
-"""The readings of a paper: which universes are asked about, their verdicts, and the files that keep them.
+"""The readings of a paper: the universes to test, their verdicts, and the files that keep them.
 
 The files are in `results/readings/PAPER`, and in the reference. See `provlab.verdicts.readings.packed` for the trials
-behind them, which can be judged again where the store is not.
+behind them, which can be judged again without the store.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ DIGITS = 6
 """Significant digits of the effects, intervals and p-values of packed universes, which then take half of the space."""
 
 WHOLE = "--whole"
-"""Stands among the settings where all data were read, although the readings name a part of them."""
+"""Added to the settings if all data were read, although the readings name a part of them."""
 
 
 def multiverse_of(
@@ -59,7 +59,7 @@ def multiverse_of(
     claims: Sequence[str] = (),
     whole: bool = False,
 ) -> Multiverse:
-    """Return the universes of the claims of a paper that readings touch.
+    """Return the universes of a paper's claims that readings affect.
 
     Parameters
     ----------
@@ -67,16 +67,16 @@ def multiverse_of(
     overrides : sequence of str
         The user's settings.
     artefacts : sequence of str
-        Claims about these only.
+        Only claims about these.
     claims : sequence of str
-        Claims with one of these in their id only.
+        Only claims with one of these in their id.
     whole : bool, default=False
-        All data, where the readings name a part of them.
+        Use all data, even if the readings name a part of them.
 
     Raises
     ------
     ValueError
-        When the paper has no readings, or no claim is left.
+        If the paper has no readings, or no claim is left.
     """
     readings = paper_readings(paper)
     [file] = claim_files(paper)
@@ -103,9 +103,9 @@ def multiverse_of(
 
 
 def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path] = ()) -> StoreSnapshot:
-    """Read what judging and comparing with the print need: of a store, and where it lacks them of folders of readings.
+    """Read the trials for judging and for the comparison with the print: from a store, or else from readings.
 
-    Of the packed trials of these folders only those are taken whose cells are planned.
+    From the packed trials of these folders, only those with planned cells are used.
     """
     columns = columns_to_read(multiverse)
     tables = [read_packed(folder, multiverse.cells, columns) for folder in packed]
@@ -113,12 +113,12 @@ def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path]
 
 
 def columns_to_read(multiverse: Multiverse) -> list[str]:
-    """Return what is read of any trial of the paper, but for lists of features."""
+    """Return everything that is read from any trial of the paper, except lists of features."""
     return sorted({*COLUMNS}.union(*_columns_by_artefact(multiverse).values()) - {*LARGE})
 
 
 def with_lists(multiverse: Multiverse) -> set[str]:
-    """Return the artefacts of which a claim or the print is about lists of features."""
+    """Return the artefacts for which a claim or the print concerns lists of features."""
     return {name for name, columns in _columns_by_artefact(multiverse).items() if columns & {*LARGE}}
 
 
@@ -137,7 +137,7 @@ def _columns_by_artefact(multiverse: Multiverse) -> dict[str, set[str]]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of the readings of a paper.
+    """The results of the readings of a paper.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class Outcome:
     prints : dict
         Artefact and its universes, the nearest to the print first, see `distances`.
     made : dict
-        Artefact and what the verdicts on the claims about it were made with.
+        Artefact, and code and data behind the verdicts on the claims about it.
     """
 
     multiverse: Multiverse
@@ -162,7 +162,7 @@ class Outcome:
         for name in with_lists(multiverse):
             cells_with_lists.update(entry.cell.id for entry in _entries(multiverse, [name]))
         if cells_with_lists:
-            store = store.with_large(cells_with_lists)  # read once: each is of many universes
+            store = store.with_large(cells_with_lists)  # read once: each belongs to many universes
         settings = multiverse.overrides
         if multiverse.whole:
             settings = (*settings, WHOLE)
@@ -185,7 +185,7 @@ class Outcome:
         return {claim.id: claim for claim in self.multiverse.claims}
 
     def places_of(self, claim: str) -> dict[str, list[str]]:
-        """Return the places that touch a claim, and the options of each."""
+        """Return the places that affect a claim, and the options of each."""
         options = {}
         for k in self.multiverse.touching(self.claims[claim]):
             place = self.multiverse.readings.places[k]
@@ -194,7 +194,7 @@ class Outcome:
 
 
 def readings_changes(artefact: str, provenance: Provenance) -> list[str]:
-    """Return what has changed since the readings of all claims about an artefact were computed, in words."""
+    """Return the changes since the readings of all claims about an artefact were computed, in words."""
     overrides = [text for text in provenance.settings if text != WHOLE]
     try:
         now = multiverse_of(
@@ -226,10 +226,10 @@ def _entries(multiverse: Multiverse, artefacts: Collection[str]) -> Iterator[Ent
 
 
 def write_outcome(outcome: Outcome, folder: Path) -> None:
-    """Write universes.csv, robustness.csv, a print-ARTEFACT.csv each, and made.json.
+    """Write universes.csv, robustness.csv, one print-ARTEFACT.csv each, and made.json.
 
-    What the folder has about other claims of the paper stays. Of an artefact that is asked in part now, the old
-    statement of what it was made with stays: it is older.
+    Results in the folder on other claims of the paper stay. If only a part of an artefact is tested now, its old
+    statement of code and data stays: it is older.
     """
     paper = outcome.multiverse.readings.paper
     new = {UNIVERSES: outcome.universes, ROBUSTNESS: robustness_frame(outcome.robustness)}
@@ -254,12 +254,12 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
 
 
 def stored_outcome(paper: str, results: Path) -> Outcome | None:
-    """Return what `provsel readings` wrote about a paper; None if it wrote nothing.
+    """Return the results that `provsel readings` wrote about a paper; None if it wrote nothing.
 
     Raises
     ------
     ValueError
-        When the file does not fit the readings and claims as they are now.
+        If the file does not fit the current readings and claims.
     """
     path = universes_file(results / "readings" / paper)
     if not path.is_file():
@@ -272,7 +272,7 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
         allowed[place.id] = ["", *(option.name for option in place.options)]
     try:
         frame = texts(path)
-        for name in allowed:  # a place that came later touches nothing that was asked before
+        for name in allowed:  # a later place affects nothing that was tested before
             if name not in frame:
                 frame[name] = ""
         frame = _with_numbers(frame[[*allowed, *MEASURED]], [*EFFECTS, "n"])
@@ -293,7 +293,7 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
 
 
 def _stored_prints(folder: Path, artefacts: Iterable[str], readings: Readings) -> dict[str, pd.DataFrame]:
-    """Return the universes of artefacts by their distance to the printed numbers, as far as files have them."""
+    """Return the universes of artefacts by their distance from the printed numbers, as far as they are in files."""
     prints = {}
     for name in artefacts:
         path = _print_file(folder, name)
@@ -313,9 +313,9 @@ def stored_made(folder: Path) -> dict[str, Provenance]:
 
 
 def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims: ClaimFile) -> None:
-    """Put what a folder of a paper's readings has about some artefacts into another one, with packed universes.
+    """Copy the results on the given artefacts from one folder of a paper's readings to another, with universes.
 
-    What the other one has about other artefacts stays, as far as `claims`, all of the paper, have it.
+    The other folder's results on other artefacts stay, as far as they are in `claims`, all of the paper.
     """
     about = {claim.id: claim.rule.artefact for claim in claims.claims}
     folder.mkdir(parents=True, exist_ok=True)
@@ -343,12 +343,12 @@ def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims
 
 
 def _rounded(number: str) -> str:
-    """Return the text of a number with `DIGITS`; "" where there is none."""
+    """Return the text of a number with `DIGITS`; "" if there is none."""
     return f"{float(number):.{DIGITS}g}" if number else ""
 
 
 def universes_file(folder: Path) -> Path:
-    """Return where every verdict of a paper's readings stands: as `write_outcome` has it, or packed (the reference)."""
+    """Return where all verdicts of a paper's readings are: as written by `write_outcome`, or packed (the reference)."""
     plain = folder / UNIVERSES
     if plain.is_file():
         return plain
@@ -370,9 +370,9 @@ def texts(file: Path | StringIO) -> pd.DataFrame:
 
 
 def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
-    """Write the trials of a multiverse, with what judging reads, into a folder of a paper's readings.
+    """Write the trials of a multiverse, with the columns needed for judging, into a folder of a paper's readings.
 
-    Trials of artefacts whose lists of features are read are left out. Trials of other cells that stand there stay.
+    Trials of artefacts whose lists of features are read are left out. Trials of other cells in it stay.
     """
     artefacts = {name for name, *_ in multiverse.entries} - with_lists(multiverse)
     cells = unique_cells(entry.cell for entry in _entries(multiverse, artefacts))
@@ -380,7 +380,7 @@ def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -
 
 
 def _print_file(folder: Path, artefact: str) -> Path:
-    """Return the ranks of an artefact's universes by their distance to the printed numbers."""
+    """Return the ranks of an artefact's universes by their distance from the printed numbers."""
     return folder / f"print-{artefact.partition('/')[2]}.csv"
 
 

@@ -1,8 +1,8 @@
 """The universes of a paper: one choice for each open place, the cells that each needs, and each claim's verdict there.
 
-The numbers of a row depend on the places that touch it and on no others. So a row is composed once for each combination
-of *their* options, and a universe puts the rows of an artefact together: the full factorial costs its rows.
-A place that is asked *alone* is not crossed with others of the same rows.
+The numbers of a row depend only on the places that affect it. So a row is composed once for each combination of *their*
+options, and a universe combines the rows of an artefact: the full factorial costs only its rows. A place that is tested
+*alone* is not crossed with others of the same rows.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from provlab.verdicts.claims.verdicts import Verdict, judge
 from provlab.verdicts.readings.schema import MEASURED, Option, Part, Place, Readings
 
 Universe = tuple[int, ...]
-"""Which option of each place of the readings is chosen; 0 is the default."""
+"""The chosen option of each place of the readings; 0 is the default."""
 
 RowChoice = tuple[str, str, Universe]
-"""Artefact, row, and the choices that the row's trials depend on, all else as by default."""
+"""Artefact, row, and the choices on which the row's trials depend, with defaults elsewhere."""
 
 MAX_UNIVERSES = 20_000
-"""Of one claim; more are not listed one by one."""
+"""Universes of one claim; more are not listed one by one."""
 
 
 class Multiverse:
@@ -48,15 +48,15 @@ class Multiverse:
     ----------
     readings : Readings
     claims : sequence of Claim
-        Those that are asked about.
+        Claims to test.
     family : sequence of Claim
-        All of the paper, which corrections for many comparisons refer to.
+        All claims of the paper, as corrections for many comparisons need them.
     overrides : sequence of str
         The user's settings, below those of each row.
     whole : bool, default=False
-        All data, where the readings name a part of them.
+        Use all data, even if the readings name a part of them.
     printed : mapping, optional
-        Artefacts, and the rows of each that are compared with what the paper prints.
+        Artefacts, and the rows of each that are compared with the printed numbers.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class Multiverse:
         return self._touching[claim.id]
 
     def universes(self, claim: Claim) -> Iterator[Universe]:
-        """Yield the universes of a claim: the factorial of what touches it, all else as by default."""
+        """Yield the universes of a claim: the factorial of the places that affect it, with defaults elsewhere."""
         return self._factorial(self.touching(claim), f"claim {claim.id}")
 
     def universes_of_print(self, artefact: str) -> Iterator[Universe]:
-        """Yield the universes that differ in what is compared with the print: in our numbers, or our columns."""
+        """Yield the universes that differ in the comparison with the print: in our numbers, or our columns."""
         touching = []
         for k, place in enumerate(self.readings.places):
             changes = "columns" in place.of_tests or any(option.overrides for option in place.options)
@@ -98,7 +98,7 @@ class Multiverse:
         return self._factorial(touching, artefact)
 
     def chosen(self, universe: Universe, places: Iterable[int]) -> list[Option]:
-        """Return the options of some places."""
+        """Return the options of the given places."""
         return [self.readings.places[k].options[universe[k]] for k in places]
 
     def read(self, claim: Claim, universe: Universe) -> Claim:
@@ -114,14 +114,14 @@ class Multiverse:
         return replace(claim, rule=claim.rule.changed(parameters))
 
     def rows(self, claim: Claim, universe: Universe) -> frozenset[tuple[str, str]]:
-        """Return the rows that a claim reads in a universe, and those of the family that a correction can be about."""
+        """Return the rows that a claim reads in a universe, and those of the family to which a correction may refer."""
         choices = []  # which rows follows from the tests' parameters alone
         for chosen, place in zip(universe, self.readings.places, strict=True):
             choices.append(chosen if place.of_tests else 0)
         return self._rows(claim.id, tuple(choices))
 
     def row_choices(self, claim: Claim, universe: Universe) -> set[RowChoice]:
-        """Return the same rows with the choices that the trials of each depend on."""
+        """Return the same rows with the choices on which the trials of each depend."""
         return {(*row, self.restricted(universe, *row)) for row in self.rows(claim, universe)}
 
     def part(self, artefact: str) -> Part | None:
@@ -131,19 +131,19 @@ class Multiverse:
         return self.readings.part.get(artefact)
 
     def settings(self, artefact: str) -> tuple[str, ...]:
-        """Return the settings of all rows of an artefact: the part of its data, and then the user's."""
+        """Return the settings of all rows of an artefact: the part of its data, followed by the user's."""
         part = self.part(artefact)
         if part is None:
             return self.overrides
         return (*part.overrides, *self.overrides)
 
     def restricted(self, universe: Universe, artefact: str, row: str, *, summary: bool = False) -> Universe:
-        """Return a universe with the default where the trials of a row, or its summary, do not depend on the choice."""
+        """Return a universe with the default if the trials of a row, or its summary, do not depend on the choice."""
         depends = self._depends(artefact, row, summary)
         return tuple([k * of_option[k] for of_option, k in zip(depends, universe, strict=True)])
 
     def needed(self, claims: Iterable[Claim], printed: Iterable[str]) -> set[RowChoice]:
-        """Return what some claims, and comparing some artefacts with the print, need."""
+        """Return the needs of the given claims, and of the comparison of the given artefacts with the print."""
         choices: set[RowChoice] = set()
         for artefact in printed:
             for universe in self.universes_of_print(artefact):
@@ -155,7 +155,7 @@ class Multiverse:
         return choices
 
     def needed_about(self, artefact: str) -> list[Entry]:
-        """Return the entries that the claims about an artefact, and comparing it with the print, need."""
+        """Return the entries needed for the claims about an artefact, and for its comparison with the print."""
         claims = [claim for claim in self.claims if claim.rule.artefact == artefact]
         entries: list[Entry] = []
         for choice in sorted(self.needed(claims, {artefact} & {*self.printed})):
@@ -177,7 +177,7 @@ class Multiverse:
         Raises
         ------
         ValueError
-            Names an option whose settings no row takes.
+            Names an option whose settings apply to no row.
         """
         artefacts = {}
         for name, choices in self._choices.items():
@@ -186,7 +186,7 @@ class Multiverse:
 
     @cached_property
     def entries(self) -> dict[RowChoice, list[Entry]]:
-        """The entries of the rows of artefacts, each under the choices that it depends on."""
+        """The entries of the rows of artefacts, each under the choices on which it depends."""
         entries: dict[RowChoice, list[Entry]] = defaultdict(list)
         for name, artefact in self.composed.items():
             for entry in artefact.entries:
@@ -200,7 +200,7 @@ class Multiverse:
         return unique_cells(entry.cell for entries in self.entries.values() for entry in entries)
 
     def artefact(self, name: str, universe: Universe, rows: Iterable[str] | None = None) -> Artefact:
-        """Return an artefact in a universe, with all of its rows that were composed or with some of them."""
+        """Return an artefact in a universe, with all composed rows or with some of them."""
         if rows is None:
             rows = artefact_layout(name).rows
         entries: list[Entry] = []
@@ -309,16 +309,15 @@ def _check_option(
 
 
 def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFrame:
-    """Judge each claim in each universe of which all trials are there, those that corrections are about among them.
+    """Judge each claim in each universe with all trials, including those to which corrections refer.
 
-    On some of its data sets or folds a universe would be another question, and shares of verdicts would mix both.
+    On only some of its data sets or folds a universe would be another question, and shares of verdicts would mix both.
 
     Returns
     -------
     DataFrame
-        One line per claim and universe: `claim`, the option of each place that touches the claim ("" for the others),
-        and `MEASURED`, "not run" where a trial is missing. The first line of each claim is the universe of the
-        defaults.
+        One line per claim and universe: `claim`, the option of each place that affects the claim ("" for the others),
+        and `MEASURED`, "not run" if a trial is missing. The first line of each claim is the universe of the defaults.
     """
     incomplete = _incomplete(multiverse, store)
     claims_in: dict[Universe, list[Claim]] = defaultdict(list)
@@ -341,9 +340,9 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
 
 
 def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.DataFrame:
-    """Judge each claim in each universe on a table, as a family of comparisons of its own.
+    """Judge each claim in each universe on a table, as its own family of comparisons.
 
-    Universes that come to the same question count once, as their first. Columns and order as of `judge_universes`.
+    Universes that amount to the same question count once, as their first. Columns and order as in `judge_universes`.
     """
     lines = []
     evidence = evidence.on("")
@@ -377,7 +376,7 @@ def _line(multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Ver
         names[k] = option.name
     finding = verdict.finding
     effects = [part.effect for part in verdict.parts]
-    mean = float(np.mean(effects)) if effects else np.nan  # NaN where one is not known
+    mean = float(np.mean(effects)) if effects else np.nan  # NaN if one is unknown
     return (
         claim.id, *names, verdict.verdict, finding.effect, finding.low, finding.high, finding.part,
         finding.p_value, finding.n, finding.unit, mean, verdict.state,
@@ -385,12 +384,12 @@ def _line(multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Ver
 
 
 def complete_cells(multiverse: Multiverse, store: StoreSnapshot) -> set[str]:
-    """Return the ids of the cells whose trials are all there."""
+    """Return the ids of the cells with all their trials."""
     return {cell.id for cell in multiverse.cells if store.rows(cell).size == cell.n_trials}
 
 
 def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
-    """Return how many trials there are, each once, and what the missing ones will cost by the most similar stored ones.
+    """Return how many trials there are, each once, and the estimated cost of the missing ones by similar ones.
 
     Most similar is the same row, column and data set under any choice; then the same data set; then the artefact.
     """
