@@ -74,4 +74,5 @@ def test_notes_fold_at_their_sections():
     )
     assert "First words." in above
     assert [title for title, _ in sections] == ["Data", "&lt;i&gt;End&lt;/i&gt;"]
-    assert "Rows." in sections[0][1] and "<h4>Slips</h4>" in sections[0][1]
+    assert "Rows." in sections[0][1]
+    assert "<h4>Slips</h4>" in sections[0][1]
