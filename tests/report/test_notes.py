@@ -7,7 +7,7 @@ import pytest
 from pages_reader import Page
 from seen_paper import EVIL
 
-from provlab.report.templating import render_notes
+from provlab.report.templating import fold_notes, render_notes
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -66,3 +66,13 @@ def test_the_notes_of_the_papers_are_rendered_whole(tmp_path, path):
     assert page.tags.count("table") == len(re.findall(r"^\s*\|?[-| :]*-{3,}\|[-| :]*$", markdown, re.M))
     for word in re.findall(r"[A-Za-z]{12,}", re.sub(r"\]\([^)]*\)|<!--.*?-->", "]", markdown, flags=re.S)):
         assert word in page.text
+
+
+def test_notes_fold_at_their_sections():
+    above, sections = fold_notes(
+        render_notes("# Notes\n\nFirst words.\n\n## Data\n\nRows.\n\n### Slips\n\n## <i>End</i>\n")
+    )
+    assert "First words." in above
+    assert [title for title, _ in sections] == ["Data", "&lt;i&gt;End&lt;/i&gt;"]
+    assert "Rows." in sections[0][1]
+    assert "<h4>Slips</h4>" in sections[0][1]

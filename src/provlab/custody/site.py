@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-from markupsafe import Markup
 
 from provlab.bench.methods import TASKS
 from provlab.bench.own_runs import read_runs
@@ -40,7 +39,7 @@ from provlab.custody.doctor import INSTALLATION, OK, STORE, examine
 from provlab.project.papers import artefact_names, papers
 from provlab.project.project import current_project
 from provlab.report.artefact import ArtefactPage
-from provlab.report.templating import Site, check_names, render_notes, write_assets
+from provlab.report.templating import Site, check_names, fold_notes, render_notes, write_assets
 from provlab.run.executors import usable_cores
 from provlab.verdicts.claims.rules import CONTRADICTED, NO_DIFFERENCE, NOT_CONTRADICTED, NOT_RUN, REPLICATED
 from provlab.verdicts.claims.schema import all_claim_files
@@ -210,7 +209,7 @@ def _write_overview(
             f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=of_paper,
             verdicts=claims, tally=tallies[name], certificates=sum_certificates(of_paper),
             sentences=_conclusion(tallies[name], sources.reference.counts.get(name, [])),
-            notes=Markup(render_notes(notes)), **shared,
+            notes=fold_notes(render_notes(notes)), **shared,
         )  # fmt: skip
     shared["tally"] = tally(verdicts, sources.readings)
     site.write(

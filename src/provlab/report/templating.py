@@ -245,6 +245,16 @@ def render_notes(markdown: str, title: str = "", source: str = "notes") -> str:
     return first
 
 
+def fold_notes(html: str) -> tuple[Markup, list[tuple[Markup, Markup]]]:
+    """Return what stands above the sections of rendered notes, and the title and text of each section."""
+    above, *sections = html.split("<h3>")
+    folded = []
+    for section in sections:
+        title, _, text = section.partition("</h3>")
+        folded.append((Markup(title), Markup(text)))
+    return Markup(above), folded
+
+
 # ---- Addresses: made from untrusted strings, safe, and different for different strings
 
 

@@ -76,6 +76,16 @@
     target.scrollIntoView();
   }
 
+  // ---- Wide tables
+
+  function setUpScrolling(region) {
+    const hint = element("p", { class: "scroll-hint" }, "Scroll the table sideways to see all columns →");
+    region.before(hint);
+    const show = () => { hint.hidden = region.scrollWidth <= region.clientWidth; };
+    new ResizeObserver(show).observe(region);
+    show();
+  }
+
   // ---- Sorting
 
   const EMPTY = new Set(["", "–"]);
@@ -271,6 +281,7 @@
   document.querySelectorAll("table[data-search]").forEach(setUpFilters);
   document.querySelectorAll("table[data-sort]").forEach(setUpSorting);
   setUpPlots();
+  document.querySelectorAll(".scroll").forEach(setUpScrolling);
   openTarget();
   window.addEventListener("hashchange", openTarget);
 })();
