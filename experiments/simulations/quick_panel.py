@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 from tables import arguments, write_table
 
 from provlab.bench.methods import TASKS
-from provlab.bench.panel import panel_data
+from provlab.bench.panel import panel_data, panel_datasets
 from provlab.bench.stored_panel import read_panel
 from provlab.verdicts.panel_ranking import ranks
 from provlab.verdicts.panel_scores import Scores, over_sets
@@ -28,8 +28,9 @@ COUNTS = (5, 8, 10, 12, 15)
 class Choice:
     """Sets x methods of average ranks (see `over_sets`), and the choice of a few of these sets."""
 
-    def __init__(self, average_ranks):
+    def __init__(self, average_ranks, may_be_chosen):
         self.names = average_ranks.index.get_level_values("dataset")
+        self.candidates = np.flatnonzero(self.names.isin(may_be_chosen))
         self.domains = pd.factorize(average_ranks.index.get_level_values("domain"))[0]
         self.ranks = average_ranks.to_numpy()
         self.of_all_sets = self._average(ALL)
@@ -67,7 +68,7 @@ class Choice:
 
     def _allowed(self, chosen):
         """Return the sets of domains that are not yet chosen, or all others once each domain is."""
-        rest = np.setdiff1d(np.arange(len(self.names)), chosen)
+        rest = np.setdiff1d(self.candidates, chosen)
         fresh = rest[~np.isin(self.domains[rest], self.domains[chosen])] if chosen else rest
         return fresh if len(fresh) else rest
 
@@ -101,10 +102,11 @@ def main():
 def rows_of(scores, halves):
     """Return the rows of a task; methods that are not defined on all data sets are left out."""
     rng = np.random.default_rng(20261126)
-    choice = Choice(over_sets(ranks(scores.of_slice())).dropna(axis=1))
+    small = {name for name, dataset in panel_datasets().items() if dataset.folds == "twice"}  # at most 1,000 rows
+    choice = Choice(over_sets(ranks(scores.of_slice())).dropna(axis=1), small)
     choices = {"quick": np.flatnonzero(choice.names.isin(panel_data().quick[scores.task]))}
     for count in COUNTS:
-        if count < len(choice.names):
+        if count <= len(choice.candidates):
             choices[str(count)] = choice.best(count)
     rows = []
     for label, chosen in choices.items():
