@@ -78,7 +78,7 @@ COMMANDS_RUN = {
     "report": SMALL,
     "readings": ["first", "--plan"],  # the project has none
     "rank": [*FILE, "--against", "nothing"],
-    "panel": ["--dataset", "wine", "--method", "random", "--plan"],
+    "panel": ["--dataset", "breast_cancer", "--plan"],
     "list": ["selectors"],
     "doctor": ["--json"],
     "fetch": ["nothing"],
