@@ -227,20 +227,20 @@ def _write_overview(
 def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str, int]]) -> list[str]:
     """Return in a sentence what came out of a paper's claims, in the trials here or else in the reference run."""
     counts = dict(own)
-    run = "these trials"
+    run = "In these trials"
     n_run = sum(counts.values()) - counts.get(NOT_RUN, 0)
     if not n_run and of_reference:
         counts = dict(of_reference)
-        run = "the reference run"
+        run = "In the reference run"
         n_run = sum(counts.values()) - counts.get(NOT_RUN, 0)
     if not n_run:
         return []
     n_replicated = counts.get(REPLICATED, 0) + counts.get(NOT_CONTRADICTED, 0)
     n_contradicted = counts.get(CONTRADICTED, 0) + counts.get(NO_DIFFERENCE, 0)
     return [
-        f"Of {n_run} claims of the paper, {run} replicates {n_replicated} or does not contradict them, and contradicts "
-        f"{n_contradicted}. The other {n_run - n_replicated - n_contradicted} stay open: they depend on how the paper "
-        f"is read, or the data do not decide them."
+        f"{run}, {n_replicated} of {n_run} claims of the paper are replicated or not contradicted, and "
+        f"{n_contradicted} are contradicted. The other {n_run - n_replicated - n_contradicted} stay open: they depend "
+        f"on how the paper is read, or the data do not decide them."
     ]
 
 
