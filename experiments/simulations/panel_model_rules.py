@@ -281,7 +281,9 @@ def power(samples):
         model = fit(sets)
         noise = noise_in_points(sets)
         spreads = np.median(model.spreads, axis=0)
-        for domain in (None, SAME_DOMAINS, *LARGE):
+        n_sources = sets.reset_index().groupby("domain")["source"].nunique()
+        large = n_sources.index[n_sources >= MANY_SOURCES]
+        for domain in (None, SAME_DOMAINS, *(name for name in LARGE if name in large)):
             difference = detectable(sets.index, spreads, noise, domain=domain)
             lines.append({"size": size, "of": domain or NEW_DOMAIN, "points": difference})
     table = pd.DataFrame(lines)
@@ -294,6 +296,9 @@ def power(samples):
 
 LARGE = ("text", "generated", "genes")
 """Domains with many data sets."""
+
+MANY_SOURCES = 5
+"""With fewer, the spread within a domain is not known."""
 
 
 def noise_in_points(sets):
