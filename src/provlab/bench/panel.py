@@ -229,8 +229,9 @@ def panel_cells(
                 model = judging().judges[judge].model(dataset.task)
                 cell = _cell((*settings, *model, *method.overrides(max(size, 1)))).on(base.dataset, base.data)
                 cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, cell))
-            if _has_chosen_size(method, shape[1]) and not judges:
-                cell = _chosen_cell(settings, method, dataset.task, shape[1]).on(base.dataset, base.data)
+            sizes = tuple(size for size in judging().chosen.sizes if size < shape[1])
+            if sizes and method.chosen and method.sizes != "own" and not judges:
+                cell = _chosen_cell(settings, method, dataset.task, sizes).on(base.dataset, base.data)
                 judge = judging().chosen.judge
                 cells.append(PanelCell(title, name, dataset.domain, CHOSEN_SIZE, judge, dataset.support, cell))
     return cells
@@ -249,10 +250,6 @@ def _judged(method: PanelMethod, n_columns: int, judges: tuple[str, ...]) -> Ite
                 yield size, judge
 
 
-def _has_chosen_size(method: PanelMethod, n_columns: int) -> bool:
-    return method.chosen and method.sizes != "own" and n_columns > min(judging().chosen.sizes)
-
-
 @cache
 def _composer() -> Composer:
     return Composer()
@@ -266,10 +263,9 @@ def _cell(overrides: tuple[str, ...]) -> Cell:
 
 
 @cache
-def _chosen_cell(settings: tuple[str, ...], method: PanelMethod, task: Task, n_columns: int) -> Cell:
+def _chosen_cell(settings: tuple[str, ...], method: PanelMethod, task: Task, sizes: tuple[int, ...]) -> Cell:
     """Return the cell of a method whose number of features is chosen by cross-validation; its data are no matter."""
     chosen = judging().chosen
-    sizes = [size for size in chosen.sizes if size < n_columns]
     judge = judging().judges[chosen.judge].model(task)
     config = dict(_composer()([*settings, *judge, "selector=cross_validated_size"]))
     inner = part_config("selector", method.overrides(sizes[0]))

@@ -29,7 +29,7 @@ def compute(
     hours: float,
     plan: Plan = panel_cells,
 ) -> Iterator[dict[str, Any]]:
-    """Compute data sets whose file is not complete, one after the other; begin none after so many hours.
+    """Compute data sets whose file is not complete, in the given order; begin none after so many hours.
 
     `plan` returns the cells of methods on data sets.
 
@@ -39,8 +39,8 @@ def compute(
         data set, trials, failed, and CPU s, of those computed now; `state` says why a set was left out.
     """
     end = time.monotonic() + hours * 3600
-    for name in in_turn(datasets):
-        cells = plan(panel_methods(), {name: datasets[name]})
+    for name, dataset in datasets.items():
+        cells = plan(panel_methods(), {name: dataset})
         if is_complete(name, cells, folder):
             continue
         if time.monotonic() > end:

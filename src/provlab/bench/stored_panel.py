@@ -39,10 +39,13 @@ ALIKE_SIZE = 20
 CELL_DIGITS = 12
 """Hexadecimal digits of a cell's id: 48 bits tell the thousand cells of a data set apart."""
 
-READ = [
-    "n_selected", "class_rows", "class_errors", "neg_log_loss", "roc_auc_ovr", "r2", "mae", "subset_ratio",
-    "select_cpu", "shared_cpu", "peak_memory", "n_features", "failure", *WHERE,
+KEPT = [
+    "n_selected", "n_features", "class_rows", "class_errors", "neg_log_loss", "roc_auc_ovr", "r2", "mae",
+    "subset_ratio", "failure",
 ]  # fmt: skip
+"""Columns of records that an audit compares."""
+
+READ = [*KEPT, "select_cpu", "shared_cpu", "peak_memory", *WHERE]
 """Columns of the records."""
 
 SCHEMA = pa.schema([
@@ -58,12 +61,6 @@ SCHEMA = pa.schema([
 """A line a trial. size: as in `provlab.verdicts.panel_frame`. class_rows and class_errors: test rows of each class, and
 those with another prediction. select_cpu: with all that it shares with others. The measures of a selection stand in the
 line of each of its trials."""
-
-KEPT = [
-    "n_selected", "n_features", "class_rows", "class_errors", "neg_log_loss", "roc_auc_ovr", "r2", "mae",
-    "subset_ratio", "failure",
-]  # fmt: skip
-"""Columns of records that an audit compares."""
 
 DIGITS = {"select_cpu": 3, "peak_memory": 3, "subset_ratio": 4, "neg_log_loss": 5, "roc_auc_ovr": 5, "r2": 5, "mae": 5}
 """Significant digits: no more mean anything, and a file has half the bytes."""
