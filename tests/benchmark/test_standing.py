@@ -3,12 +3,14 @@
 import importlib.metadata
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from pages_reader import broken_links, read_pages
 from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
@@ -17,16 +19,19 @@ from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, chi2
 import provlab
 from provlab.bench import panel as panels
 from provlab.bench import rank as standing
-from provlab.bench.methods import panel_methods
+from provlab.bench import rank_on_data, stored_panel, submission
+from provlab.bench.methods import PanelMethod, panel_methods
 from provlab.bench.panel import Judge, PanelDataset, panel_cells
-from provlab.bench.stored_panel import panel_from
+from provlab.bench.stored_panel import file_of, panel_from, panel_of, write_dataset
 from provlab.cli import main
 from provlab.core.composition import compose_config
 from provlab.core.plan import MANY_ROWS
 from provlab.core.store import TrialStore
+from provlab.project.documents import read_as
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.verdicts.claims.paired_tests import size_words
 from provsel.selectors import BaseSelector, RRQRSelector, Selection
+from small_runs import files_of
 
 SETS = {
     "breast": PanelDataset(("dataset=bundled",), "measurements", "UCI"),
@@ -52,14 +57,20 @@ def small(tmp_path_factory):
     )
     data = replace(panels.panel_data(), quick={"classification": ("breast", "shift"), "regression": ()})
     with pytest.MonkeyPatch.context() as patch:
-        for module in (panels, standing):
+        for module in (panels, rank_on_data):
             patch.setattr(module, "judging", lambda: judging)
         patch.setattr(standing, "panel_data", lambda: data)
-        patch.setattr(standing, "panel_datasets", lambda: SETS)
-        store = TrialStore(tmp_path_factory.mktemp("stored") / "store")
+        for module in (panels, standing, stored_panel, submission):
+            patch.setattr(module, "panel_datasets", lambda: SETS)
+        folder = tmp_path_factory.mktemp("stored")
+        patch.setattr(panels, "stored_folder", lambda: folder)
+        store = TrialStore(folder / "store")
         cells = panel_cells({name: panel_methods()[name] for name in STORED}, SETS)
-        stored = standing.computed(cells, SETS, store, {"name": "serial"})
-        patch.setattr(standing, "read_panel", lambda: stored)
+        stored = panel_of(standing.computed(cells, store, {"name": "serial"}), SETS)
+        for name in SETS:
+            write_dataset(name, [entry for entry in cells if entry.dataset == name], store, folder)
+        for module in (standing, rank_on_data):
+            patch.setattr(module, "read_panel", lambda: stored)
         yield stored
 
 
@@ -182,12 +193,78 @@ def test_fewer_features_than_asked_are_said(small, results):
 def test_variants_are_counted_and_said(small, tmp_path):
     for number in (1, 1, 2, 3):  # a repeated one, and another size, are no other variants
         ranked = provlab.rank(RRQRSelector(number, completion="norm"), results=tmp_path, name=f"mine {number}")
-    assert (ranked.n_variants, ranked.problems) == (1, [])
+    assert (ranked.submission.n_variants, ranked.problems) == (1, [])
     ranked = provlab.rank(RRQRSelector(2), results=tmp_path, name="again")
-    assert ranked.n_variants == 2
+    assert ranked.submission.n_variants == 2
     assert ranked.problems[0].startswith("2 variants were ranked from this results folder, see rank/variants.csv: ")
     listed = pd.read_csv(tmp_path / "rank" / "variants.csv")
     assert listed["name"].tolist() == ["mine 1", "again"]
+
+
+@pytest.fixture
+def exported(small, tmp_path):
+    """Return a ranked method in a file, and the folder of the stored panel, of which only a copy is written."""
+    path = tmp_path / "mine.parquet"
+    given = ["selector=any", f"selector._target_={RRQR}", "--name", "mine", "--export", str(path)]
+    assert main(["rank", *given, f"results={tmp_path}"]) == 0
+    folder = tmp_path / "panel"
+    shutil.copytree(panels.stored_folder(), folder)
+    return path, folder
+
+
+def test_an_exported_method_is_audited_and_added(exported, tmp_path, monkeypatch, capsys):
+    path, folder = exported
+    original = panels.stored_folder()
+    assert main(["audit", "--panel", str(path), "--fraction", "1", "--results", str(tmp_path), "executor=serial"]) == 0
+    audited = capsys.readouterr().out
+    assert re.search(r"identical +│ +24 ", audited), audited  # data sets, sizes, judges, folds
+    monkeypatch.setattr(panels, "stored_folder", lambda: folder)
+    assert main(["panel", "--add", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("added 24 trials of mine on 2 data sets; its author ranked 1 variants.")
+    entry = yaml.safe_load(said.partition("methods.yaml:\n")[2])["mine"]
+    method = read_as(PanelMethod, entry, "entry")
+    assert method == submission.read_submission(path).method
+    for name in SETS:
+        cells = panel_cells({**{name: panel_methods()[name] for name in STORED}, "mine": method}, {name: SETS[name]})
+        assert stored_panel.is_complete(name, cells, folder)
+        now = pd.read_parquet(file_of(name, folder))
+        others = now[now["method"] != "mine"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(others, pd.read_parquet(file_of(name, original)))
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda mine: mine._replace(name="F-test"), "expected a method that the panel does not have, got 'F-test'"),
+        (lambda mine: mine._replace(trials=mine.trials[1:]), r"got none or too few of 3 features of breast by "),
+        (lambda mine: mine._replace(trials=mine.trials.query("dataset == 'shift'")), "rank the method with --panel"),
+        (
+            lambda mine: mine._replace(trials=pd.concat([mine.trials, mine.trials[:1].assign(cell="0" * 12)])),
+            "expected trials that the panel plans for mine, got 1 others, such as cell 000000000000 of breast",
+        ),
+    ],
+)
+def test_a_method_that_the_panel_does_not_expect_is_not_added(change, match, exported):
+    path, folder = exported
+    before = files_of(folder)
+    with pytest.raises(ValueError, match=match):
+        change(submission.read_submission(path)).add_to(folder)
+    assert files_of(folder) == before
+
+
+def test_what_is_no_exported_method_is_refused(small, tmp_path, capsys):
+    stored = file_of("shift", panels.stored_folder())
+    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file that provsel rank --export wrote"):
+        submission.read_submission(stored)
+    own = submission.Submission("mine", PanelMethod(("selector=any", "selector._target_=__main__.Mine")), 1, small)
+    with pytest.raises(ValueError, match=r"expected a file name that ends in \.parquet .* got mine\.csv"):
+        own.write("mine.csv")
+    with pytest.raises(ValueError, match=r"a module that others can import, got __main__\.Mine"):
+        own.write(tmp_path / "mine.parquet")
+    arguments = ["rank", "dataset=bundled", "--export", "mine.parquet", f"results={tmp_path}"]
+    assert main(arguments) == 2
+    assert "expected --export without a data set" in capsys.readouterr().err
 
 
 def written(folder, frame):
@@ -273,7 +350,7 @@ def test_features_of_text_columns_have_their_names(small, tmp_path):
 
 
 def test_methods_on_other_data_are_those_that_are_installed(small, monkeypatch):
-    chosen, missing = standing.chosen_methods()
+    chosen, missing = rank_on_data.chosen_methods()
     assert {*chosen} == {*STORED}
     assert missing == []
 
@@ -281,11 +358,11 @@ def test_methods_on_other_data_are_those_that_are_installed(small, monkeypatch):
         raise importlib.metadata.PackageNotFoundError(package)
 
     monkeypatch.setattr(importlib.metadata, "version", none)
-    assert {*standing.chosen_methods()[0]} == {*STORED}  # of provsel
+    assert {*rank_on_data.chosen_methods()[0]} == {*STORED}  # of provsel
     with pytest.raises(
         ValueError, match=r"fastcan: expected the package fastcan, got none; .* -m pip install .*benchmark"
     ):
-        standing.chosen_methods(["random", "fastcan"])
+        rank_on_data.chosen_methods(["random", "fastcan"])
 
 
 @pytest.mark.parametrize(

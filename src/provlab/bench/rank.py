@@ -1,50 +1,39 @@
-"""Rank a selector among the methods of the panel, or the panel on other data; only missing trials are computed."""
+"""Rank a selector among the methods of the panel; only missing trials are computed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
-from provlab.bench.answer import Words, of_methods, of_standing, wrapped
+from provlab.bench.answer import Words, of_standing, wrapped
 from provlab.bench.methods import TASKS, PanelMethod, Task, panel_methods, panel_names
-from provlab.bench.panel import (
-    PanelCell,
-    PanelDataset,
-    judging,
-    panel_cells,
-    panel_data,
-    panel_datasets,
-    some,
-)
+from provlab.bench.panel import PanelCell, panel_cells, panel_data, panel_datasets, some
 from provlab.bench.run_names import SIZES
-from provlab.bench.stored_panel import panel_from, read_panel
+from provlab.bench.stored_panel import panel_of, read_panel, trials_from
+from provlab.bench.submission import Submission
 from provlab.core.cell import Cell
 from provlab.core.composition import compose_config, part_config
 from provlab.core.frames import planned_trials
-from provlab.core.plan import load_from
-from provlab.core.protocols import AbstractFolds
 from provlab.core.store import TrialStore
 from provlab.core.tables import aligned_text, write_frame
 from provlab.project.components import component_class
 from provlab.project.documents import canonical_json
 from provlab.project.estimators import as_config, estimators_in_hand
-from provlab.project.messages import in_file_name, optional_figures, to_install, visible_line
+from provlab.project.messages import in_file_name, optional_figures, visible_line
 from provlab.project.terminal import PlainConsole
 from provlab.run.runner import run_cells
-from provlab.verdicts.claims.paired_tests import size_words
-from provlab.verdicts.fold_differences import FoldDifferences
 from provlab.verdicts.panel_frame import ALL_FEATURES, OWN_SIZE
 from provlab.verdicts.panel_pairs import pairs_of
-from provlab.verdicts.panel_ranking import leaderboard, sets_of, standings
+from provlab.verdicts.panel_ranking import leaderboard, sets_of
 from provlab.verdicts.panel_scores import ALL, ERROR_OF, Scores
 from provsel.files import replacing_folder
 
@@ -53,19 +42,7 @@ if TYPE_CHECKING:  # it needs the extra "report"
 
 PANELS = ("quick", "full")
 
-FAST = 1.0
-"""CPU seconds of a selection, median over the data sets of the panel, up to which a method is tried on other data."""
-
-COMPILED = ("MCP",)
-"""Methods that compile themselves in each process for ten seconds, which the panel's medians do not show: as slow."""
-
-ALIKE = 3.0
-"""Data sets of the panel are like another one whose number of columns differs by at most this factor."""
-
 WORDS = {task: Words(measure, is_percent=True, decimals=1) for task, measure in ERROR_OF.items()}
-
-YOURS = "yours"
-"""Domain of a data set that is not of the panel."""
 
 FOLDER = "rank"
 """Below the results folder."""
@@ -85,8 +62,9 @@ class Standing(NamedTuple):
         one; and its data sets, the strongest first.
     scores : Scores
         Of all, of which these are made.
-    n_variants : int
-        Selectors and settings that were ranked from this results folder so far.
+    submission : Submission
+        The selector with its trials, to join the benchmark; and the number of variants that were ranked from this
+        results folder so far.
     """
 
     name: str
@@ -94,7 +72,7 @@ class Standing(NamedTuple):
     pairs: pd.DataFrame
     sets: pd.DataFrame
     scores: Scores
-    n_variants: int
+    submission: Submission
 
     @property
     def failed(self) -> bool:
@@ -113,9 +91,10 @@ class Standing(NamedTuple):
     def problems(self) -> list[str]:
         """Remarks if it failed, selected fewer features than requested, or is one of several variants."""
         problems = problems_of(self.scores, [self.name])
-        if self.n_variants > 1:
+        n_variants = self.submission.n_variants
+        if n_variants > 1:
             problems.append(
-                f"{self.n_variants} variants were ranked from this results folder, see {FOLDER}/{VARIANTS}: the best "
+                f"{n_variants} variants were ranked from this results folder, see {FOLDER}/{VARIANTS}: the best "
                 f"of several looks better than it is, so report how many you tried."
             )
         return problems
@@ -154,14 +133,24 @@ class Standing(NamedTuple):
         from provlab.bench.panel_pages import write_panel
 
         def write(site: Site) -> None:
-            _draw_differences(self.pairs, site.folder, WORDS[self.scores.task])
+            draw_differences(self.pairs, site.folder, WORDS[self.scores.task])
             write_panel(
                 site, self.scores, [self.name], title=f"{self.name} among the selectors of the benchmark",
                 pairs=self.pairs, sets=self.sets, index="index.html", problems=self.problems,
                 answer=self.answer,
             )  # fmt: skip
 
-        return _pages(results, self.name, self.scores.lines, write)
+        return write_pages(results, self.name, self.scores.lines, write)
+
+    def export(self, path: Path | str) -> Path:
+        """Write the selector's trials to a Parquet file, which others can audit and add to the benchmark.
+
+        Raises
+        ------
+        ValueError
+            If the file's name does not end in .parquet, or nobody else can import the class.
+        """
+        return self.submission.write(path)
 
 
 def problems_of(scores: Scores, methods: Iterable[str]) -> list[str]:
@@ -287,15 +276,17 @@ def standing(
             f"rank: expected stored results of the {panel} panel, got none; provsel panel computes and stores them."
         )
     datasets = some("data set", names, panel_datasets())
-    trials = computed(panel_cells({name: method.for_task(task)}, datasets), datasets, store, executor, console)
+    method = method.for_task(task)
+    trials = computed(panel_cells({name: method}, datasets), store, executor, console)
     beside = stored["method"].isin([*peers]) | (stored["size"] == ALL_FEATURES)
     beside &= stored["dataset"].isin([*datasets])
-    scores = Scores.of(pd.concat([stored[beside], trials], ignore_index=True), task)
+    scores = Scores.of(pd.concat([stored[beside], panel_of(trials, datasets)], ignore_index=True), task)
     size = OWN_SIZE if method.sizes == "own" else None
     errors = scores.of_slice(size=size)
     n_variants = _noted_variants(store.folder.parent, name, method)
+    submission = Submission(name, replace(method, tasks=(task,)), n_variants, trials)
     board = leaderboard(scores, size=size)
-    return Standing(name, board, pairs_of(errors, name), sets_of(errors, name), scores, n_variants)
+    return Standing(name, board, pairs_of(errors, name), sets_of(errors, name), scores, submission)
 
 
 def _noted_variants(results: Path, name: str, method: PanelMethod) -> int:
@@ -320,10 +311,9 @@ def check_name(name: str) -> None:
 
 
 def computed(
-    cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset], store: TrialStore, executor: Mapping[str, Any],
-    console: Console | None = None,
-) -> pd.DataFrame:  # fmt: skip
-    """Compute the missing trials of the given cells, and return them as a panel.
+    cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
+) -> pd.DataFrame:
+    """Compute the missing trials of the given cells, and return all with the columns of `read_trials`.
 
     One trial of each cell is computed before all others. A cell with a failure ranks last, so its other trials are left
     out, and the first failure is reported.
@@ -341,7 +331,7 @@ def computed(
             highlight=False,
         )
     run(working).check("rank")
-    return panel_from(store, cells, datasets)
+    return trials_from(store, cells)
 
 
 def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
@@ -359,167 +349,7 @@ def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[lis
     return working, texts
 
 
-# ---- other data
-
-
-class OnData(NamedTuple):
-    """How methods of the panel compare on a data set.
-
-    Attributes
-    ----------
-    board : DataFrame
-        Index: the methods, the best mean rank over sizes and judges first. rank; balanced_error, in percent, and
-        difference to all features in points, from low to high, its 95 % interval over folds; stability; seconds;
-        panel, the mean rank on similar data sets of the panel.
-    sizes : DataFrame
-        Balanced error by method and size.
-    n_alike, n_panel : int
-        Number of similar data sets of the panel, whose numbers of columns differ by at most a factor `ALIKE`; all if
-        fewer than three are similar.
-    cells : list of PanelCell
-    scores : Scores
-        Of all.
-    folds : FoldDifferences
-        Balanced errors of the methods that did not fail.
-    words : Words
-        Of the error.
-    yours : str
-        A method outside the panel; "" if there is none.
-    """
-
-    board: pd.DataFrame
-    sizes: pd.DataFrame
-    n_alike: int
-    n_panel: int
-    cells: list[PanelCell]
-    scores: Scores
-    folds: FoldDifferences
-    words: Words
-    yours: str
-
-    @property
-    def answer(self) -> list[str]:
-        """The best method, the error with all features, and ties on these folds."""
-        return of_methods(self.folds, self.folds.means().clip(0, 100), self.words, ALL)
-
-    @property
-    def problems(self) -> list[str]:
-        """Remarks about methods that failed or selected fewer features than requested."""
-        return problems_of(self.scores, self.board.index)
-
-    def write(self, results: Path, name: str, command: str) -> Path:
-        """Write the page of a data set below a results folder, and return it."""
-
-        def write(site: Site) -> None:
-            _draw_differences(self.board, site.folder, self.words)
-            site.write(
-                "index.html", "benchmark_data.html", f"Selectors on {name}", "index", ranking=self,
-                command_line=command, name=name, all=ALL, hrefs={}, mine=(self.yours,),
-                size=size_words(*self.cells[0].cell.counts[:2]),
-            )  # fmt: skip
-
-        return _pages(results, name, self.scores.lines, write)
-
-
-def chosen_methods(
-    names: Iterable[str] = (), task: Task = "classification"
-) -> tuple[dict[str, PanelMethod], list[str]]:
-    """Return all features and the methods with installed packages, and the names of the other methods.
-
-    By default they are the methods of the task that were `FAST` in the panel and did not fail there.
-
-    Raises
-    ------
-    ValueError
-        For a name that the panel lacks, whose package is not installed, or that needs classes in a regression.
-    """
-    methods = panel_methods()
-    names = panel_names(names)
-    chosen = some("method", [ALL, *(names or _fast_methods(task))], methods)
-    installed: dict[str, PanelMethod] = {}
-    missing = []
-    for name, method in chosen.items():
-        if task not in method.tasks:
-            raise ValueError(
-                f"rank: {name}: this method needs classes, but the target is numeric; leave the method out."
-            )
-        if method.is_installed:
-            installed[name] = method.for_task(task)
-        else:
-            missing.append(name)
-    if names and missing:
-        raise ValueError(
-            f"rank: {missing[0]}: expected the package {methods[missing[0]].source}, got none; "
-            f"{to_install('benchmark')}, or leave this method out."
-        )
-    return installed, missing
-
-
-def _fast_methods(task: Task) -> list[str]:
-    """Return the methods that took less than `FAST` in the panel, did not fail there, and need no compilation."""
-    trials = read_panel()
-    trials = trials[trials["task"] == task]
-    seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
-    failed = trials.loc[trials["failure"] != "", "method"].unique()
-    names = []
-    for name in panel_methods():
-        if seconds.get(name, np.inf) <= FAST and name not in failed and name not in COMPILED:
-            names.append(name)
-    return names
-
-
-def on_data(
-    name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore,
-    executor: Mapping[str, Any], yours: str = "",
-) -> OnData:  # fmt: skip
-    """Compute missing trials, and return how methods, including `yours` if given, compare on a data set."""
-    datasets = {name: dataset}
-    cells = panel_cells(methods, datasets, judging().own_data)
-    trials = computed(cells, datasets, store, executor)
-    scores = Scores.of(trials, dataset.task)
-    ranking = leaderboard(scores)
-    folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0], _ratio(cells[0].cell))
-    differences = pd.DataFrame(columns=["difference", "low", "high"], dtype=float)
-    if ALL in folds.values:
-        differences = folds.to(folds.values[ALL].to_numpy())[[*differences]]
-        differences.loc[ALL, ["low", "high"]] = np.nan
-    board = ranking[["rank", "balanced_error", "stability", "seconds"]].join(differences)
-    stored = read_panel()
-    n_features = stored[stored["task"] == dataset.task].groupby("dataset")["n_features"].first()
-    d = int(scores.lines["n_features"].iloc[0])
-    alike = n_features.index[n_features.between(d / ALIKE, ALIKE * d)]
-    if len(alike) < 3:
-        alike = n_features.index
-    in_panel = standings(Scores.of(stored[stored["dataset"].isin(alike)], dataset.task), shown=())["rank"]
-    board["panel"] = in_panel.reindex(board.index)
-    of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table("balanced_error", "method", "size")
-    return OnData(
-        board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores, folds, WORDS[dataset.task],
-        yours,
-    )  # fmt: skip
-
-
-def _ratio(cell: Cell) -> float:
-    """Return the mean ratio of test rows to training rows over folds."""
-    n_folds = cell.protocol["n_splits"]
-    if cell.protocol["split"] == "benchmark":
-        return 1 / (n_folds - 1)
-    measured = cell.measured
-    assert isinstance(measured, AbstractFolds)
-    splits = measured.splits(load_from(cell.dataset), n_folds, split_seed=0)
-    return float(np.mean([test.size / train.size for train, test in splits]))
-
-
-def _fold_errors(trials: pd.DataFrame, failed: Iterable[str], ratio: float) -> FoldDifferences:
-    """Return the balanced error in percent on each fold, mean over sizes and judges, of methods that did not fail."""
-    trials = trials[(trials["size"] > 0) | (trials["size"] == ALL_FEATURES)]
-    errors = 100 * (1 - trials["balanced_accuracy"])
-    means = errors.groupby([trials["repeat"], trials["fold"], trials["method"]]).mean()
-    values = means.unstack("method").drop(columns=list(failed), errors="ignore").dropna(axis="columns")
-    return FoldDifferences(values, ratio=ratio)
-
-
-def _draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
+def draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
     """Draw a dot for each line of a frame at its difference, with a bar from low to high."""
     from provlab.report.figures.curves import dots
     from provlab.report.figures.style import ON_A_PAGE
@@ -532,7 +362,7 @@ def _draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
     figure.savefig(folder / "differences.svg")
 
 
-def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
+def write_pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
     """Replace the pages and the scores behind them, and return the first page."""
     from provlab.report.templating import Site, write_assets
 

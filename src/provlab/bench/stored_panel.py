@@ -103,9 +103,20 @@ def is_complete(name: str, cells: Sequence[PanelCell], folder: Path) -> bool:
     path = file_of(name, folder)
     if not path.is_file():
         return False
-    stored = pq.read_table(path, columns=["cell"]).to_pandas()["cell"].value_counts()
-    planned = pd.Series({entry.cell.id[:CELL_DIGITS]: entry.cell.n_trials for entry in cells})
-    return bool((stored.reindex(planned.index).fillna(0) >= planned).all())
+    return not lacking(cells, pq.read_table(path, columns=["cell", "repeat", "fold", "failure"]).to_pandas())
+
+
+def lacking(cells: Sequence[PanelCell], trials: pd.DataFrame) -> list[PanelCell]:
+    """Return the cells without all their trials among these; of a cell that failed, one trial is enough."""
+    once = trials.drop_duplicates(["cell", "repeat", "fold"])
+    counts = once["cell"].value_counts()
+    failed = {*once.loc[once["failure"] != "", "cell"]}
+    missing = []
+    for entry in cells:
+        cell = entry.cell.id[:CELL_DIGITS]
+        if cell not in failed and counts.get(cell, 0) < entry.cell.n_trials:
+            missing.append(entry)
+    return missing
 
 
 def trials_of(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
@@ -124,7 +135,7 @@ def trials_of(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     frame["failure"] = frame["failure"].fillna("")
     for name, digits in DIGITS.items():
         frame[name] = rounded(frame[name], digits)
-    return frame.sort_values(["method", "size", "repeat", "fold", "judge"])[SCHEMA.names].reset_index(drop=True)
+    return frame[SCHEMA.names].reset_index(drop=True)
 
 
 def selection_overlaps(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
@@ -178,11 +189,21 @@ def rounded_number(value: float, digits: int) -> float:
 def write_dataset(name: str, cells: Sequence[PanelCell], store: TrialReader, folder: Path) -> None:
     """Write the trials of a data set, and how alike its selections are."""
     (folder / OVERLAPS).mkdir(parents=True, exist_ok=True)
-    frame = trials_of(cells, store)
-    table = pa.Table.from_pandas(frame, SCHEMA, preserve_index=False)
-    _write(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
+    _write_trials(name, trials_of(cells, store), folder)
     alike = selection_overlaps(cells, store)
     _write(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
+
+
+def add_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
+    """Add the trials of a method to the file of a data set."""
+    stored = pq.read_table(file_of(name, folder), columns=SCHEMA.names).to_pandas()
+    _write_trials(name, pd.concat([stored, trials[SCHEMA.names]], ignore_index=True), folder)
+
+
+def _write_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
+    in_order = trials.sort_values(["method", "size", "repeat", "fold", "judge"])
+    table = pa.Table.from_pandas(in_order, SCHEMA, preserve_index=False)
+    _write(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
 
 
 def _write(table: pa.Table, path: Path) -> None:
@@ -232,11 +253,16 @@ def _errors_by_class(trials: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 
 def panel_from(store: TrialReader, cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset]) -> pd.DataFrame:
     """Return the stored trials of cells as a frame."""
+    return panel_of(trials_from(store, cells), datasets)
+
+
+def trials_from(store: TrialReader, cells: Sequence[PanelCell]) -> pd.DataFrame:
+    """Return the stored trials of cells with the columns of `read_trials`."""
     parts = []
     for name in dict.fromkeys(entry.dataset for entry in cells):
         of_dataset = [entry for entry in cells if entry.dataset == name]
         parts.append(trials_of(of_dataset, store).assign(dataset=name))
-    return panel_of(pd.concat(parts, ignore_index=True), datasets)
+    return pd.concat(parts, ignore_index=True)
 
 
 def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
@@ -287,7 +313,12 @@ def cells_of(trials: pd.DataFrame) -> dict[str, PanelCell]:
     """Return by their first digits the present cells of the panel for the methods and data sets of trials."""
     methods = {name: method for name, method in panel_methods().items() if name in {*trials["method"]}}
     datasets = {name: dataset for name, dataset in panel_datasets().items() if name in {*trials["dataset"]}}
-    return {entry.cell.id[:CELL_DIGITS]: entry for entry in panel_cells(methods, datasets)}
+    return cells_by_digits(panel_cells(methods, datasets))
+
+
+def cells_by_digits(cells: Sequence[PanelCell]) -> dict[str, PanelCell]:
+    """Return cells by the first digits of their ids."""
+    return {entry.cell.id[:CELL_DIGITS]: entry for entry in cells}
 
 
 def unpacked(trials: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:

@@ -19,7 +19,8 @@ from provlab.project.terminal import PlainConsole, print_json, table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from provlab.bench.rank import OnData, Standing
+    from provlab.bench.rank import Standing
+    from provlab.bench.rank_on_data import OnData
     from provlab.core.store import TrialStore
     from provlab.data import Dataset
 
@@ -60,6 +61,8 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--task", choices=["classification", "regression"], default="classification", help=kinds)
     parser.add_argument("--against", action="append", default=[], metavar="METHOD", help=against)
     parser.add_argument("--name", default="", help="name in tables and pages (default: from the settings)")
+    exported = "write the selector's trials to a Parquet file, which others can audit and add to the benchmark"
+    parser.add_argument("--export", metavar="FILE", help=exported)
     add_json(parser)
     add_settings(parser, "selector=rrqr")
 
@@ -70,6 +73,11 @@ def call_rank(options: argparse.Namespace) -> int:
     from provlab.core.store import TrialStore
 
     groups = _grouped(options.overrides)
+    if options.export and groups["dataset"]:
+        raise ValueError(
+            f"rank: expected --export without a data set, as the benchmark takes trials on its own data sets only, got "
+            f"{groups['dataset'][0]}; leave one of them out."
+        )
     config = compose_config(groups["run"])
     results = results_folder(config)
     start = time.perf_counter()
@@ -151,6 +159,8 @@ def _rank_selector(
     page: Path | None = None
     with optional_figures():
         page = result.write(results)
+    if options.export:
+        result.export(options.export)
     frames = {
         "leaderboard": result.leaderboard.reset_index(), "pairs": result.pairs.reset_index(), "sets": result.sets,
     }  # fmt: skip
@@ -225,7 +235,8 @@ def _rank_on_data(
     """Rank methods on a data set, write the page and the part for `provsel report`."""
     from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.panel import PanelDataset, base_cell
-    from provlab.bench.rank import YOURS, check_name, chosen_methods, method_of, on_data
+    from provlab.bench.rank import check_name, method_of
+    from provlab.bench.rank_on_data import YOURS, chosen_methods, on_data
     from provlab.bench.run_names import dataset_names, own_run
     from provlab.bench.run_table import RunTable
 
@@ -337,6 +348,7 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", action="append", default=[], metavar="NAME", help="may be repeated (default: all)")
     parser.add_argument("--plan", action="store_true", help="compute nothing, say what is stored")
     parser.add_argument("--permuted", action="store_true", help="the controls with permuted labels")
+    parser.add_argument("--add", metavar="FILE", help="add a method's trials, which provsel rank --export wrote")
     parser.add_argument("--part", default="1/1", help="2/3 is the second third of the data sets (default: 1/1)")
     parser.add_argument("--hours", type=float, default=24.0, help="begin no data set later (default: 24)")
     add_store_arguments(parser, "executor=serial")
@@ -349,9 +361,18 @@ def call_panel(options: argparse.Namespace) -> int:
     from provlab.bench.panel_computing import compute, in_turn
     from provlab.bench.permuted import excess_errors, permuted_cells, permuted_datasets, permuted_folder
     from provlab.bench.stored_panel import is_complete
+    from provlab.bench.submission import read_submission
 
     why = "all else is the same for everybody: choose by --dataset"
     executor = only_executor("panel", options, "executor=serial", why)
+    if options.add:
+        submission = read_submission(options.add)
+        names = submission.add_to(stored_folder())
+        print(
+            f"added {len(submission.trials):,} trials of {submission.name} on {len(names)} data sets; its author "
+            f"ranked {submission.n_variants} variants. Add to methods.yaml:\n{submission.entry}"
+        )
+        return 0
     plan = permuted_cells if options.permuted else panel_cells
     folder = permuted_folder() if options.permuted else stored_folder()
     datasets = some("data set", options.dataset, permuted_datasets() if options.permuted else panel_datasets())

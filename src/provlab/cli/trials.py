@@ -36,8 +36,9 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     stored = parser.add_mutually_exclusive_group()
     stored.add_argument(
-        "--panel", nargs="?", const="", metavar="FOLDER",
-        help="audit files of the benchmark's panel: by default those that come with provsel",
+        "--panel", nargs="?", const="", metavar="FOLDER_OR_FILE",
+        help="audit the benchmark's stored panel (default: the one that comes with provsel), or a file that rank "
+        "--export wrote",
     )  # fmt: skip
     parser.add_argument("--method", action="append", default=[], metavar="NAME", help="of the panel; may be repeated")
     stored.add_argument(

@@ -23,7 +23,16 @@ from numpy.typing import NDArray
 
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import some, stored_folder
-from provlab.bench.stored_panel import CELL_DIGITS, DIGITS, cells_of, read_trials, rounded_number, unpacked
+from provlab.bench.stored_panel import (
+    CELL_DIGITS,
+    DIGITS,
+    cells_by_digits,
+    cells_of,
+    read_trials,
+    rounded_number,
+    unpacked,
+)
+from provlab.bench.submission import read_submission
 from provlab.core.cell import Cell, cell_of
 from provlab.core.keys import trial_key
 from provlab.core.plan import Task, files_missing, identity_of, make_tasks, trials_of
@@ -94,16 +103,21 @@ def run_panel_audit(
 ) -> tuple[AuditRun, Path]:
     """Do the same for some methods, or all, of a folder of a benchmark's panel, "" for provsel's own.
 
-    A selection that was cut off is left out: its time on another machine says nothing. The run's trials have data set
-    and method as named in the panel.
+    `folder` may also be a file of a new method, see `provlab.bench.submission`. A selection that was cut off is left
+    out: its time on another machine says nothing. The run's trials have data set and method as named in the panel.
     """
-    table = read_trials(Path(folder) if folder else stored_folder())
+    if Path(folder).is_file():
+        submission = read_submission(folder)
+        table, cells = submission.trials, cells_by_digits(submission.cells)
+    else:
+        table = read_trials(Path(folder) if folder else stored_folder())
+        cells = cells_of(table)
     if methods:
         table = table[table["method"].isin(some("method", methods, panel_methods()))]
     table = table[~table["failure"].str.startswith("OutOfTimeError")]
     names = table.drop_duplicates("cell").set_index("cell")
     names["selector"] = [f"{line.method}, {line.size} features, {line.judge}" for line in names.itertuples()]
-    trials = unpacked(table, cells_of(table)).append_column("data", pa.array(table["dataset"], pa.string()))
+    trials = unpacked(table, cells).append_column("data", pa.array(table["dataset"], pa.string()))
     drawn, settings = _draw(trials, **draw)
     drawn = drawn.drop_columns(["data", "dataset", "selector"])
     return _audit(None, drawn, settings, results, executor, packed="benchmark", names=names, digits=DIGITS)

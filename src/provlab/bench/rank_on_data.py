@@ -1,0 +1,198 @@
+"""Rank the fast methods of the panel on other data, beside a selector of the user's where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from provlab.bench.answer import Words, of_methods
+from provlab.bench.methods import PanelMethod, Task, panel_methods, panel_names
+from provlab.bench.panel import PanelCell, PanelDataset, judging, panel_cells, some
+from provlab.bench.rank import WORDS, computed, draw_differences, problems_of, write_pages
+from provlab.bench.stored_panel import panel_of, read_panel
+from provlab.core.cell import Cell
+from provlab.core.plan import load_from
+from provlab.core.protocols import AbstractFolds
+from provlab.core.store import TrialStore
+from provlab.project.messages import to_install
+from provlab.verdicts.claims.paired_tests import size_words
+from provlab.verdicts.fold_differences import FoldDifferences
+from provlab.verdicts.panel_frame import ALL_FEATURES
+from provlab.verdicts.panel_ranking import leaderboard, standings
+from provlab.verdicts.panel_scores import ALL, Scores
+
+if TYPE_CHECKING:  # it needs the extra "report"
+    from provlab.report.templating import Site
+
+FAST = 1.0
+"""CPU seconds of a selection, median over the data sets of the panel, up to which a method is tried on other data."""
+
+COMPILED = ("MCP",)
+"""Methods that compile themselves in each process for ten seconds, which the panel's medians do not show: as slow."""
+
+ALIKE = 3.0
+"""Data sets of the panel are like another one whose number of columns differs by at most this factor."""
+
+YOURS = "yours"
+"""Domain of a data set that is not of the panel."""
+
+
+class OnData(NamedTuple):
+    """How methods of the panel compare on a data set.
+
+    Attributes
+    ----------
+    board : DataFrame
+        Index: the methods, the best mean rank over sizes and judges first. rank; balanced_error, in percent, and
+        difference to all features in points, from low to high, its 95 % interval over folds; stability; seconds;
+        panel, the mean rank on similar data sets of the panel.
+    sizes : DataFrame
+        Balanced error by method and size.
+    n_alike, n_panel : int
+        Number of similar data sets of the panel, whose numbers of columns differ by at most a factor `ALIKE`; all if
+        fewer than three are similar.
+    cells : list of PanelCell
+    scores : Scores
+        Of all.
+    folds : FoldDifferences
+        Balanced errors of the methods that did not fail.
+    words : Words
+        Of the error.
+    yours : str
+        A method outside the panel; "" if there is none.
+    """
+
+    board: pd.DataFrame
+    sizes: pd.DataFrame
+    n_alike: int
+    n_panel: int
+    cells: list[PanelCell]
+    scores: Scores
+    folds: FoldDifferences
+    words: Words
+    yours: str
+
+    @property
+    def answer(self) -> list[str]:
+        """The best method, the error with all features, and ties on these folds."""
+        return of_methods(self.folds, self.folds.means().clip(0, 100), self.words, ALL)
+
+    @property
+    def problems(self) -> list[str]:
+        """Remarks about methods that failed or selected fewer features than requested."""
+        return problems_of(self.scores, self.board.index)
+
+    def write(self, results: Path, name: str, command: str) -> Path:
+        """Write the page of a data set below a results folder, and return it."""
+
+        def write(site: Site) -> None:
+            draw_differences(self.board, site.folder, self.words)
+            site.write(
+                "index.html", "benchmark_data.html", f"Selectors on {name}", "index", ranking=self,
+                command_line=command, name=name, all=ALL, hrefs={}, mine=(self.yours,),
+                size=size_words(*self.cells[0].cell.counts[:2]),
+            )  # fmt: skip
+
+        return write_pages(results, name, self.scores.lines, write)
+
+
+def chosen_methods(
+    names: Iterable[str] = (), task: Task = "classification"
+) -> tuple[dict[str, PanelMethod], list[str]]:
+    """Return all features and the methods with installed packages, and the names of the other methods.
+
+    By default they are the methods of the task that were `FAST` in the panel and did not fail there.
+
+    Raises
+    ------
+    ValueError
+        For a name that the panel lacks, whose package is not installed, or that needs classes in a regression.
+    """
+    methods = panel_methods()
+    names = panel_names(names)
+    chosen = some("method", [ALL, *(names or _fast_methods(task))], methods)
+    installed: dict[str, PanelMethod] = {}
+    missing = []
+    for name, method in chosen.items():
+        if task not in method.tasks:
+            raise ValueError(
+                f"rank: {name}: this method needs classes, but the target is numeric; leave the method out."
+            )
+        if method.is_installed:
+            installed[name] = method.for_task(task)
+        else:
+            missing.append(name)
+    if names and missing:
+        raise ValueError(
+            f"rank: {missing[0]}: expected the package {methods[missing[0]].source}, got none; "
+            f"{to_install('benchmark')}, or leave this method out."
+        )
+    return installed, missing
+
+
+def _fast_methods(task: Task) -> list[str]:
+    """Return the methods that took less than `FAST` in the panel, did not fail there, and need no compilation."""
+    trials = read_panel()
+    trials = trials[trials["task"] == task]
+    seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
+    failed = trials.loc[trials["failure"] != "", "method"].unique()
+    names = []
+    for name in panel_methods():
+        if seconds.get(name, np.inf) <= FAST and name not in failed and name not in COMPILED:
+            names.append(name)
+    return names
+
+
+def on_data(
+    name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore,
+    executor: Mapping[str, Any], yours: str = "",
+) -> OnData:  # fmt: skip
+    """Compute missing trials, and return how methods, including `yours` if given, compare on a data set."""
+    datasets = {name: dataset}
+    cells = panel_cells(methods, datasets, judging().own_data)
+    trials = panel_of(computed(cells, store, executor), datasets)
+    scores = Scores.of(trials, dataset.task)
+    ranking = leaderboard(scores)
+    folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0], _ratio(cells[0].cell))
+    differences = pd.DataFrame(columns=["difference", "low", "high"], dtype=float)
+    if ALL in folds.values:
+        differences = folds.to(folds.values[ALL].to_numpy())[[*differences]]
+        differences.loc[ALL, ["low", "high"]] = np.nan
+    board = ranking[["rank", "balanced_error", "stability", "seconds"]].join(differences)
+    stored = read_panel()
+    n_features = stored[stored["task"] == dataset.task].groupby("dataset")["n_features"].first()
+    d = int(scores.lines["n_features"].iloc[0])
+    alike = n_features.index[n_features.between(d / ALIKE, ALIKE * d)]
+    if len(alike) < 3:
+        alike = n_features.index
+    in_panel = standings(Scores.of(stored[stored["dataset"].isin(alike)], dataset.task), shown=())["rank"]
+    board["panel"] = in_panel.reindex(board.index)
+    of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table("balanced_error", "method", "size")
+    return OnData(
+        board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores, folds, WORDS[dataset.task],
+        yours,
+    )  # fmt: skip
+
+
+def _ratio(cell: Cell) -> float:
+    """Return the mean ratio of test rows to training rows over folds."""
+    n_folds = cell.protocol["n_splits"]
+    if cell.protocol["split"] == "benchmark":
+        return 1 / (n_folds - 1)
+    measured = cell.measured
+    assert isinstance(measured, AbstractFolds)
+    splits = measured.splits(load_from(cell.dataset), n_folds, split_seed=0)
+    return float(np.mean([test.size / train.size for train, test in splits]))
+
+
+def _fold_errors(trials: pd.DataFrame, failed: Iterable[str], ratio: float) -> FoldDifferences:
+    """Return the balanced error in percent on each fold, mean over sizes and judges, of methods that did not fail."""
+    trials = trials[(trials["size"] > 0) | (trials["size"] == ALL_FEATURES)]
+    errors = 100 * (1 - trials["balanced_accuracy"])
+    means = errors.groupby([trials["repeat"], trials["fold"], trials["method"]]).mean()
+    values = means.unstack("method").drop(columns=list(failed), errors="ignore").dropna(axis="columns")
+    return FoldDifferences(values, ratio=ratio)

@@ -1,0 +1,156 @@
+"""A new method's trials in one file: anybody can audit it, and a maintainer adds it to the stored panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from provlab.bench.methods import PanelMethod, panel_methods
+from provlab.bench.panel import PanelCell, panel_cells, panel_datasets
+from provlab.bench.stored_panel import CELL_DIGITS, SCHEMA, add_trials, lacking, read_trials
+from provlab.project.documents import canonical_json, parse_json, read_as
+from provsel.files import replacing
+
+SUFFIX = ".parquet"
+
+SUBMITTED = SCHEMA.append(pa.field("dataset", pa.string()))
+"""Columns of the file: those of the stored panel, and the name of the data set."""
+
+ENTRY = b"submission"
+"""Metadata of the file: an `Entry` in JSON."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the file says of its method."""
+
+    name: str
+    n_variants: int
+    method: PanelMethod
+
+
+class Submission(NamedTuple):
+    """A method that is not in the panel yet, with its trials.
+
+    Attributes
+    ----------
+    name : str
+    method : PanelMethod
+        As its entry in `methods.yaml` will be.
+    n_variants : int
+        Selectors and settings that its author has ranked.
+    trials : DataFrame
+        Columns of `SUBMITTED`.
+    """
+
+    name: str
+    method: PanelMethod
+    n_variants: int
+    trials: pd.DataFrame
+
+    @property
+    def cells(self) -> list[PanelCell]:
+        """The planned cells on the data sets of the trials."""
+        names = {*self.trials["dataset"]}
+        datasets = {name: dataset for name, dataset in panel_datasets().items() if name in names}
+        return panel_cells({self.name: self.method}, datasets)
+
+    @property
+    def entry(self) -> str:
+        """The method's entry in `methods.yaml`."""
+        return f"  {canonical_json(self.name)}: {canonical_json(self._settings)}"
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """The attributes of the method that a ranked selector can have."""
+        names = ("choose", "sizes", "tasks", "chosen")
+        return {name: getattr(self.method, name) for name in names}
+
+    def write(self, path: Path | str) -> Path:
+        """Write the file.
+
+        Raises
+        ------
+        ValueError
+            If the file's name does not end in .parquet, or the class exists in this session only.
+        """
+        path = Path(path)
+        if path.suffix != SUFFIX:
+            raise ValueError(f"rank: expected a file name that ends in {SUFFIX} for the trials, got {path}; rename it.")
+        check_is_public(self.method)
+        document = {"name": self.name, "n_variants": self.n_variants, "method": self._settings}
+        table = pa.Table.from_pandas(self.trials[SUBMITTED.names], SUBMITTED, preserve_index=False)
+        with replacing(path) as temporary:
+            pq.write_table(table.replace_schema_metadata({ENTRY: canonical_json(document)}), temporary)
+        return path
+
+    def add_to(self, folder: Path) -> list[str]:
+        """Add the trials to the stored panel in a folder, and return the names of the data sets.
+
+        Raises
+        ------
+        ValueError
+            If the panel has a method of this name, a stored data set lacks trials of this one, or the file has trials
+            that the panel does not plan. Nothing is written then.
+        """
+        if self.name in panel_methods():
+            raise ValueError(f"panel: expected a method that the panel does not have, got {self.name!r}; rename it.")
+        stored = {*read_trials(folder)["dataset"]}
+        datasets = {name: dataset for name, dataset in panel_datasets().items() if name in stored}
+        cells = panel_cells({self.name: self.method}, datasets)
+        missing = lacking(cells, self.trials)
+        if missing:
+            first = missing[0]
+            raise ValueError(
+                f"panel: expected all trials of {self.name} on the data sets of the stored panel, got none or too few "
+                f"of {first.size} features of {first.dataset} by {first.model} (and {len(missing) - 1} other cells); "
+                f"rank the method with --panel full."
+            )
+        self._check_planned(cells)
+        for name, trials in self.trials.groupby("dataset"):
+            add_trials(name, trials, folder)
+        return sorted({*self.trials["dataset"]})
+
+    def _check_planned(self, cells: Sequence[PanelCell]) -> None:
+        planned = {entry.cell.id[:CELL_DIGITS] for entry in cells}
+        unplanned = self.trials[~self.trials["cell"].isin(planned)]
+        if len(unplanned):
+            line = unplanned.iloc[0]
+            raise ValueError(
+                f"panel: expected trials that the panel plans for {self.name}, got {len(unplanned)} others, such as "
+                f"cell {line['cell']} of {line['dataset']}; write the file by the same version of provsel."
+            )
+
+
+def check_is_public(method: PanelMethod) -> None:
+    """Raise if nobody else can import the class of a method."""
+    in_session = [text for text in method.choose if "._target_=__main__." in text]
+    if in_session:
+        raise ValueError(
+            f"rank: expected a class of a module that others can import, got {in_session[0].partition('=')[2]}; move "
+            f"it into a package, and rank it again."
+        )
+
+
+def read_submission(path: Path | str) -> Submission:
+    """Return what `Submission.write` wrote.
+
+    Raises
+    ------
+    ValueError
+        For another file, which is named.
+    """
+    try:
+        table = pq.read_table(path, columns=SUBMITTED.names)
+        entry: Entry = read_as(Entry, parse_json(table.schema.metadata[ENTRY].decode()), "submission")
+        return Submission(entry.name, entry.method, entry.n_variants, table.cast(SUBMITTED).to_pandas())
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path}: expected a file that provsel rank --export wrote, got another one: {error!r:.200}."
+        ) from None
