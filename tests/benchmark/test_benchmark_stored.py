@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from provlab.bench.boards import BOARDS, RELEASES, release_board
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_cells, panel_datasets
 from provlab.bench.panel_answers import stored_answers, write_results
@@ -134,6 +136,46 @@ def test_tables_of_results_are_those_of_the_trials(folder):
     everywhere = compared[compared["domain"] == "all domains"]
     np.testing.assert_allclose(everywhere["difference"], against_all(scores)["difference"], rtol=1e-5)
     assert stored_answers(folder / PANEL, "classification") == [], "two domains do not speak of a new one"
+
+
+def test_a_released_board_stays_as_it_was(folder, capsys):
+    reference = folder / "results"
+    shutil.copy(REPO / PANEL / "_cards.csv", folder / PANEL)
+    panel = ["reference", "--panel", "--results", str(reference)]
+    assert main([*panel, "--release", "2026-12-01"]) == 0
+    assert capsys.readouterr().out.endswith("boards/2026-12-01.csv\n")
+    released = (folder / PANEL / BOARDS / "2026-12-01.csv").read_bytes()
+    assert released == (folder / PANEL / "_leaderboard.csv").read_bytes()
+    [line] = pd.read_csv(folder / PANEL / RELEASES).to_dict("records")
+    assert line["data sets"] == len(SETS)
+    assert line["methods"] == len(NAMES)
+    assert line["trials"] == len(read_trials(folder / PANEL))
+    with pytest.raises(ValueError, match="expected a date without a release, got 2026-12-01"):
+        release_board(folder / PANEL, date(2026, 12, 1))
+    with pytest.raises(ValueError, match="expected trials that no release has, got those of 2026-12-01"):
+        release_board(folder / PANEL, date(2026, 12, 2))
+    path = file_of("shift", folder / PANEL)
+    stored = pq.read_table(path)
+    pq.write_table(stored.slice(1).replace_schema_metadata(stored.schema.metadata), path)
+    assert main([*panel, "--release", "2026-12-02"]) == 0
+    assert (folder / PANEL / BOARDS / "2026-12-01.csv").read_bytes() == released
+    assert pd.read_csv(folder / PANEL / RELEASES)["digest"].nunique() == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--release", "2026-12-01"], "expected --panel with --release, got 2026-12-01 alone"),
+        (["--panel", "--release", "12/2026"], "expected a date such as 2026-12-01, got '12/2026'"),
+    ],
+)
+def test_a_release_without_a_panel_or_a_date_is_refused(arguments, message, capsys):
+    try:
+        status = main(["reference", *arguments])
+    except SystemExit as error:
+        status = error.code
+    assert status == 2
+    assert message in capsys.readouterr().err
 
 
 def test_the_stored_tables_are_those_of_the_stored_trials():

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -428,6 +429,10 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
         "--panel", action="store_true", help="only what follows from the trials of the benchmark: ranks, pairs, answers"
     )
     parser.add_argument(
+        "--release", metavar="DATE", type=_day,
+        help="with --panel: keep the leaderboard as the release of this date, such as 2026-12-01",
+    )  # fmt: skip
+    parser.add_argument(
         "--cards", action="store_true", help="only the cards of the benchmark's data sets that have none yet"
     )
     parser.add_argument(
@@ -446,8 +451,10 @@ def call_reference(options: argparse.Namespace) -> int:
     from provlab.project.project import current_project
     from provlab.verdicts.reference import FOLDER
 
+    if options.release and not options.panel:
+        raise ValueError(f"reference: expected --panel with --release, got {options.release} alone; add --panel.")
     if options.panel:
-        return _write_panel(Path(options.results) / FOLDER)
+        return _write_panel(Path(options.results) / FOLDER, options.release)
     if options.cards:
         return _write_cards(Path(options.results) / FOLDER)
     own = current_project().root / "results" / FOLDER
@@ -469,12 +476,22 @@ def call_reference(options: argparse.Namespace) -> int:
     return 0
 
 
-def _write_panel(reference: Path) -> int:
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a date such as 2026-12-01, got {text!r:.80}") from None
+
+
+def _write_panel(reference: Path, release: date | None) -> int:
+    from provlab.bench.boards import release_board
     from provlab.bench.panel import FOLDER
     from provlab.bench.panel_answers import write_results
 
     for path in write_results(reference / FOLDER):
         print(f"written: {path}")
+    if release is not None:
+        print(f"released: {release_board(reference / FOLDER, release)}")
     return 0
 
 
