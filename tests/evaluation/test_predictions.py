@@ -11,6 +11,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import (
     GroupKFold,
@@ -36,6 +37,7 @@ from provlab.project.components import build
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.fold import make_fold
 from provlab.run.measuring import measure
+from provlab.run.scoring import measured
 from provsel.certificates import HELD, NOT_MEASURED, certify
 from provsel.selectors import (
     AlphaInvestingSelector,
@@ -528,3 +530,24 @@ def test_whole_numbers_of_a_regression_are_numbers_to_every_selector(selector, e
         return
     [record, *_] = trials("kfold", dataset, RIDGE, N_SPLITS, selector=selector)
     assert record["features"].tolist() == expected.fit(dataset.X[train], dataset.y[train]).indices_.tolist()
+
+
+class CountingClassifier(LogisticRegression):
+    """Counts how often probabilities are asked for."""
+
+    def predict_proba(self, X):
+        self.n_predictions_ = getattr(self, "n_predictions_", 0) + 1
+        return super().predict_proba(X)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_probabilities_are_predicted_once_for_all_scorers(weighted):
+    rng = np.random.default_rng(SEED)
+    X, y = rng.standard_normal((60, 3)), rng.integers(0, 3, 60)
+    weight = rng.uniform(1, 2, 60) if weighted else None
+    model = CountingClassifier().fit(X, y)
+    scorers = {"accuracy": "accuracy", "loss": "neg_log_loss", "roc_auc_ovr": "roc_auc_ovr"}
+    scores = measured(scorers, model, X, y, model.predict(X), weight, None)
+    assert model.n_predictions_ == 1
+    for column, name in scorers.items():
+        assert scores[column] == get_scorer(name)(model, X, y, sample_weight=weight)

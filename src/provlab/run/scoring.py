@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import get_scorer, mean_absolute_error, r2_score, root_mean_squared_error
+from sklearn.metrics import check_scoring, get_scorer, mean_absolute_error, r2_score, root_mean_squared_error
 
 from provlab.core.protocols.base import Record
 from provlab.core.protocols.scorers import Scorers
@@ -55,7 +55,10 @@ def measured(
     else:
         scores = {"error": float(np.average(predicted != y, weights=weight))}
     weights = {} if weight is None else {"sample_weight": weight}
+    scores |= _scores_of_responses(scorers, model, X, y, weights)
     for name, config in scorers.items():
+        if name in scores:
+            continue
         try:
             if isinstance(config, str):
                 scores[name] = _score(config, model, X, y, weights, predicted)
@@ -70,6 +73,28 @@ def measured(
                 f"{' '.join(str(error).split()).rstrip('.')}; choose among {others}."
             ) from error
     return scores
+
+
+def _scores_of_responses(
+    scorers: Scorers, model: Any, X: Any, y: NDArray[Any], weights: Mapping[str, Any]
+) -> dict[str, float]:
+    """Return the scores of scikit-learn that need more than classes; none if one of them does not apply.
+
+    Probabilities and decision values are predicted once for all of them, which takes most of the time of neighbours.
+    """
+    sharing = {}
+    for name, config in scorers.items():
+        if isinstance(config, str) and response_methods(get_scorer(config)) != ("predict",):
+            sharing[name] = get_scorer(config)
+    if len(sharing) < 2:
+        return {}
+    try:
+        for scorer in sharing.values():
+            _check_weights(scorer._score_func, weights)
+        scores = check_scoring(model, scoring=sharing)(model, X, y, **weights)
+    except ValueError:  # each alone then says which
+        return {}
+    return {name: float(score) for name, score in scores.items()}
 
 
 def _score(
