@@ -208,13 +208,20 @@ def _write_overview(
         site.write(
             f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=of_paper,
             verdicts=claims, tally=tallies[name], certificates=sum_certificates(of_paper),
-            sentences=_conclusion(tallies[name], sources.reference.counts.get(name, [])),
+            sentences=_conclusion(tallies[name], sources.reference.counts.get(name, []), "the paper"),
             notes=fold_notes(render_notes(notes)), **shared,
         )  # fmt: skip
     shared["tally"] = tally(verdicts, sources.readings)
+    of_references: Counter[str] = Counter()
+    for name in titles:
+        of_references.update(dict(sources.reference.counts.get(name, [])))
+    whose = "the paper" if len(titles) == 1 else f"{len(titles)} papers"
+    answer = _conclusion(shared["tally"], [*of_references.items()], whose)
+    if site.has_benchmark:
+        answer += stored_answers(stored_folder(), "classification")[:1]
     site.write(
         "index.html", "index.html", "Overview", "index", pages=pages, titles=titles, verdicts=verdicts,
-        tallies=tallies, certificates=sum_certificates(pages),
+        sentences=answer, tallies=tallies, certificates=sum_certificates(pages),
         n_complete=sum(page.state == COMPLETE for page in pages), audit=audits[0] if audits else None, **shared,
         **of_runs,
     )  # fmt: skip
@@ -224,8 +231,8 @@ def _write_overview(
     site.write("claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, **shared)
 
 
-def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str, int]]) -> list[str]:
-    """Return in a sentence what came out of a paper's claims, in the trials here or else in the reference run."""
+def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str, int]], whose: str) -> list[str]:
+    """Return in a sentence what came out of claims, in the trials here or else in the reference run."""
     counts = dict(own)
     run = "In these trials"
     n_run = sum(counts.values()) - counts.get(NOT_RUN, 0)
@@ -238,9 +245,9 @@ def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str
     n_replicated = counts.get(REPLICATED, 0) + counts.get(NOT_CONTRADICTED, 0)
     n_contradicted = counts.get(CONTRADICTED, 0) + counts.get(NO_DIFFERENCE, 0)
     return [
-        f"{run}, {n_replicated} of {n_run} claims of the paper are replicated or not contradicted, and "
+        f"{run}, {n_replicated} of {n_run} claims of {whose} are replicated or not contradicted, and "
         f"{n_contradicted} are contradicted. The other {n_run - n_replicated - n_contradicted} stay open: they depend "
-        f"on how the paper is read, or the data do not decide them."
+        f"on how a paper is read, or the data do not decide them."
     ]
 
 
