@@ -15,7 +15,16 @@ from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_cells, panel_datasets
 from provlab.bench.panel_answers import stored_answers, write_results
 from provlab.bench.panel_computing import compute, in_turn
-from provlab.bench.stored_panel import CELL_DIGITS, OVERLAPS, file_of, is_complete, panel_from, read_panel, read_trials
+from provlab.bench.stored_panel import (
+    CELL_DIGITS,
+    OVERLAPS,
+    file_of,
+    is_complete,
+    panel_from,
+    read_overlaps,
+    read_panel,
+    read_trials,
+)
 from provlab.cli import main
 from provlab.core.store import TrialStore
 from provlab.verdicts.panel_frame import CHOSEN_SIZE
@@ -93,6 +102,17 @@ def test_anybodys_pandas_reads_the_files(computed):
     alike = pd.read_parquet(file_of("shift", computed / PANEL / OVERLAPS))
     assert alike[["first", "second"]].values.tolist() == [["F-test", "random"]]
     assert alike["overlap"].between(-20, 20).all(), "random features are unlike any others"
+
+
+def test_overlaps_are_means_over_the_data_sets_of_a_task(computed):
+    table = read_overlaps(computed / PANEL, "classification")
+    assert [*table.index] == [*table.columns] == ["F-test", "random"]
+    values = []
+    for name in SETS:
+        [line] = pd.read_parquet(file_of(name, computed / PANEL / OVERLAPS)).to_dict("records")
+        values.append(line["overlap"])
+    np.testing.assert_allclose(table, [[1, np.mean(values) / 100], [np.mean(values) / 100, 1]])
+    assert read_overlaps(computed / PANEL, "regression").empty
 
 
 def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):

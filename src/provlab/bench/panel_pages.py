@@ -12,7 +12,9 @@ from provlab.core.tables import write_frame
 from provlab.project.documents import digest
 from provlab.report.figures.ranks import draw_front
 from provlab.report.figures.style import only_formats
+from provlab.report.figures.trees import draw_tree
 from provlab.report.templating import Site, slug
+from provlab.verdicts.panel_families import THRESHOLD, families
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_pairs import EVERYWHERE, MARGIN, compared_with_all, win_rates
 from provlab.verdicts.panel_ranking import everywhere, front, leaderboard, sets_of, standings
@@ -61,6 +63,7 @@ def write_panel(
     site: Site, scores: Scores, mine: Sequence[str] = (), *, title: str = "",
     pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "",
     problems: Sequence[str] = (), answer: Sequence[str] = (), also: Mapping[str, str] | None = None,
+    overlap: pd.DataFrame | None = None,
 ) -> None:  # fmt: skip
     """Write the leaderboard of a panel with its figures and files, and a page for each method.
 
@@ -81,6 +84,8 @@ def write_panel(
         What the benchmark says, or how the user's method compares, in sentences.
     also : mapping, optional
         Further pages of the benchmark, and what they are.
+    overlap : DataFrame, optional
+        How alike the methods' selections are, see `provlab.verdicts.panel_families.overlaps`.
     """
     title = title or TITLES[scores.task]
     home = FOLDERS[scores.task]
@@ -93,6 +98,13 @@ def write_panel(
     folder = site.folder / home
     folder.mkdir(parents=True, exist_ok=True)
     figures = _draw_fronts(board, folder)
+    alike: dict[str, list[str]] = {}
+    trees: list[Path] = []
+    if overlap is not None and len(overlap) > 1:
+        members = families(overlap)
+        alike = {name: [*group.index] for name, group in members.groupby(members) if len(group) > 1}
+        with only_formats("svg"):
+            trees = draw_tree(overlap, folder / "selections")
     files = {
         "leaderboard.csv": (board.rename_axis("method").reset_index(), "all numbers of the leaderboard"),
         "slices.csv": (slices, "leaderboards by domain, size and model"),
@@ -120,7 +132,8 @@ def write_panel(
         slices=slices, margin=MARGIN, by=_ranks_by(scores, board.index, slices),
         n_trials=int(scores.lines["trials"].sum()), also=also or {}, error=ERROR_OF[scores.task],
         files={f"{home}/{name}": text for name, (_, text) in files.items()},
-        figures=[path.relative_to(site.folder).as_posix() for path in figures], **shared,
+        figures=[path.relative_to(site.folder).as_posix() for path in figures], alike=alike, threshold=THRESHOLD,
+        trees=[path.relative_to(site.folder).as_posix() for path in trees], **shared,
     )  # fmt: skip
     for name, lines in scores.lines.groupby("method", sort=False):
         of_method = beside[beside.index.get_level_values("method") == name].droplevel("method")

@@ -194,6 +194,23 @@ def write_dataset(name: str, cells: Sequence[PanelCell], store: TrialReader, fol
     _write(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
 
 
+def read_overlaps(folder: Path, task: str) -> pd.DataFrame:
+    """Return how alike the selections of methods are, methods x methods: means over the stored data sets of a task.
+
+    As `provlab.verdicts.panel_families.overlaps`; NaN where two methods were never compared.
+    """
+    tables = [pd.DataFrame({"first": [], "second": [], "overlap": []})]
+    for name, dataset in panel_datasets().items():
+        path = file_of(name, folder / OVERLAPS)
+        if dataset.task == task and path.is_file():
+            tables.append(pd.read_parquet(path))
+    means = pd.concat(tables).groupby(["first", "second"])["overlap"].mean() / 100
+    methods = sorted({*means.index.get_level_values("first"), *means.index.get_level_values("second")})
+    above = means.unstack("second").reindex(index=methods, columns=methods).to_numpy(dtype=float, na_value=np.nan)
+    overlap = np.where(np.isnan(above), above.T, above)
+    return pd.DataFrame(np.where(np.eye(len(methods)) > 0, 1.0, overlap), methods, methods)
+
+
 def add_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
     """Add the trials of a method to the file of a data set."""
     stored = pq.read_table(file_of(name, folder), columns=SCHEMA.names).to_pandas()

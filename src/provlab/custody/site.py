@@ -20,7 +20,7 @@ from provlab.bench.panel_answers import stored_answers
 from provlab.bench.panel_pages import FOLDERS, TITLES, write_panel
 from provlab.bench.run_pages import write_runs
 from provlab.bench.statement_pages import write_field
-from provlab.bench.stored_panel import read_panel
+from provlab.bench.stored_panel import read_overlaps, read_panel
 from provlab.core.artefact import COMPLETE
 from provlab.core.selected import AT_ONCE
 from provlab.core.snapshot import StoreSnapshot
@@ -163,7 +163,10 @@ def _write_stored_panel(site: Site, folder: Path) -> None:
     panel = read_panel(folder)
     for task in TASKS:
         links = {f"{FOLDERS[other]}/index.html": TITLES[other] for other in TASKS if other != task}
-        write_panel(site, Scores.of(panel, task), also=links | also, answer=stored_answers(folder, task))
+        write_panel(
+            site, Scores.of(panel, task), also=links | also, answer=stored_answers(folder, task),
+            overlap=read_overlaps(folder, task),
+        )  # fmt: skip
 
 
 _parts: Sequence[Callable[[], ArtefactPage | None]] = ()
