@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from pages_reader import read_pages
 
 from provlab.bench.boards import BOARDS, RELEASES, release_board
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_cells, panel_datasets
 from provlab.bench.panel_answers import stored_answers, write_results
 from provlab.bench.panel_computing import compute, in_turn
+from provlab.bench.panel_pages import write_panel
 from provlab.bench.stored_panel import (
     CELL_DIGITS,
     OVERLAPS,
@@ -27,6 +29,7 @@ from provlab.bench.stored_panel import (
 )
 from provlab.cli import main
 from provlab.core.store import TrialStore
+from provlab.report.templating import Site
 from provlab.verdicts.panel_frame import CHOSEN_SIZE
 from provlab.verdicts.panel_pairs import against_all
 from provlab.verdicts.panel_ranking import leaderboard
@@ -113,6 +116,19 @@ def test_overlaps_are_means_over_the_data_sets_of_a_task(computed):
         values.append(line["overlap"])
     np.testing.assert_allclose(table, [[1, np.mean(values) / 100], [np.mean(values) / 100, 1]])
     assert read_overlaps(computed / PANEL, "regression").empty
+
+
+@pytest.mark.parametrize(("value", "said"), [(0.9, "nearly one method: F-test, random."), (0.5, "")])
+def test_the_leaderboard_shows_which_methods_select_the_same(value, said, computed, tmp_path):
+    site = Site(tmp_path, tmp_path, (), "2026-12-01T00:00:00+00:00", 1, (), alone=True)
+    overlap = pd.DataFrame([[1.0, value], [value, 1.0]], ["F-test", "random"], ["F-test", "random"])
+    write_panel(site, Scores.of(read_panel(computed / PANEL)), overlap=overlap)
+    page = read_pages(tmp_path)[tmp_path / "benchmark" / "index.html"]
+    assert not page.problems
+    assert "Methods that select the same features" in page.text
+    assert ("nearly one method" in page.text) == bool(said)
+    assert said in page.text
+    assert "F-test" in (tmp_path / "benchmark" / "selections.svg").read_text()
 
 
 def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):
