@@ -20,8 +20,17 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import provsel.certificates
+from provlab.bench.methods import panel_methods
 from provlab.bench.panel import stored_folder
-from provlab.bench.panel_answers import stored_answers
+from provlab.bench.panel_answers import (
+    ANSWERS,
+    BESIDE_RANDOM,
+    LEADERBOARD,
+    SHAPED,
+    SHAPES,
+    TOLD_SIZE,
+    stored_answers,
+)
 from provlab.bench.panel_pages import VERDICTS as PAIR_VERDICTS
 from provlab.bench.panel_pages import size_text
 from provlab.bench.statement_pages import by_theme, not_testable, summary
@@ -32,6 +41,7 @@ from provlab.project.papers import papers
 from provlab.verdicts.claims import table
 from provlab.verdicts.claims.rules import VERDICTS
 from provlab.verdicts.claims.schema import Claim, all_claim_files, claim_files
+from provlab.verdicts.panel_answers import PLACES, SAME_DOMAINS
 from provlab.verdicts.panel_pairs import EVERY_SOURCE, EVERYWHERE, compared_with_all, pairs_of
 from provlab.verdicts.panel_ranking import everywhere, front, leaderboard
 from provlab.verdicts.panel_scores import ALL, ERROR_OF, Scores
@@ -357,11 +367,81 @@ def statement_lines(paper: str) -> tuple[list[str], list[Path]]:
     return [*lines, ""], [folder / "verdicts.csv", folder / "robustness.csv"]
 
 
+FAMILIES = {
+    "control": "random features", "subset": "columns that approximate X", "filter": "filters", "wrapper": "wrappers",
+    "embedded": "embedded in a model",
+}  # fmt: skip
+"""Words for the families of methods; all features are what they are compared with."""
+
+SHARES = {"better": "lower", "within": "within a point", "worse": "higher"}
+"""Probabilities of an answer, in words about the error."""
+
+
+def answer_lines(task: str) -> tuple[list[str], list[Path]]:
+    """Return the stored answers of a task: in sentences, by family, by shape, and beside random features."""
+    folder = stored_folder()
+    answers = pd.read_csv(folder / ANSWERS).query("task == @task")
+    board = pd.read_csv(folder / LEADERBOARD).query("task == @task").set_index("method")
+    at_size = answers[(answers["size"] == TOLD_SIZE) & (answers["place"] == SAME_DOMAINS)]
+    lines = [" ".join(stored_answers(folder, task)), ""]
+    lines += [f"By family, with {TOLD_SIZE} features in the place of all: medians of methods.", ""]
+    lines += _family_lines(at_size, board)
+    shaped = answers[(answers["size"] == TOLD_SIZE) & (answers["judge"] == SHAPED) & answers["place"].isin(SHAPES)]
+    lines += [f"By shape, the same with a {SHAPED} model: the lower and the upper quartile of these data sets.", ""]
+    rows = [[place, *_percents(shaped[shaped["place"] == place])] for place in SHAPES]
+    lines += table_lines(["data sets of a new domain with", *(f"{word}, %" for word in SHARES.values())], rows)
+    lines += _random_lines(pd.read_csv(folder / BESIDE_RANDOM).query("task == @task"))
+    return lines, [folder / ANSWERS, folder / BESIDE_RANDOM, folder / LEADERBOARD]
+
+
+def _family_lines(answers: pd.DataFrame, board: pd.DataFrame) -> list[str]:
+    family = answers["method"].map(lambda method: panel_methods()[method].family)
+    rows = []
+    for name, words in FAMILIES.items():
+        of_family = answers[family == name]
+        methods = of_family["method"].unique()
+        cells = [words, str(len(methods))]
+        for judge in ("linear", "boosting"):
+            medians = 100 * of_family.loc[of_family["judge"] == judge, ["better", "worse"]].median()
+            cells += [f"{value:.0f}" for value in medians]
+        own = board.reindex(methods)
+        rows.append([*cells, f"{own['stability'].median():.2f}", f"{own['seconds'].median():.2g}"])
+    heads = [f"{judge}: {word}, %" for judge in ("linear", "boosted trees") for word in ("lower", "higher")]
+    return table_lines(["family", "methods", *heads, "stability", "CPU s"], rows)
+
+
+def _random_lines(answers: pd.DataFrame) -> list[str]:
+    """Return where methods that approximate X have less error than random features."""
+    rows = []
+    for place, of_place in answers.groupby("place", sort=False):
+        best = of_place.loc[of_place["better"].idxmax()]
+        sources = f"{best['sources']:.0f}"
+        rows.append(
+            [
+                PLACES.get(str(place), str(place)),
+                sources,
+                *_percents(of_place),
+                f"{best['method']}, {100 * best['better']:.0f} %",
+            ]
+        )
+    heads = ["", "sources", *(f"{word}, %" for word in SHARES.values()), "most likely lower"]
+    head = (
+        f"Methods that approximate X beside {TOLD_SIZE} random features, with a {SHAPED} model: medians of "
+        f"{answers['method'].nunique()} methods."
+    )
+    return [head, "", *table_lines(heads, rows)]
+
+
+def _percents(answers: pd.DataFrame) -> list[str]:
+    return [f"{100 * answers[name].median():.0f}" for name in SHARES]
+
+
 PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "theorems": claims_of_theorems,
     "column-subsets": subset_lines,
     "leaderboard": leaderboard_lines,
     "advice": advice_lines,
+    "answers": answer_lines,
     "verdict-counts": verdict_counts,
     "claims": claims_of_paper,
     "contents-of": contents_of_paper,

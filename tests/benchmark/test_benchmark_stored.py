@@ -14,7 +14,7 @@ from pages_reader import read_pages
 from provlab.bench.boards import BOARDS, RELEASES, release_board
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_cells, panel_datasets
-from provlab.bench.panel_answers import stored_answers, write_results
+from provlab.bench.panel_answers import SHAPES, stored_answers, write_results
 from provlab.bench.panel_computing import compute, in_turn
 from provlab.bench.panel_pages import write_panel
 from provlab.bench.stored_panel import (
@@ -160,7 +160,7 @@ def test_domains_take_turns_and_their_smallest_set_is_first():
 def test_tables_of_results_are_those_of_the_trials(folder):
     shutil.copy(REPO / PANEL / "_cards.csv", folder / PANEL)
     assert [path.name for path in write_results(folder / PANEL)] == [
-        "_leaderboard.csv", "_against_all.csv", "_answers.csv", "_permuted.csv",
+        "_leaderboard.csv", "_against_all.csv", "_answers.csv", "_beside_random.csv", "_permuted.csv",
     ]  # fmt: skip
     board, compared = (pd.read_csv(folder / PANEL / f"_{name}.csv") for name in ("leaderboard", "against_all"))
     scores = Scores.of(read_panel(folder / PANEL))
@@ -234,6 +234,20 @@ def test_stored_answers_are_sentences_with_the_numbers_of_their_table(task):
     assert f"medians of {len(chosen)} methods" in sentences[0]
     best = chosen["better"].idxmax()
     assert sentences[1].startswith(f"Most likely to lower it: {best} ({100 * chosen.at[best, 'better']:.0f} %)")
+
+
+def test_stored_answers_are_probabilities_of_methods_as_the_questions_ask():
+    answers = pd.read_csv(REPO / PANEL / "_answers.csv")
+    beside = pd.read_csv(REPO / PANEL / "_beside_random.csv")
+    for lines in (answers, beside):
+        np.testing.assert_allclose(lines[["better", "within", "worse"]].sum(axis=1), 1, atol=2e-4)
+        assert (lines["low"] <= lines["high"]).all()
+    linear = answers[answers["judge"] == "linear"]
+    shaped = linear[linear["place"].isin(SHAPES)].groupby(["task", "size", "method"]).size()
+    assert {*shaped} == {len(SHAPES)}
+    assert len(shaped) == linear.groupby(["task", "size", "method"]).ngroups
+    assert not answers.loc[answers["judge"] != "linear", "place"].isin(SHAPES).any()
+    assert {panel_methods()[name].family for name in beside["method"]} == {"subset"}
 
 
 def audited(folder, *options):

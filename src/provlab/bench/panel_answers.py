@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from provlab.bench.methods import TASKS, Task
+from provlab.bench.methods import TASKS, Task, panel_methods
 from provlab.bench.panel import CARDS
 from provlab.bench.permuted import FOLDER as PERMUTED_FOLDER
 from provlab.bench.permuted import excess_errors
 from provlab.bench.stored_panel import read_panel, rounded
 from provlab.core.tables import write_frame
-from provlab.verdicts.panel_answers import MIN_DOMAINS, SAME_DOMAINS, answers
+from provlab.verdicts.panel_answers import MIN_DOMAINS, SAME_DOMAINS, answers, by_covariate
 from provlab.verdicts.panel_frame import CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_model import fit, folds_of_panel, sets_of_folds
 from provlab.verdicts.panel_pairs import compared_with_all
@@ -26,6 +27,8 @@ from provlab.verdicts.panel_ranking import leaderboard
 from provlab.verdicts.panel_scores import ERROR_OF, Scores
 
 LEADERBOARD, AGAINST_ALL, ANSWERS = "_leaderboard.csv", "_against_all.csv", "_answers.csv"
+
+BESIDE_RANDOM = "_beside_random.csv"
 
 PERMUTED = "_permuted.csv"
 
@@ -37,6 +40,12 @@ N_NAMED = 3
 
 QUESTIONS = ((CHOSEN_SIZE, "linear"), (20, "linear"), (20, "boosting"), (20, "neighbours"), (OWN_SIZE, "linear"))
 """Numbers of features and judges of which answers are written."""
+
+SHAPED = "linear"
+"""The judge by which answers also tell of few and many rows and columns."""
+
+SHAPES = ("few rows", "many rows", "few columns", "many columns")
+"""Kinds of data sets: at the quartiles of rows and of columns, the other number as on average."""
 
 NAMES = ["task", "judge", "size", "method", "place"]
 """Columns that say what an answer is about."""
@@ -55,28 +64,65 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
     ----------
     panel : DataFrame
     cards : DataFrame
-        Of each data set dataset, source, task and state.
+        Of each data set dataset, source, task, state, rows, and prepared, the number of columns.
 
     Returns
     -------
     DataFrame
-        task, judge, size, method, and place, the kind of new data set, before the columns of `answers`.
+        task, judge, size, method, and place, the kind of new data set, before the columns of `answers`. The places of
+        `SHAPES` are of a new domain; those questions have the judge `SHAPED`.
     """
-    told = cards[~cards["state"].isin(NO_VERDICT)]
-    sources = dict(zip(told["dataset"], told["source"], strict=True))
     frames = []
-    for task, of_task in told.groupby("task"):
-        trials = panel[panel["dataset"].isin(of_task["dataset"])]
+    for task, trials, told in _tasks(panel, cards):
+        shapes = pd.DataFrame({"rows": np.log10(told["rows"]), "columns": np.log10(told["prepared"])})
+        shapes.index = told["dataset"]
         for size, judge in QUESTIONS:
             of_question = trials[(trials["model"] == judge) & (trials["size"] == size)]
             for method in sorted(of_question["method"].unique()):
-                folds = folds_of_panel(trials, method, sources, size=size, model=judge)
+                folds = folds_of_panel(trials, method, _sources(told), size=size, model=judge)
                 if folds["domain"].nunique() < MIN_DOMAINS:
                     continue
-                answer = answers(fit(sets_of_folds(folds))).rename_axis("place").reset_index()
+                answer = answers(fit(sets_of_folds(folds)))
+                if judge == SHAPED:
+                    sets = sets_of_folds(folds.join(shapes, on="dataset"), [*shapes])
+                    answer = pd.concat([answer, by_covariate(sets, [*shapes]).set_axis([*SHAPES])])
+                answer = answer.rename_axis("place").reset_index()
                 names = {"task": task, "judge": judge, "size": size, "method": method}
                 frames.append(pd.DataFrame([names] * len(answer)).join(answer))
+    if not frames:
+        return pd.DataFrame(columns=NAMES)
+    return pd.concat(frames, ignore_index=True).astype({"sources": "Int64", "sets": "Int64"})
+
+
+def beside_random(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers on methods with a guarantee of their subset, where they are compared with random features.
+
+    At `TOLD_SIZE` features and by the judge `SHAPED`; the columns are those of `answer_frame`.
+    """
+    frames = []
+    for task, trials, told in _tasks(panel, cards):
+        measured = {*trials["method"]}
+        for method, entry in panel_methods().items():
+            if entry.family != "subset" or method not in measured:
+                continue
+            folds = folds_of_panel(trials, method, _sources(told), size=TOLD_SIZE, model=SHAPED, reference="random")
+            if folds["domain"].nunique() < MIN_DOMAINS:
+                continue
+            answer = answers(fit(sets_of_folds(folds))).rename_axis("place").reset_index()
+            names = {"task": task, "judge": SHAPED, "size": TOLD_SIZE, "method": method}
+            frames.append(pd.DataFrame([names] * len(answer)).join(answer))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=NAMES)
+
+
+def _tasks(panel: pd.DataFrame, cards: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
+    """Yield each task with its trials and its cards, without data sets that carry no verdict."""
+    told = cards[~cards["state"].isin(NO_VERDICT)]
+    for task, of_task in told.groupby("task"):
+        yield str(task), panel[panel["dataset"].isin(of_task["dataset"])], of_task
+
+
+def _sources(cards: pd.DataFrame) -> dict[str, str]:
+    return dict(zip(cards["dataset"], cards["source"], strict=True))
 
 
 def write_results(folder: Path) -> Iterator[Path]:
@@ -85,7 +131,7 @@ def write_results(folder: Path) -> Iterator[Path]:
     `_leaderboard.csv` has a line for each task and method, see `provlab.verdicts.panel_ranking.leaderboard`.
     `_against_all.csv` compares each method with all features at each size, over all domains, over all sources, and in
     each domain that is judged separately, see `provlab.verdicts.panel_pairs.pairs`. `_answers.csv` is `answer_frame`,
-    and `_permuted.csv` is `provlab.bench.permuted.excess_errors`.
+    `_beside_random.csv` is `beside_random`, and `_permuted.csv` is `provlab.bench.permuted.excess_errors`.
     """
     panel = read_panel(folder)
     boards = {}
@@ -108,6 +154,8 @@ def write_results(folder: Path) -> Iterator[Path]:
     cards = pd.read_csv(folder / CARDS, keep_default_na=False)
     write_frame(answer_frame(panel, cards).round(4), folder / ANSWERS)
     yield folder / ANSWERS
+    write_frame(beside_random(panel, cards).round(4), folder / BESIDE_RANDOM)
+    yield folder / BESIDE_RANDOM
     excess = excess_errors(folder / PERMUTED_FOLDER)
     write_frame(excess.round(3), folder / PERMUTED)
     yield folder / PERMUTED
