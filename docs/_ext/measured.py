@@ -41,7 +41,7 @@ from provlab.project.papers import papers
 from provlab.verdicts.claims import table
 from provlab.verdicts.claims.rules import VERDICTS
 from provlab.verdicts.claims.schema import Claim, all_claim_files, claim_files
-from provlab.verdicts.panel_answers import PLACES, SAME_DOMAINS
+from provlab.verdicts.panel_answers import SAME_DOMAINS
 from provlab.verdicts.panel_pairs import EVERY_SOURCE, EVERYWHERE, compared_with_all, pairs_of
 from provlab.verdicts.panel_ranking import everywhere, front, leaderboard
 from provlab.verdicts.panel_scores import ALL, ERROR_OF, Scores
@@ -418,13 +418,13 @@ def _random_lines(answers: pd.DataFrame) -> list[str]:
         sources = f"{best['sources']:.0f}"
         rows.append(
             [
-                PLACES.get(str(place), str(place)),
+                str(place),
                 sources,
                 *_percents(of_place),
                 f"{best['method']}, {100 * best['better']:.0f} %",
             ]
         )
-    heads = ["", "sources", *(f"{word}, %" for word in SHARES.values()), "most likely lower"]
+    heads = ["new data set of", "sources", *(f"{word}, %" for word in SHARES.values()), "most likely lower"]
     head = (
         f"Methods that approximate X beside {TOLD_SIZE} random features, with a {SHAPED} model: medians of "
         f"{answers['method'].nunique()} methods."
