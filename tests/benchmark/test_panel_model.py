@@ -186,7 +186,7 @@ def test_no_difference_in_any_fold_is_within_the_margin_and_finite():
             lambda table: table.assign(source=None),
             "needs a domain, a source and a data set, got .*'source': None.*fill",
         ),
-        (lambda table: table.assign(difference=np.nan), "finite difference of each fold, got nan on s000; leave"),
+        (lambda table: table.assign(difference=np.nan), "finite difference for each fold, got nan on s000; leave"),
         (lambda table: table[table["dataset"] == "s000"], "two or more data sets .*, got 1 with at least 5"),
         (lambda table: table[table["fold"] == 0], "two or more folds each, got 4 with at least 1; add"),
         (lambda table: table.head(0), "got 0 with at least 0; add"),
@@ -260,7 +260,7 @@ def test_methods_of_equal_selections_are_one_family():
     assert np.isnan(overlap.loc["none", "a"])
     assert families(overlap).to_dict() == {"a": "a", "b": "a", "c": "c", "none": "none"}
     assert families(overlap, threshold=0.0).nunique() == 1
-    with pytest.raises(ValueError, match="got several of a on data"):
+    with pytest.raises(ValueError, match="got several for a on data"):
         overlaps(pd.DataFrame([*lines, lines[0]]))
 
 

@@ -1,1 +1,1 @@
-"""Conclusions from the numbers: claims, readings, and tests of differences and ranks."""
+"""Conclusions from results: claims, readings, and tests of differences and ranks."""

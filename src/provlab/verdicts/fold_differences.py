@@ -1,4 +1,4 @@
-"""Methods on the same folds: those that cannot be told apart from the best, and those that differ from a reference."""
+"""Comparison of methods on the same folds, with the best one and with a reference."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from provlab.verdicts.claims.paired_tests import CorrectedT, Side, holm, mean_di
 Floats = NDArray[np.float64]
 
 LEVEL = 0.05
-"""Level of all tests of a table together."""
+"""Joint level of all tests in a table."""
 
 
 @dataclass(frozen=True)
 class FoldDifferences:
-    """The measure of several methods on the same folds, and the tests of its differences, fold by fold.
+    """A measure of several methods on the same folds, and paired tests of its differences.
 
     Attributes
     ----------
     values : DataFrame of shape (n_folds, n_methods)
-        Without the methods that failed on a fold.
+        Methods that failed on a fold are left out.
     ratio : float
         Test rows per training row, see `CorrectedT`.
     sign : float
@@ -37,11 +37,11 @@ class FoldDifferences:
 
     @property
     def best(self) -> str:
-        """The method of the best mean."""
+        """The method with the best mean."""
         return str((self.sign * self.values.mean()).idxmin())
 
     def means(self) -> pd.DataFrame:
-        """Return a line for each method: value, its mean over folds, from low to high, the 95 % interval."""
+        """Return the mean of each method over folds as value, with the limits low and high of its 95 % interval."""
         lines = {}
         for name, of_method in self.values.items():
             test = CorrectedT(of_method.to_numpy(), ratio=self.ratio)
@@ -52,22 +52,22 @@ class FoldDifferences:
     def to_best(self) -> pd.DataFrame:
         """Return the difference between each other method and the best one.
 
-        The best one is chosen on the same folds: its smallest p-value is that of all pairs of k methods, of which there
-        are k / 2 times as many as of the others. So p is multiplied by k / 2, and then adjusted by Holm: of equal
-        methods, one is then called worse on at most 5 % of tables; by Holm alone on 10 % with 8 methods, and 19 % with
-        20.
+        The best method is chosen on the same folds, so the smallest p-value is that of all pairs of k methods, which
+        are k / 2 times as many as the comparisons with the best. So p is multiplied by k / 2, and then adjusted by
+        Holm. If all methods are equal, one is then called worse on at most 5 % of tables; by Holm alone on 10 % with 8
+        methods, and 19 % with 20.
 
         Returns
         -------
         DataFrame
-            Index: the other methods. difference, from low to high, its own 95 % interval; p.
+            Index: the other methods. difference; low and high, the limits of its own 95 % interval; p.
         """
         n_methods = self.values.shape[1]
         others = self.values.drop(columns=self.best)
         return self._differences(others, self.values[self.best].to_numpy(), n_methods / 2)
 
     def to(self, reference: Floats) -> pd.DataFrame:
-        """Return the difference between each method and values on the same folds, as in `to_best`; p by Holm."""
+        """Return the difference between each method and reference values on the same folds, with p adjusted by Holm."""
         return self._differences(self.values, reference, 1.0)
 
     def _differences(self, values: pd.DataFrame, reference: Floats, factor: float) -> pd.DataFrame:
@@ -80,18 +80,18 @@ class FoldDifferences:
         return frame
 
     def test(self, values: Floats, reference: Floats) -> CorrectedT:
-        """Return the test of the mean difference between two, fold by fold."""
+        """Return the test of the mean difference between two methods over folds."""
         return CorrectedT(values - reference, ratio=self.ratio)
 
     @property
     def worse(self) -> Side:
-        """The side of a difference to a better value."""
+        """The sign of a difference that means worse, as the alternative of a test."""
         return "greater" if self.sign > 0 else "less"
 
     def detectable(self) -> float:
-        """Return the difference to the best method that is detected nine times in ten, among all pairs of methods.
+        """Return the difference from the best method that is detected nine times in ten, corrected for all pairs.
 
-        The median over methods; NaN if there are too few folds to detect one.
+        It is the median over methods, or NaN if there are too few folds to detect any difference.
         """
         n_methods = self.values.shape[1]
         n_pairs = n_methods * (n_methods - 1) / 2

@@ -1,8 +1,8 @@
-"""What the hierarchical model says of a new data set, in numbers and in a sentence, and what a panel could show.
+"""Predictions of the hierarchical model for a new data set, as numbers and as a sentence, and the power of a panel.
 
-Each answer has three probabilities: the method is better by more than the margin, within it, or worse by more. They are
-of the difference in the long run on that data set, without the noise of its folds. A new data set is one of a new
-domain, drawn like those of the panel, or a new one of a domain of the panel.
+Each answer has three probabilities: the method is better by more than the margin, within it, or worse by more. They
+refer to the expected difference on that data set, without the noise of its folds. A new data set belongs either to a
+new domain, drawn like those of the panel, or to one of these domains.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ PLACES = {
     SAME_DOMAINS: "a new data set of any of these domains",
     SAME_SETS: "a new data set of these domains, each as often as here",
 }
-"""In a sentence, where a name alone would not do."""
+"""How a sentence names these."""
 
 MIN_DOMAINS = 3
-"""With fewer, the prior alone would speak of a new domain."""
+"""With fewer domains, the prior would determine the answer for a new one."""
 
 
 def answers(model: Fit, *, seed: int = 0) -> pd.DataFrame:
-    """Return what is to be expected of a new data set: of a new domain, and of the domains of the panel.
+    """Predict the difference on a new data set, for a new domain and for the domains of the panel.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def answers(model: Fit, *, seed: int = 0) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: `NEW_DOMAIN`, where there are `MIN_DOMAINS`; `SAME_DOMAINS` and `SAME_SETS`, a new data set of one of the
-        domains, chosen with equal chances or as often as the panel has sets of it; and each domain. better, within and
-        worse, probabilities; middle, the difference in points that half of these data sets are below, of mixtures the
-        mean of their domains, from low to high, its 95 % interval; sources and sets of the panel.
+        Index: `NEW_DOMAIN`, if there are at least `MIN_DOMAINS`; `SAME_DOMAINS` and `SAME_SETS`, a new data set from
+        one of the domains, drawn with equal probabilities or in proportion to their data sets; and each domain. better,
+        within and worse: probabilities. middle: the median difference in points, for mixtures the mean of the medians
+        of the domains. low and high: its 95 % interval. sources and sets: their numbers in the panel.
     """
     rng = np.random.default_rng(seed)
     index = model.sets.index.to_frame(index=False)
@@ -65,12 +65,12 @@ def answers(model: Fit, *, seed: int = 0) -> pd.DataFrame:
 
 
 def without_each_domain(sets: pd.DataFrame, *, margin: float = 1.0, seed: int = 0) -> pd.DataFrame:
-    """Return the answer for `NEW_DOMAIN` from the other domains alone; index: the domain that was left out.
+    """Predict each domain as a `NEW_DOMAIN` from the other domains; index: the domain that was left out.
 
     Raises
     ------
     ValueError
-        Fewer than `MIN_DOMAINS` would be left.
+        If fewer than `MIN_DOMAINS` would remain.
     """
     domain = sets.index.get_level_values("domain")
     names = domain.unique()
@@ -87,7 +87,7 @@ def without_each_domain(sets: pd.DataFrame, *, margin: float = 1.0, seed: int = 
 
 
 def by_covariate(sets: pd.DataFrame, covariates: Sequence[str], *, margin: float = 1.0, seed: int = 0) -> pd.DataFrame:
-    """Return the answer for `NEW_DOMAIN` at both quartiles of each covariate, the others as in an average domain.
+    """Return the answer for `NEW_DOMAIN` at both quartiles of each covariate, with the others at their mean.
 
     All covariates are fitted together. Index: covariate and its value.
     """
@@ -103,10 +103,10 @@ def by_covariate(sets: pd.DataFrame, covariates: Sequence[str], *, margin: float
 
 
 def sentence(line: pd.Series, method: str, reference: str, *, margin: float = 1.0) -> str:
-    """Return a line of `answers` in words.
+    """Return a row of `answers` as a sentence.
 
-    A result is said alone if its probability is 95 %, with its probability from 80 %. Else it is excluded, if another
-    one has less than 5 %, or nothing is said to be known but the probabilities.
+    An outcome with a probability of 95 % or more is stated as a fact, and one with 80 % or more as probable. Otherwise
+    the sentence excludes an outcome that has less than 5 %, or only lists the probabilities.
     """
     place = PLACES.get(str(line.name), f"a new data set of {line.name}")
     unit = "1 point" if margin == 1 else f"{margin:g} points"
@@ -133,24 +133,24 @@ def sentence(line: pd.Series, method: str, reference: str, *, margin: float = 1.
 def detectable(
     places: pd.MultiIndex, spreads: Sequence[float], noise: float, *, domain: str | None = None, margin: float = 1.0
 ) -> float:
-    """Return the difference in points of which a panel excludes 0 nine times in ten, by the interval of its middle.
+    """Return the difference in points for which the 95 % interval of a panel excludes 0 nine times in ten.
 
-    One comparison alone, without any adjustment for others. By Student's t, of the best linear estimate. NaN where a
-    single domain, or a single source of a domain, tells no spread.
+    It concerns a single comparison, without an adjustment for others, by Student's t for the best linear estimate. NaN
+    if there is only one domain, or one source per domain, so that no spread can be estimated.
 
     Parameters
     ----------
     places : MultiIndex
-        Domain, source and data set of each set, of a panel that there is or that is planned.
+        Domain, source and name of each data set in an existing or planned panel.
     spreads : sequence of float
-        Standard deviations of effects of domains, sources and sets, as of `Fit.spreads`.
+        Standard deviations of effects of domains, sources and data sets, as in `Fit.spreads`.
     noise : float
-        Variance of the mean over the folds of a set, in points: near 0 the bent scale is straight.
+        Variance of the mean over the folds of a data set, in points: the bent scale is linear near 0.
     domain : str, optional
-        The difference in this domain, or of `SAME_DOMAINS`, whose own effects then count as they are. By default that
-        of new domains.
+        A domain, or `SAME_DOMAINS`; the effects of these domains are then fixed. By default the difference is that in
+        new domains.
     margin : float
-        Of the fit.
+        The margin of the fit.
     """
     if domain not in (None, SAME_DOMAINS):
         places = places[places.get_level_values("domain") == domain]
@@ -179,18 +179,18 @@ def _new_domain(model: Fit, at: Floats, rng: np.random.Generator) -> pd.Series:
 
 
 def _variance_below(model: Fit, domain_scales: Floats, rng: np.random.Generator) -> Floats:
-    """Return the variance of a new source and set in domains of these scales, (n_draws, n_domains)."""
+    """Return the variance of a new source and data set in domains with the given scales, (n_draws, n_domains)."""
     variance = (model.spreads[:, 1:] ** 2).sum(axis=1, keepdims=True)
     return variance * domain_scales * _scale(domain_scales.shape, rng)
 
 
 def _scale(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Return new scales, for which the mixture of normals is Student's t."""
+    """Draw new scales, for which the mixture of normals is a t distribution."""
     return TAILS / 2 / rng.standard_gamma(TAILS / 2, shape)
 
 
 def _probabilities(centers: Floats, variances: Floats, margin: float) -> Floats:
-    """Return better, within and worse of each column, (n_columns, 3), the means over draws."""
+    """Return the probabilities better, within and worse of each column, (n_columns, 3), as means over draws."""
     deviation = np.sqrt(variances)
     better = ndtr((bent(-margin, margin) - centers) / deviation).mean(axis=0)
     worse = ndtr((centers - bent(margin, margin)) / deviation).mean(axis=0)
@@ -204,7 +204,7 @@ def _line(probabilities: Floats, middles: Floats) -> pd.Series:
 
 
 def _percent(share: float) -> str:
-    """Return a probability in whole percent, the precision of the model."""
+    """Return a probability in whole percent, which is the precision of the model."""
     if share < 0.01:
         return "< 1 %"
     if share > 0.99:

@@ -1,6 +1,6 @@
-"""Which methods select the same features: the tree of their selections, and families that count as one method.
+"""Similarity of methods by the features that they select: a tree, and families that count as one method.
 
-The stored panel keeps no features: selections come from the trials of a store.
+The stored panel does not contain the selected features, so selections are read from the trials of a store.
 """
 
 from __future__ import annotations
@@ -13,33 +13,34 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 THRESHOLD = 0.8
-"""Mean overlap from which two methods, or two families on average, count as one."""
+"""Methods whose mean overlap is at least this form one family."""
 
 FOLD = ["dataset", "size", "repeat", "fold"]
 
 
 def overlaps(selections: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean overlap of the selections of each two methods, corrected for chance.
+    """Return the mean overlap between the selections of every two methods, corrected for chance.
 
-    The overlap of two selections of a and b among d features, r of them in both, is the correlation of their
-    indicators, (r / d - p q) / sqrt(p (1 - p) q (1 - q)) with p = a / d and q = b / d: 1 of equal ones, 0 on average of
-    random ones, and Kuncheva's index where a = b. A selection of no or of all features has none.
+    Let two selections keep a and b of d features, with r in common. Their overlap is the correlation of their
+    indicators, (r / d - p q) / sqrt(p (1 - p) q (1 - q)) with p = a / d and q = b / d. It is 1 for equal selections and
+    0 on average for random ones; for a = b it is Kuncheva's index. It is undefined if a selection keeps no or all
+    features.
 
     Parameters
     ----------
     selections : DataFrame
-        A line per selection: method, dataset, size, repeat, fold, n_features, and features, the indices.
+        One row per selection: method, dataset, size, repeat, fold, n_features, and features, the selected indices.
 
     Returns
     -------
     DataFrame
-        Methods x methods in alphabetical order. Each data set counts the same, and within it each size and fold at
-        which both methods selected; NaN if there is none.
+        Methods x methods in alphabetical order. All data sets have the same weight, and within a data set all sizes and
+        folds for which both methods have a selection. NaN if there are none.
 
     Raises
     ------
     ValueError
-        A method has two selections at one place.
+        If a method has two selections for the same fold and size.
 
     References
     ----------
@@ -48,7 +49,7 @@ def overlaps(selections: pd.DataFrame) -> pd.DataFrame:
     twice = selections[selections.duplicated(["method", *FOLD])]
     if len(twice):
         raise ValueError(
-            f"overlaps: expected one selection of each method in each fold, got several of {twice['method'].iloc[0]} "
+            f"overlaps: expected one selection per method and fold, got several for {twice['method'].iloc[0]} "
             f"on "
             f"{twice['dataset'].iloc[0]}; keep one line for each draw."
         )
@@ -72,9 +73,9 @@ def overlaps(selections: pd.DataFrame) -> pd.DataFrame:
 
 
 def tree(overlap: pd.DataFrame) -> NDArray[np.float64]:
-    """Return the average linkage of methods by 1 - overlap, as of `scipy.cluster.hierarchy.linkage`.
+    """Return the average linkage of methods with distance 1 - overlap, see `scipy.cluster.hierarchy.linkage`.
 
-    Two methods that were never compared count as unlike as random ones.
+    Two methods that were never compared have the distance of random selections.
     """
     distance = 1 - overlap.fillna(0.0).to_numpy()
     np.fill_diagonal(distance, 0.0)
@@ -82,7 +83,7 @@ def tree(overlap: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def families(overlap: pd.DataFrame, threshold: float = THRESHOLD) -> pd.Series:
-    """Return the family of each method, called as its first member: where the tree is cut at the threshold."""
+    """Cut the tree at a threshold, and return the family of each method, named after its first member."""
     if len(overlap) < 2:
         return pd.Series(overlap.index, index=overlap.index, name="family")
     labels = fcluster(tree(overlap), 1 - threshold + 1e-9, criterion="distance")

@@ -1,14 +1,14 @@
-"""What a method will do on a new data set: a hierarchical model of its differences to another method.
+"""A hierarchical model of the difference between two methods, which predicts it for a new data set.
 
-The difference of a fold, in points, comes from an overall value, slopes of covariates, and effects of the domain, the
-source, the data set and the fold. The data tell how large each kind of effect is. Three things are as they are in the
-stored benchmark. Differences scatter more where they are larger: effects add up on a scale that is linear near 0 and
-logarithmic beyond `BEND`. Domains differ in how much their sets scatter, and tails are heavy: scale mixtures. The
-model extends that of Corani et al. (2017) by domains and sources.
+The difference on a fold, in points, is the sum of an overall value, covariates times their slopes, and effects of the
+domain, the source, the data set and the fold. The variance of each kind of effect is estimated. Three properties follow
+the stored benchmark. Large differences vary more, so effects add up on a scale that is linear near 0 and logarithmic
+beyond `BEND`. Domains differ in the spread of their data sets, and the tails are heavy, so effects are scale mixtures
+of normals. The model extends that of Corani et al. (2017) by domains and sources.
 
-It is sampled by Gibbs steps in NumPy, with effects integrated out where chains would stick, and many chains as one
-array: less than a second a comparison. Programs for any model, such as Stan or PyMC, need a compiler or another array
-library, and seconds to compile. experiments/simulations/panel_model_rules.py has how often intervals hold.
+The sampler takes Gibbs steps in NumPy, and integrates effects out where chains would mix slowly. Many chains run as one
+array, so a comparison takes less than a second. General programs such as Stan or PyMC need a compiler or another array
+library, and seconds to compile. experiments/simulations/panel_model_rules.py measures the coverage of the intervals.
 
 References
 ----------
@@ -35,61 +35,62 @@ Floats = NDArray[np.float64]
 PLACE = ["domain", "source", "dataset"]
 
 BEND = 5.0
-"""In margins, where the scale of effects bends.
+"""Point at which the scale of effects changes from linear to logarithmic, in margins.
 
-Chosen on the stored benchmark among 2, 5, 7, 10 and no bend, with every eighth method and each source left out. Better
-by more than a point was predicted with 28 % without a bend, with 25 % at 5, and was so in 21 %. At 2, probabilities
-below 10 % were too small. The density of what was left out is no better than without a bend.
+It was chosen on the stored benchmark among 2, 5, 7, 10 and no bend, by cross-validation over sources with every eighth
+method. The mean predicted probability of "better by more than a point" was 28 % without a bend and 25 % at 5; the
+observed share was 21 %. At 2, probabilities below 10 % were too small. The predictive density is no better than without
+a bend.
 """
 
 TAILS = 8.0
-"""Degrees of freedom of Student's t, of effects of domains, of sources with their sets, and of spreads of domains."""
+"""Degrees of freedom of the t distributions of effects of domains, sources and data sets, and of domain scales."""
 
 NOISE_TAILS = 2.5
-"""The same of the variances of folds: over the sets of the stored benchmark, variances differ as for 2.1 to 3.7."""
+"""The same for variances of folds; the data sets of the stored benchmark have estimates of 2.1 to 3.7."""
 
 CHAINS = 32
 WARM_UP, SWEEPS = 150, 250
-"""Of each chain; the first ones are thrown away."""
+"""Number of sweeps of each chain that are discarded, and number that are kept."""
 
 PRIOR_MEAN, PRIOR_SLOPE, PRIOR_SPREAD, PRIOR_NOISE = 20.0, 3.0, 3.0, 10.0
-"""Scales of the priors, in margins: the sd of the overall mean and of the slope of a standardised covariate, both
-normal; of the spreads, half Student's t with 4 degrees of freedom, as large as spreads of the stored benchmark are; of
-the folds, whose variance is exponential."""
+"""Scales of the priors, in margins. The overall mean and the slope of a standardised covariate are normal with these
+standard deviations. The spreads have a half-t distribution with 4 degrees of freedom, on the scale of the stored
+benchmark. The variance of folds is exponential."""
 
 RESOLUTION = 0.1
-"""In margins: an sd of folds is measured no finer. Folds without any difference would else be sure of everything."""
+"""Resolution of a standard deviation of folds, in margins: folds without any difference must not imply certainty."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Draws from what is known of the parameters after the data; each array has a row per draw.
+    """Draws from the posterior distribution of the parameters; each array has one row per draw.
 
     Attributes
     ----------
     sets : DataFrame
         See `sets_of_folds`.
     covariates : DataFrame
-        Standardised, a line per set, so that the mean over domains of means over sets is 0.
+        Standardised, one row per data set. The mean of the domain means is 0.
     margin : float
-        In points, see `fit`. All that follows is on the scale of `bent`.
+        In points, see `fit`. All further attributes are on the scale of `bent`.
     coefficients : ndarray of shape (n_draws, 1 + n_covariates)
-        The overall value, and slopes for one standard deviation of a covariate.
+        The overall value, and the slope for one standard deviation of each covariate.
     spreads : ndarray of shape (n_draws, 3)
-        Standard deviations of effects of domains, sources and sets, before their scales.
+        Standard deviations of the effects of domains, sources and data sets, before scaling.
     domain_effects : ndarray of shape (n_draws, n_domains)
-        Of the domains in alphabetical order.
+        Effects of the domains in alphabetical order.
     domain_scales : ndarray of shape (n_draws, n_domains)
-        Factors of the variances of sources and sets in each domain.
+        Factors of the variances of sources and data sets in each domain.
     differences : ndarray of shape (n_draws, n_sets)
-        The difference of each set without the noise of its folds; of a set that was left out, what is predicted.
+        The difference on each data set without the noise of its folds, or its prediction if the data set was left out.
     noise : ndarray of shape (n_draws, n_sets)
-        Variance of the mean over the folds of each set.
+        Variance of the mean over the folds of each data set.
     fold_variance : ndarray of shape (n_draws,)
         Typical variance of folds.
     r_hat : float
-        The largest split R-hat of coefficients and of the logarithms of two spreads: of domains, and of sources and
-        sets together. 1 where chains agree.
+        The largest split R-hat of the coefficients and of the logarithms of two spreads: that of domains, and that of
+        sources and data sets together. It is 1 if the chains agree.
     """
 
     sets: pd.DataFrame
@@ -106,7 +107,7 @@ class Fit:
 
 
 class Tree(NamedTuple):
-    """Which set is of which source, and which source of which domain: places, and sums as matrices of 0 and 1."""
+    """The source of each data set and the domain of each source, as indices and as 0/1 matrices for sums."""
 
     source_of_set: NDArray[np.intp]
     domain_of_source: NDArray[np.intp]
@@ -115,10 +116,11 @@ class Tree(NamedTuple):
 
 
 class Collapsed(NamedTuple):
-    """The likelihood of spreads, effects integrated out, and what is needed to draw the effects.
+    """The likelihood of the spreads with effects integrated out, and the statistics needed to draw the effects.
 
-    `variances` are those of effects of domains, sources and sets before the data. `precisions` and `sums` are of what
-    sets say about sources and sources about domains, `sums` for each column of the design and the differences.
+    `variances` are the prior variances of effects of domains, sources and data sets. `precisions` and `sums` hold the
+    information of data sets about sources, and of sources about domains. `sums` has an entry for each column of the
+    design and for the differences.
     """
 
     log_likelihood: Floats
@@ -130,13 +132,13 @@ class Collapsed(NamedTuple):
 
 
 def bent(points: Floats | float, margin: float) -> Floats:
-    """Return differences in points on the scale on which effects add up."""
+    """Transform differences in points to the scale on which effects are additive."""
     bend = BEND * margin
     return np.asarray(bend * np.arcsinh(np.asarray(points) / bend))
 
 
 def in_points(values: Floats, margin: float) -> Floats:
-    """Return values of the scale of `bent` in points."""
+    """Transform values on the scale of `bent` back to points."""
     bend = BEND * margin
     return np.asarray(bend * np.sinh(values / bend))
 
@@ -144,9 +146,9 @@ def in_points(values: Floats, margin: float) -> Floats:
 def folds_of_panel(
     panel: pd.DataFrame, method: str, sources: Mapping[str, str], *, size: int, model: str, reference: str = ALL
 ) -> pd.DataFrame:
-    """Return the differences of a method to a reference, fold by fold, as `sets_of_folds` takes them.
+    """Return the differences between a method and a reference on each fold, in the form that `sets_of_folds` takes.
 
-    A trial that failed has the largest error of any method in its fold. Draws are averaged.
+    A failed trial gets the largest error of any method on its fold. Draws are averaged.
 
     Parameters
     ----------
@@ -154,11 +156,11 @@ def folds_of_panel(
         See `provlab.verdicts.panel_frame`.
     method : str
     sources : mapping
-        Of each data set: tables of one source have the same name.
+        The source of each data set; tables from one source have the same name.
     size : int
     model : str
     reference : str
-        `ALL` has no size; another method is compared at the same one.
+        `ALL`, which has no size, or a method that is compared at the same size.
     """
     fold = ["domain", "dataset", "repeat", "fold"]
     trials = panel[(panel["model"] == model) & panel["size"].isin([size, ALL_FEATURES])]
@@ -174,27 +176,28 @@ def folds_of_panel(
 
 
 def sets_of_folds(folds: pd.DataFrame, covariates: Sequence[str] = ()) -> pd.DataFrame:
-    """Return what the folds of each set come to.
+    """Summarise the folds of each data set.
 
-    Folds that share training rows are correlated. With Nadeau and Bengio, the correlation is the share of rows that a
-    fold tests. The mean of J folds then has the variance (1 / J + n_test / n_train) S^2, S^2 that within the set.
+    Folds that share training rows are correlated. Nadeau and Bengio take the share of test rows as the correlation. The
+    mean of J folds then has the variance (1 / J + n_test / n_train) S^2, where S^2 is the variance within the data set.
 
     Parameters
     ----------
     folds : DataFrame
-        A line per fold: domain, source, dataset, repeat, fold, difference in points, and the covariates of its set.
+        One row per fold: domain, source, dataset, repeat, fold, difference in points, and the covariates of its data
+        set.
     covariates : sequence of str
 
     Returns
     -------
     DataFrame
-        Index: domain, source, dataset. mean, variance of the folds, n_folds, noise, the factor of the variance in that
-        of the mean, and the covariates.
+        Index: domain, source, dataset. Columns: mean and variance of the folds, n_folds, noise, and the covariates. The
+        variance of the mean is noise times variance.
 
     Raises
     ------
     ValueError
-        A column is missing, a number is not finite, or a set has a single fold.
+        If a column is missing, a number is not finite, or a data set has a single fold.
     """
     needed = [*PLACE, "repeat", "fold", "difference", *covariates]
     missing = [name for name in needed if name not in folds.columns]
@@ -210,7 +213,7 @@ def sets_of_folds(folds: pd.DataFrame, covariates: Sequence[str] = ()) -> pd.Dat
         wrong = folds[~np.isfinite(folds[name].astype(float))]
         if len(wrong):
             raise ValueError(
-                f"panel model: expected a finite {name} of each fold, got {wrong[name].iloc[0]} on "
+                f"panel model: expected a finite {name} for each fold, got {wrong[name].iloc[0]} on "
                 f"{wrong['dataset'].iloc[0]}; leave the data set out, or enter the largest error of any method."
             )
     groups = folds.groupby(PLACE, sort=True)
@@ -226,7 +229,7 @@ def sets_of_folds(folds: pd.DataFrame, covariates: Sequence[str] = ()) -> pd.Dat
 
 
 def fit(sets: pd.DataFrame, covariates: Sequence[str] = (), *, margin: float = 1.0, seed: int = 0) -> Fit:
-    """Return draws of the parameters after the data; they depend on the seed, and on no order of lines.
+    """Return posterior draws of the parameters, which depend on the seed but not on the order of the rows.
 
     Parameters
     ----------
@@ -235,7 +238,7 @@ def fit(sets: pd.DataFrame, covariates: Sequence[str] = (), *, margin: float = 1
     covariates : sequence of str
         Columns that the difference may depend on linearly.
     margin : float
-        The difference that matters, in points: scales of the priors are multiples of it.
+        The smallest relevant difference, in points. The scales of the priors are multiples of it.
     seed : int
     """
     everything = np.ones((1, len(sets)), dtype=bool)
@@ -245,7 +248,7 @@ def fit(sets: pd.DataFrame, covariates: Sequence[str] = (), *, margin: float = 1
 def fits(
     sets: pd.DataFrame, kept: NDArray[np.bool_], covariates: Sequence[str] = (), *, margin: float = 1.0, seed: int = 0
 ) -> list[Fit]:
-    """Return `fit` for each row of `kept`, shape (n_fits, n_sets), which says the sets whose folds are used."""
+    """Return one `fit` per row of `kept`, shape (n_fits, n_sets), which marks the data sets that are used."""
     order = np.argsort(sets.reset_index()[PLACE].agg("\0".join, axis=1), kind="stable")
     sets = sets.iloc[order]
     columns = _standardised(sets[list(covariates)])
@@ -272,14 +275,14 @@ def fits(
 
 
 def _standardised(covariates: pd.DataFrame) -> pd.DataFrame:
-    """Return covariates whose domain means have mean 0, and whose standard deviation over sets is 1."""
+    """Return covariates whose domain means average to 0, with a standard deviation of 1 over data sets."""
     center = covariates.groupby(level="domain").mean().mean()
     spread = covariates.std(ddof=0)
     return (covariates - center) / spread.where(spread > 0, 1.0)
 
 
 class Sampler:
-    """Chains of Gibbs steps, each a row of all arrays: B = n_fits x `CHAINS` rows."""
+    """Chains of Gibbs steps; each chain is a row of every array, B = n_fits x `CHAINS` rows in all."""
 
     def __init__(
         self, sets: pd.DataFrame, covariates: Floats, kept: NDArray[np.bool_], margin: float, seed: int
@@ -291,7 +294,7 @@ class Sampler:
         self.kept = kept
         points = sets["mean"].to_numpy()
         self.means = bent(points, margin)
-        variances = sets["variance"].to_numpy() / (1 + (points / (BEND * margin)) ** 2)  # by the slope of `bent` there
+        variances = sets["variance"].to_numpy() / (1 + (points / (BEND * margin)) ** 2)  # as on the scale of `bent`
         self.n_folds = sets["n_folds"].to_numpy()
         self.noise_factor = sets["noise"].to_numpy()
         resolution = self.n_folds * (RESOLUTION * margin) ** 2
@@ -309,7 +312,7 @@ class Sampler:
         self.spreads = self.prior_spread * np.exp(self.rng.standard_normal((self.n_chains, 3)))
 
     def state(self) -> dict[str, Floats]:
-        """Return the arrays of `Fit`, a row a chain."""
+        """Return the arrays of `Fit`, one row per chain."""
         return {
             "coefficients": self.coefficients,
             "spreads": self.spreads,
@@ -329,7 +332,7 @@ class Sampler:
         self._draw_noise()
 
     def collapsed(self, spreads: Floats) -> Collapsed:
-        """Return the likelihood of spreads given scales and noise: sums go from sets to sources to domains."""
+        """Return the likelihood of spreads given scales and noise, summed from data sets to sources to domains."""
         tree = self.tree
         of_source = self.domain_scales[:, tree.domain_of_source] * self.source_scales
         domain_variance = spreads[:, :1] ** 2 * self.domain_tails
@@ -382,7 +385,7 @@ class Sampler:
         return density.sum(axis=1)
 
     def _draw_effects(self) -> None:
-        """Draw the coefficients, then the effects of domains, sources and sets, in this order."""
+        """Draw the coefficients, then the effects of domains, sources and data sets, in this order."""
         tree = self.tree
         now = self.collapsed(self.spreads)
         domain_variance, source_variance, set_variance = now.variances
@@ -405,7 +408,7 @@ class Sampler:
         self.differences = center + self.set_effects
 
     def _draw_scales(self) -> None:
-        """Draw the scales that make tails heavy, and those of the spreads of domains."""
+        """Draw the scales that make the tails heavy, and the scales of the domains."""
         tree = self.tree
         domain_spread, source_spread, set_spread = (self.spreads[:, level, None] for level in range(3))
         self.domain_tails = self._inverse_gamma(TAILS + 1, TAILS + (self.domain_effects / domain_spread) ** 2)
@@ -418,13 +421,13 @@ class Sampler:
         self.domain_scales = self._inverse_gamma(TAILS + n_effects @ tree.to_domains, TAILS + squares_of_domain)
 
     def _trade_scales(self) -> None:
-        """Multiply spreads and divide scales so that effects keep their variances, which alone the data determine."""
+        """Multiply spreads and divide scales, so that the variances of effects stay the same."""
         self.domain_tails = self._traded(self.domain_tails, slice(0, 1))
         self.domain_scales = self._traded(self.domain_scales, slice(1, 3))
         self.source_scales = self._traded(self.source_scales, slice(1, 3))
 
     def _traded(self, scales: Floats, levels: slice) -> Floats:
-        """Return new scales after a joint Metropolis step of the scales and the spreads of some levels."""
+        """Return the scales after a joint Metropolis step for them and the spreads of the given levels."""
         factor = np.exp(0.5 * self.rng.standard_normal((self.n_chains, 1)))
         spreads = self.spreads.copy()
         spreads[:, levels] *= factor
@@ -436,7 +439,7 @@ class Sampler:
         return np.where(is_accepted, proposed, scales)
 
     def _draw_noise(self) -> None:
-        """Draw the variance over folds of each set, and the typical variance."""
+        """Draw the variance over the folds of each data set, and the typical variance."""
         squares = self.squares + (self.means - self.differences) ** 2 / self.noise_factor
         shape = NOISE_TAILS + self.kept * self.n_folds
         self.fold_variances = self._inverse_gamma(shape, NOISE_TAILS * self.fold_variance + self.kept * squares)
@@ -448,12 +451,12 @@ class Sampler:
         return mean + np.sqrt(variance) * self.rng.standard_normal(mean.shape)
 
     def _inverse_gamma(self, df: Floats | float, squares: Floats) -> Floats:
-        """Return squares / chi^2 with this many degrees of freedom."""
+        """Draw squares / chi^2, where chi^2 has `df` degrees of freedom."""
         return squares / (2 * self.rng.standard_gamma(np.broadcast_to(df, squares.shape) / 2))
 
 
 def source_tree(places: pd.MultiIndex) -> Tree:
-    """Return the tree of sets by domain, source and dataset."""
+    """Return the tree of data sets from their domain, source and dataset."""
     index = places.to_frame(index=False)
     sources = index[["domain", "source"]].drop_duplicates()
     domain_of_source, domains = pd.factorize(sources["domain"])

@@ -1,8 +1,8 @@
-"""Pairs of methods of the panel: which one has the lower error, and how sure that is.
+"""Pairs of methods in the panel: which one has the lower error, and how certain this is.
 
-Pairs are judged together, by the signs of the domains' mean differences. Of one domain, its sources take the place of
-domains. docs/measured/panel_rules.csv has how often this errs on simulated panels, beside tests that take sets as
-independent.
+All pairs are tested together, by sign changes of the mean differences of the domains. Within a single domain, its
+sources replace the domains. docs/measured/panel_rules.csv shows how often this test errs on simulated panels, beside
+tests that treat data sets as independent.
 """
 
 from __future__ import annotations
@@ -17,46 +17,47 @@ from provlab.verdicts.claims.rules import ALPHA
 from provlab.verdicts.panel_scores import ALL, Scores, filled, over_domains, over_sets, over_sources, rounded
 
 MARGIN = 1.0
-"""Points of the balanced error within which two methods are the same in practice."""
+"""Two methods whose balanced errors differ by fewer points than this are equal in practice."""
 
 MAX_SIGNS = 2000
-"""All signs of the rows are tried, or as many random ones."""
+"""Upper limit of the sign patterns: all of them are used, or a random sample of this size."""
 
 EVERYWHERE, EVERY_SOURCE = "all domains", "all sources"
 
 
 def pairs(errors: pd.DataFrame, reference: str = ALL) -> pd.DataFrame:
-    """Compare each method with a reference, all together, by their mean differences in each domain.
+    """Compare all methods with a reference in one joint test of the mean differences in each domain.
 
     Parameters
     ----------
     errors : DataFrame
-        See `Scores.of_slice`; data sets on which a method was not planned are left out for it. Of a single domain, its
-        sources are compared in place of domains.
+        See `Scores.of_slice`. Each method is compared on the data sets on which it was planned. If there is a single
+        domain, its sources replace the domains.
     reference : str
-        A column of these.
+        A column of `errors`.
 
     Returns
     -------
     DataFrame
-        Index: the other methods. difference to the reference, negative is better, from low to high, its own 95 %
-        interval by Student's t; p_better, p_worse and p_same, which is within `MARGIN`, see `adjusted`; verdict, what
-        is below `ALPHA` of these, or "failed" where one of the two failed at every place; wins, the share of places
-        where the error is smaller, ties a half; detectable, the smallest difference that the first step of `adjusted`
-        shows with a power of 0.9; domains and sets.
+        Index: the other methods. difference: error minus that of the reference, so negative values are better. low and
+        high: the 95 % interval of this difference alone, by Student's t. p_better, p_worse and p_same (within
+        `MARGIN`): see `adjusted`. verdict: whichever of the three is below `ALPHA`, or "failed" if one of the two
+        methods failed at every place. wins: the share of places at which the error is smaller; ties count half.
+        detectable: the smallest difference that the first step of `adjusted` detects with a power of 0.9. domains and
+        sets: their numbers.
     """
     return _judged(*_differences(errors, reference))
 
 
 def pairs_of(errors: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return `pairs` the other way: what one method is beside each other one, the strongest comparison first."""
+    """Return `pairs` with the signs reversed: one method against each other one, the best competitor first."""
     return _judged(*_differences(errors, name, sign=-1)).sort_values("difference", kind="stable")
 
 
 def against_all(scores: Scores, *, by_source: bool = False) -> pd.DataFrame:
-    """Return `pairs` with all features at each size, all judges together, as one family; index size and method.
+    """Compare each method with all features at each size as one family, over all judges; index size and method.
 
-    With `by_source` each source counts the same, as if those of a domain were independent.
+    With `by_source` each source has the same weight, as if the sources of a domain were independent.
     """
     means = {}
     numbers = {}
@@ -67,7 +68,7 @@ def against_all(scores: Scores, *, by_source: bool = False) -> pd.DataFrame:
 
 
 def compared_with_all(scores: Scores) -> dict[str, pd.DataFrame]:
-    """Return `against_all` of all domains, then by sources, and of each domain that can be judged by itself."""
+    """Return `against_all` for all domains, for all sources, and for each domain that can be tested on its own."""
     tables = {EVERYWHERE: against_all(scores)}
     if len(scores.domains) > 1:
         tables[EVERY_SOURCE] = against_all(scores, by_source=True)
@@ -77,9 +78,9 @@ def compared_with_all(scores: Scores) -> dict[str, pd.DataFrame]:
 
 
 def win_rates(errors: pd.DataFrame) -> pd.DataFrame:
-    """Return how often the method of a row beats that of a column, where both are defined: mean over domains.
+    """Return how often the method of a row beats that of a column, as a mean over domains.
 
-    Ties count a half, and what failed loses.
+    Only places at which both are defined count. Ties count half, and a failure counts as a loss.
     """
     values = rounded(errors)
     rates = {}
@@ -91,25 +92,25 @@ def win_rates(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def adjusted(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Return for each column how likely the data are if its mean is not negative, adjusted for all columns.
+    """Return one-sided p-values of "the mean of a column is not negative", adjusted for all columns.
 
-    Rows are independent, and symmetric around their means together. Then changing the signs of rows changes nothing
-    where means are 0. It shows how small the smallest of all p-values of Student's t is by chance: methods that err
-    alike, and sizes of one method, count as nearly one comparison. Steps down: a column is judged beside those only
-    that are not more significant.
+    Rows are assumed to be independent, and jointly symmetric around their means. If the means are 0, changing the signs
+    of rows does not change the distribution. The sign changes therefore give the null distribution of the smallest
+    p-value of Student's t. Methods with similar errors, and sizes of one method, count as little more than one
+    comparison. The procedure steps down: each column is compared only with columns that are not more significant.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_columns)
-        NaN where a column has no value; of fewer than two values it is never significant.
+        NaN where a column has no value. A column with fewer than two values is never significant.
 
     Returns
     -------
     p_values : ndarray of shape (n_columns,)
-        One is below a level although its mean is not negative with at most that probability, of all columns.
+        The probability that any column with a non-negative mean has a p-value below a level is at most that level.
     level : float
-        The p-value of Student's t that one column has to reach beside all others at the level `ALPHA`; 0 where so few
-        rows cannot tell.
+        The p-value of Student's t that a single column must reach among all others at the level `ALPHA`; 0 if there are
+        too few rows.
 
     References
     ----------
@@ -125,7 +126,7 @@ def adjusted(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         p_of_signs = np.where(n > 1, np.nan_to_num(stdtr(df, means / error), nan=1.0), 1.0)
     order = np.argsort(p_of_signs[0], kind="stable")
     smallest = np.minimum.accumulate(p_of_signs[:, order[::-1]], axis=1)[:, ::-1]
-    shares = (smallest <= p_of_signs[0, order] * (1 + 1e-9)).mean(axis=0)  # rounding must not tell equals apart
+    shares = (smallest <= p_of_signs[0, order] * (1 + 1e-9)).mean(axis=0)  # rounding must not separate equal values
     p_values = np.empty(len(order))
     p_values[order] = np.maximum.accumulate(shares)
     levels = np.append(0.0, np.sort(smallest[:, 0]))
@@ -133,7 +134,7 @@ def adjusted(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
 
 
 def _signs(n: int) -> NDArray[np.float64]:
-    """Return all sign patterns of n rows, at most `MAX_SIGNS`; the first is that of the data."""
+    """Return all sign patterns of n rows, or `MAX_SIGNS` random ones; the first is that of the data."""
     if 2**n <= MAX_SIGNS:
         return np.where((np.arange(2**n)[:, None] >> np.arange(n)) & 1, -1.0, 1.0)
     signs = np.where(np.random.default_rng(0).integers(2, size=(MAX_SIGNS, n)), -1.0, 1.0)
@@ -144,7 +145,7 @@ def _signs(n: int) -> NDArray[np.float64]:
 def _differences(
     errors: pd.DataFrame, reference: str, *, sign: int = 1, by_source: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return each method's mean differences to a reference by domain or source, its wins, and its number of sets."""
+    """Return each method's mean differences by domain or source, and its wins and number of data sets."""
     values = filled(errors)
     has_no_value = errors.isin([np.inf]).any() & ~np.isfinite(errors).any()
     values.loc[:, has_no_value] = np.nan  # failed at every place
@@ -158,7 +159,7 @@ def _differences(
 
 
 def _judged(means: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines of `pairs`, with all columns corrected as one family."""
+    """Return the rows of `pairs`, with all columns corrected as one family."""
     values = means.to_numpy()
     p_better, level = adjusted(values)
     p_worse, _ = adjusted(-values)

@@ -1,6 +1,7 @@
-"""Ranks, fronts and leaderboards of the panel: what its trials carry, and nothing that they do not.
+"""Ranks, Pareto fronts and leaderboards of the panel.
 
-Each domain counts the same. The interval of a rank resamples domains, then sources; of one domain, its sources.
+All domains have the same weight. Intervals of ranks resample domains, then sources within each domain. If there is a
+single domain, they resample its sources.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ SUMMARIES: Mapping[str, Callable[[pd.DataFrame], pd.Series]] = {
     "sets": lambda values: over_sets(values).median(),
     "largest": lambda values: values.max(),
 }
-"""What a leaderboard shows of a measure, by `Measure.summary`."""
+"""How a leaderboard summarises a measure, by `Measure.summary`."""
 
 
 def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
-    """Return the rank of each method at each place of `Scores.of_slice`; 1 is best, and what failed is last.
+    """Return the rank of each method at each place of `Scores.of_slice`; 1 is best, and failures are last.
 
-    A method that is not defined at a place has no rank there, and ranks of the others are scaled to all methods.
+    A method without a value at a place has no rank there. The ranks of the others are rescaled to the number of all
+    methods.
     """
     comparable = rounded(values, measure)
     of_place = comparable.rank(axis=1, ascending=MEASURES[measure].lower)
@@ -46,13 +48,13 @@ def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
 
 
 def _complete(of_places: pd.DataFrame) -> pd.DataFrame:
-    """Return ranks that are complete: where a method is not defined, its mean in the domain, or in all domains."""
+    """Fill missing ranks with the method's mean rank in the domain, or else over all domains."""
     of_domain = of_places.groupby(level="domain").transform("mean")
     return of_places.fillna(of_domain).fillna(over_domains(of_places).mean())
 
 
 def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
-    """Return the mean over domains of each column with both ends of its 95 % interval, see `resampled`.
+    """Return the mean of each column over domains, with its 95 % interval; see `resampled`.
 
     Returns
     -------
@@ -64,7 +66,7 @@ def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
 
 
 def share_first(ranks_of_places: pd.DataFrame) -> pd.Series:
-    """Return the share of resamples in which the mean rank of each method is the smallest, `ALL` left out."""
+    """Return the share of resamples in which each method has the smallest mean rank, `ALL` excluded."""
     selectors = ranks_of_places.drop(columns=ALL, errors="ignore")
     if selectors.empty:
         return pd.Series(dtype=float)
@@ -74,14 +76,15 @@ def share_first(ranks_of_places: pd.DataFrame) -> pd.Series:
 
 
 def resampled(frame: pd.DataFrame, *, seed: int = 0) -> NDArray[np.float64]:
-    """Return the mean over domains of each column in each of `RESAMPLES` resamples.
+    """Return the mean of each column over domains in each of `RESAMPLES` resamples.
 
-    Domains are drawn with replacement, then sources of each drawn domain; of one domain, its sources only.
+    Domains are drawn with replacement, then sources within each drawn domain. If there is a single domain, only its
+    sources are drawn.
 
     Parameters
     ----------
     frame : DataFrame
-        Without NaN, index as of `over_sets`.
+        Without NaN, with the index of `over_sets`.
     seed : int
 
     Returns
@@ -102,12 +105,12 @@ def resampled(frame: pd.DataFrame, *, seed: int = 0) -> NDArray[np.float64]:
 
 
 def everywhere(board: pd.DataFrame) -> pd.DataFrame:
-    """Return the selectors of a leaderboard that were run on all data sets, whose means can be compared."""
+    """Return the selectors of a leaderboard that were run on all data sets, so that their means are comparable."""
     return board[(board["missing"] == 0) & (board.index != ALL)]
 
 
 def front(board: pd.DataFrame, measure: str) -> list[str]:
-    """Return the methods of a leaderboard that no other one beats in a measure or the loss without losing the other."""
+    """Return the Pareto front of a leaderboard by a measure and the loss: the methods that no other one dominates."""
     sign = 1 if MEASURES[measure].lower else -1
     costs = board[[measure, "loss"]].dropna() * [sign, 1]
     names = []
@@ -122,9 +125,9 @@ def leaderboard(
     scores: Scores, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None,
     shown: Iterable[str] = MEASURES,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return `standings` with three columns more.
+    """Return `standings` with three more columns.
 
-    low and high are the ends of the 95 % interval of the rank, see `interval`; for first see `share_first`.
+    low and high are the limits of the 95 % interval of the rank, see `interval`. For first, see `share_first`.
     """
     of_places = _complete(ranks(scores.of_slice(measure, size=size, model=model), measure))
     board = standings(scores, measure, size=size, model=model, shown=shown)
@@ -140,26 +143,26 @@ def standings(
     scores: Scores, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None,
     shown: Iterable[str] = MEASURES,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return a line per method, the best average rank first.
+    """Return one row per method, the best mean rank first.
 
     Parameters
     ----------
     scores : Scores
     measure, size, model
-        What is ranked, see `Scores.of_slice`.
+        The scores that are ranked, see `Scores.of_slice`.
     shown : iterable of str
-        Measures that have a column.
+        Measures that get a column.
 
     Returns
     -------
     DataFrame
-        Index: the methods. rank, the mean over domains; win_rate, the mean over the other methods; sets, failed and
-        missing, data sets with all values, with a failure and without a trial;
-        loss, points of balanced error more than all features, with the largest error of any method where one failed;
-        worst, the loss in the domain where it is largest, and worst_domain, its name; and the measures: the median of
-        seconds over sets, the largest memory, as most selections fit into what the process had and show none, and means
-        over domains of the others. A method that failed on each data set has no numbers but those of data sets, and is
-        last. reason, where any method failed: why its first failed trial did.
+        Index: the methods. rank: the mean over domains. win_rate: the mean over the other methods. sets, failed and
+        missing: the numbers of data sets with all values, with a failure and without a trial. loss: the balanced error
+        minus that of all features, in points; a failure counts as the largest error of any method. worst and
+        worst_domain: the largest loss in a domain, and the name of that domain. The measures: seconds as the median
+        over data sets, memory as the maximum, all others as means over domains. Most selections fit into memory that
+        the process already has, so the mean of their memory says little. A method that failed on every data set is last
+        and has no other numbers than those of data sets. reason, if any method failed: the reason of its first failure.
     """
     shown = [name for name in shown if name in scores.measures]
     slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
@@ -190,9 +193,9 @@ def standings(
 
 
 def sets_of(errors: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Return a line per data set of a method in `Scores.of_slice`, the best first: its mean rank there, and its loss.
+    """Return the mean rank and the loss of a method on each data set of `Scores.of_slice`, the best first.
 
-    Those where it failed at every place are left out.
+    Data sets on which it failed at every place are left out.
     """
     values = filled(errors)
     means = over_sets(pd.DataFrame({"rank": ranks(errors)[method], "loss": values[method] - values[ALL]}))

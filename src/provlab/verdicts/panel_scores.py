@@ -1,7 +1,7 @@
-"""Scores of the panel: means of each measure over the trials of a method on a data set, and over sources and domains.
+"""Scores of the panel: means of each measure over trials, data sets, sources and domains.
 
-Twenty pairs of categories of the same web directory are no twenty independent witnesses. Each domain counts the same,
-within it each source, and within that each data set.
+Twenty pairs of categories from one web directory are not twenty independent observations. Therefore all domains have
+the same weight, as have the sources within a domain, and the data sets within a source.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from provlab.verdicts.claims.rules import ALPHA
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 
 ALL = "all features"
-"""The method that the others are compared with first."""
+"""The baseline: the model on all features."""
 
 
 class Measure(NamedTuple):
-    """A measure of the panel as people read it: column of the trials or selections, factor, unit, and which way.
+    """How a measure of the panel is displayed: its label, column, factor and unit, and whether lower is better.
 
-    `summary` is what a leaderboard shows: the mean over "domains", the median over "sets", or the "largest".
+    `summary` says what a leaderboard shows: the mean over "domains", the median over "sets", or the "largest" value.
     """
 
     label: str
@@ -35,7 +35,7 @@ class Measure(NamedTuple):
 
     @property
     def worst(self) -> float:
-        """What no value is worse than."""
+        """The worst possible value."""
         return np.inf if self.lower else -np.inf
 
 
@@ -52,15 +52,15 @@ MEASURES: Mapping[str, Measure] = {
     "seconds": Measure("CPU seconds", "select_cpu", unit="s", summary="sets"),
     "memory": Measure("Peak memory", "peak_bytes", 1e-6, "MB", summary="largest"),
 }
-"""By name; the first is the one that pairs are judged by."""
+"""Measures by name; pairs of methods are compared by the first."""
 
 HEADLINE = next(iter(MEASURES))
 
 ERROR_OF = {"classification": "balanced error", "regression": "unexplained variance"}
-"""What the first measure is for each task: for a target of numbers 100 (1 - R^2), where more than 100 counts as 100."""
+"""Name of the first measure for each task; for a numeric target it is 100 (1 - R^2), at most 100."""
 
 DECIMALS = {"%": 4, "": 6}
-"""Of means, by unit, as far as the stored trials, of single precision, tell them."""
+"""Decimals of means, by unit: the precision of the stored trials, which are in single precision."""
 
 PLACE = ["domain", "source", "dataset", "size", "model"]
 
@@ -68,17 +68,17 @@ TEXTS = ["method", "dataset", "domain", "source", "model"]
 
 
 class Scores:
-    """What the trials of a panel come to.
+    """Means over the trials of a panel. A place is a combination of data set, size and judge.
 
     Attributes
     ----------
     lines : DataFrame
-        A line for each method and place: method and `PLACE`; cell; trials and failed, their numbers; reason, the first
-        failure; n_selected; and `MEASURES`, means over the trials, of memory the largest, NaN where one trial failed:
-        means over the others would be of easier folds.
+        One row for each method and place: method and `PLACE`; cell; the numbers of trials and of failed ones; reason,
+        the first failure; n_selected; and `MEASURES`. These are means over the trials, and the maximum for memory. They
+        are NaN if a trial failed, because means over the other trials would favour easier folds.
     tables : mapping
-        Of each measure a table of places x methods, `ALL` at each size among them. Infinite, the worst, where a trial
-        failed, and NaN if none was planned or the measure is not defined.
+        A table of places x methods for each measure, with `ALL` repeated at each size. The value is infinite, in the
+        worse direction, if a trial failed. It is NaN if none was planned or the measure is undefined.
     """
 
     def __init__(self, lines: pd.DataFrame, tables: Mapping[str, pd.DataFrame], task: str) -> None:
@@ -88,7 +88,7 @@ class Scores:
 
     @classmethod
     def of(cls, panel: pd.DataFrame, task: str = "classification") -> Scores:
-        """Return the scores of the data sets of a task in the frame of a panel."""
+        """Return the scores on all data sets of a task, from the data frame of a panel."""
         panel = panel[panel["task"] == task]
         is_failed = panel["failure"] != ""
         method = panel["method"].where(panel["size"] != ALL_FEATURES, ALL)
@@ -117,14 +117,14 @@ class Scores:
         return Scores(self.lines[self.lines["domain"] == domain], tables, self.task)
 
     def of_slice(self, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None) -> pd.DataFrame:
-        """Return a measure of all methods at some sizes and models.
+        """Return a measure for all methods at the given sizes and models.
 
         Parameters
         ----------
         measure : str
-            Of `MEASURES`.
+            A key of `MEASURES`.
         size : int, optional
-            Also `OWN_SIZE` or `CHOSEN_SIZE`; by default all fixed sizes.
+            A number of features, `OWN_SIZE` or `CHOSEN_SIZE`; by default all fixed sizes.
         model : str, optional
             By default all.
 
@@ -144,13 +144,13 @@ class Scores:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """The fixed sizes, and then `CHOSEN_SIZE` and `OWN_SIZE` where there are such."""
+        """The fixed sizes, followed by `CHOSEN_SIZE` and `OWN_SIZE` if they occur."""
         sizes = {*self.lines["size"]}
         return sorted(size for size in sizes if size > 0) + [size for size in (CHOSEN_SIZE, OWN_SIZE) if size in sizes]
 
     @cached_property
     def measures(self) -> list[str]:
-        """Those of `MEASURES` that some data set of the task has."""
+        """The `MEASURES` that are defined on some data set of the task."""
         return [name for name, table in self.tables.items() if np.isfinite(table.to_numpy(dtype=float)).any()]
 
     @cached_property
@@ -161,12 +161,12 @@ class Scores:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Why the first failed trial of each method failed, of those that have one."""
+        """The reason of the first failure of each method that failed."""
         failed = self.lines[self.lines["failed"] > 0]
         return failed.groupby("method", sort=False)["reason"].first().to_dict()
 
     def fewer(self, method: str) -> str:
-        """Return in words at which sizes a method selects fewer features than requested; "" if at none."""
+        """Return the sizes at which a method selects fewer features than requested, in words; "" if there are none."""
         lines = self.lines[(self.lines["method"] == method) & (self.lines["size"] > 0)]
         means = lines.groupby("size")["n_selected"].mean()
         below = means[means < means.index]
@@ -174,13 +174,13 @@ class Scores:
 
     @property
     def decidable(self) -> list[str]:
-        """The domains with so many sources that their signs alone can reach the level `ALPHA`, most sets first."""
+        """The domains with enough sources for a sign test to reach the level `ALPHA`, most data sets first."""
         n_sources = self.lines.groupby("domain")["source"].nunique()
         return [str(name) for name in self.domains.index if 2.0 ** -n_sources[name] < ALPHA]
 
 
 def _table(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Return a measure as a table of places x methods; see `Scores`."""
+    """Return a table of places x methods for a measure; see `Scores`."""
     methods = lines[lines["method"] != ALL]
     values = methods[measure].mask(methods["failed"] > 0, MEASURES[measure].worst)
     table = methods.assign(value=values).set_index([*PLACE, "method"])["value"].unstack("method")
@@ -192,26 +192,26 @@ def _table(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def over_sets(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over sizes and models of each data set; index domain, source and dataset."""
+    """Return the means of each data set over sizes and models; index domain, source and dataset."""
     return frame.groupby(level=["domain", "source", "dataset"]).mean()
 
 
 def over_sources(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over the data sets of each source; index domain and source."""
+    """Return the means of each source over its data sets; index domain and source."""
     return over_sets(frame).groupby(level=["domain", "source"]).mean()
 
 
 def over_domains(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over the sources of each domain."""
+    """Return the means of each domain over its sources."""
     return over_sources(frame).groupby(level="domain").mean()
 
 
 def rounded(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
-    """Return values, or differences of them, in which those are equal that single precision cannot tell apart."""
+    """Round values, or differences between them, so that values that differ only by single precision become equal."""
     unit = MEASURES[measure].unit
     return values.round(DECIMALS[unit]) if unit in DECIMALS else values
 
 
 def filled(errors: pd.DataFrame) -> pd.DataFrame:
-    """Return `Scores.of_slice` of an error, with the largest of any method where one failed."""
+    """Replace each failure in `Scores.of_slice` of an error by the largest error of any method."""
     return errors.mask(errors == np.inf, errors.where(errors < np.inf).max(axis=1), axis=0)

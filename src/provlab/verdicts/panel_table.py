@@ -1,7 +1,7 @@
-"""The results of the panel as a table that claims are judged on: `evidence: panel` of a claims.yaml.
+"""The results of the panel as a table on which claims are judged, for `evidence: panel` in a claims.yaml.
 
-A line is a method on a data set, with a number of features and a judge: means over its folds. `provsel export --panel`
-writes the table for others; `provsel verify --results` gives the same verdicts on it.
+Each row has the means over folds of a method on a data set, for one number of features and one judge. `provsel export
+--panel` writes the table for others, and `provsel verify --results` gives the same verdicts on it.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_scores import Scores
 
 SIZES = {ALL_FEATURES: "all", OWN_SIZE: "own", CHOSEN_SIZE: "chosen"}
-"""What claims call the numbers of features that are none that was asked for."""
+"""How claims name the sizes that are not a requested number of features."""
 
 TASKS = {"classification": "classes", "regression": "numbers"}
 
 AS_THEY_ARE = {"tier": "default", "labels": "real", "rows_a_class": "full"}
-"""Columns that tell trials apart which the panel does not have yet: tuned methods, permuted labels, few rows."""
+"""Columns for trials that the panel does not have yet: tuned methods, permuted labels, few rows."""
 
 SMALL_SAMPLE = 100
-"""Rows below which a data set is called small."""
+"""A data set with fewer rows is called small."""
 
 DIFFICULTY = {"below 10 %": 0.0, "10 to 20 %": 0.1, "over 20 %": 0.2}
-"""Least balanced error of all features, by the better judge, of a data set that is called so."""
+"""Lower limit of the balanced error with all features, by the better judge, for each level of difficulty."""
 
 PLACE = ["dataset", "size", "judge"]
 
@@ -40,22 +40,23 @@ AS_MEASURED = [
 
 
 def panel_table(panel: pd.DataFrame, datasets: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines that claims are judged on.
+    """Return the rows on which claims are judged.
 
     Parameters
     ----------
     panel : DataFrame
         See `provlab.verdicts.panel_frame`.
     datasets : DataFrame
-        Of each data set dataset, rows, classes, and error_..., the errors of all features on its card.
+        dataset, rows, classes and error_... of each data set; the latter are the errors with all features, from its
+        card.
 
     Returns
     -------
     DataFrame
         method, size and judge, as strings; dataset, domain and source; `AS_THEY_ARE`; rows, classes and difficulty, in
-        words; failed, "yes" where a fold failed: balanced_error is then the largest of any method, and all else NaN.
-        balanced_error in percent, neg_log_loss, roc_auc, r2, mae, stability, support_f1, support_recall,
-        false_discovery as a share, log10_seconds of the CPU, n_selected.
+        words. failed: "yes" if a fold failed; balanced_error is then the largest of any method, and all other measures
+        are NaN. The measures are balanced_error in percent, neg_log_loss, roc_auc, r2, mae, stability, support_f1,
+        support_recall, false_discovery as a share, log10_seconds of CPU time, and n_selected.
     """
     of_tasks = [Scores.of(panel, task).lines.assign(task=name) for task, name in TASKS.items()]
     lines = pd.concat(of_tasks, ignore_index=True).rename(columns={"model": "judge", "auc": "roc_auc"})
@@ -86,7 +87,7 @@ def _in_words(datasets: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims_on_panel(path: Path, table: pd.DataFrame) -> tuple[ClaimFile, TableEvidence]:
-    """Return the claims of a file with `evidence: panel`, and the table as what they are judged on."""
+    """Return the claims of a file with `evidence: panel`, and the table as their evidence."""
     content = read_content(path)
     roles: Mapping[str, object] = content.results
     evidence = TableEvidence(Path("panel"), roles, content=content, table=table)

@@ -1,7 +1,7 @@
-"""The reference results for readers: results of full runs, and changes in the code since.
+"""The reference results as readers see them: the results of full runs, and later changes in the code.
 
-`summary.json` states for each artefact the code and data of its part; these statements are compared with the current
-code.
+For each artefact, `summary.json` states the code and data behind its results. These statements are compared with the
+current code.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Reference:
     ----------
     folder : Path
     artefacts : dict
-        Entry of each part in summary.json: a `Provenance`; `certificates`, how many trials are in each state, by
-        certificate; `files`, its tables and figures below the folder; `sample`, keys of its records in the sample.
-    readings : dict
-        Entry of each in summary.json: a `Provenance`; `certificates`, how many trials are in each state, by
-        certificate; `files`, its tables and figures below the folder; `sample`, keys of its records in the sample.
+        The entry of each artefact in summary.json: a `Provenance`; `certificates`, the number of trials in each state,
+        by certificate; `files`, its tables and figures below the folder; `sample`, the keys of its records in the
+        sample. readings : dict Entry of each in summary.json: a `Provenance`; `certificates`, how many trials are in
+        each state, by certificate; `files`, its tables and figures below the folder; `sample`, keys of its records in
+        the sample.
     verdicts, rankings : DataFrame
         One line per claim, and one line per method and column; all as text.
     """
@@ -88,7 +88,7 @@ class Reference:
         return {"trials": sum(part["trials"] for part in parts), "cpu_hours": hours}
 
     def claims(self) -> pd.DataFrame:
-        """Return the verdicts, each as `counted`, with summaries of those under `readings` and of `subsamples`."""
+        """Return the verdicts, as they are `counted`, with summaries under `readings` and on `subsamples`."""
         robustness = stored_robustness(self.folder)
         subsamples = stored_subsamples(self.folder)
         ids = self.verdicts["id"]
@@ -100,16 +100,16 @@ class Reference:
         )
 
     def own_claims(self) -> dict[str, pd.DataFrame]:
-        """Return the verdicts on each paper's own claims, which are the ones that count."""
+        """Return the verdicts on each paper's own claims; only these are counted."""
         claims = self.claims()
         return {str(paper): lines for paper, lines in claims[claims["kind"] == "paper"].groupby("paper", sort=False)}
 
     def totals(self) -> dict[str, dict[str, int]]:
-        """Return how many of each paper's own claims have each verdict, firm or depending on the reading."""
+        """Return how many of each paper's own claims have each verdict, by the rule of `counted`."""
         return {paper: dict(tallied(lines["counted"])) for paper, lines in self.own_claims().items()}
 
     def changes(self) -> dict[str, list[str]]:
-        """Return the changes in the code since the part of each artefact was written, in words."""
+        """Describe the changes in the code since the results of each artefact were written."""
         return {name: _changes(name, Provenance.from_json(part, name)) for name, part in self.artefacts.items()}
 
     @cached_property
@@ -118,7 +118,7 @@ class Reference:
         return {name: readings_changes(name, Provenance.from_json(part, name)) for name, part in self.readings.items()}
 
     def changes_of_readings(self) -> dict[str, list[str]]:
-        """Return the changes of readings, and how many verdicts are missing."""
+        """Describe the changes since the readings were computed, and say how many verdicts are missing."""
         changes = dict(self.changed_readings)
         artefacts = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
         for path in sorted((self.folder / READINGS).glob("*")):
@@ -137,14 +137,14 @@ class Reference:
         return [name for name in artefact_names() if name not in self.artefacts]
 
     def without_verdict(self) -> list[str]:
-        """Return the ids of the claims without a verdict that rest on no absent artefact."""
+        """Return the ids of claims without a verdict, except those that need an absent artefact."""
         files = all_claim_files()
         excused = {claim.id for claim in claims_about(self.absent(), files)}.union(self.verdicts["id"])
         return [claim.id for file in files for claim in file.claims if claim.id not in excused]
 
 
 def changes_since(name: str, provenance: Provenance, artefact: Artefact | None = None) -> list[str]:
-    """Return the changes in the code since an artefact was made, in words.
+    """Describe the changes in the code since the results of an artefact were computed.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def changes_since(name: str, provenance: Provenance, artefact: Artefact | None =
     Raises
     ------
     MissingDataError
-        If data are missing without which it cannot be planned.
+        If data are missing that are needed to plan it.
     """
     if name not in artefact_names():
         return ["no artefact of the project any more"]

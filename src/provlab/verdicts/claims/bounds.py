@@ -1,4 +1,4 @@
-"""Rules about bounds: of theorems, which each trial's certificate checks, of measured numbers, and of the error."""
+"""Rules about bounds: those of theorems, which certificates check, and bounds on measured numbers and errors."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ for _theorem in THEOREMS:
     NUMBERS += [name for name, kind in _theorem.columns().items() if kind is float and name not in NUMBERS]
 
 NEARLY_ALL = 0.05
-"""Share of the runs that may fail if a claim says "all": no number of runs shows that none ever does, and 59 without a
-failure show that fewer than this do.
+"""Failure rate that is tested if a claim says "all". No number of runs can show that the rate is 0; 59 runs without a
+failure show that it is smaller than this.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificates(AbstractRule):
-    """The bound on `quantity` holds in all trials of `row`, or in all but the share that the theorem allows to fail.
+    """The bound on `quantity` holds in all trials of `row`, except for the share that the theorem allows to fail.
 
     Parameters
     ----------
     row : str
     quantity : {"spectral", "margin", "soft", "radius", "radius_margin", "scores", "cost", "partition", "recovery"}
-        Or the name of the project's own theorem from the artefact's `protocol.measures`.
+        Or the name of a theorem of the project, from the artefact's `protocol.measures`.
     at_most : float
         Probability of failure that the theorem allows.
     """
@@ -59,13 +59,13 @@ class Certificates(AbstractRule):
     at_most: float = 0.0
     alpha: float = ALPHA
 
-    words = """The bound on {quantity} holds in all trials of {row}, or in all but the share {at_most} that the theorem
-        lets fail. One violation contradicts a theorem that holds surely; one that fails with some probability is
-        contradicted by significantly more violations than that (binomial test, on a data set or on all together,
-        corrected by Holm's method). A bound that says nothing supports nothing: else vacuous, where not most of those
-        that apply hold. Else replicated, where on each data set significantly fewer are violated than that share (exact
-        binomial), or than 5 % where none may be. Else not contradicted. The effect is the share that held of those that
-        apply: held, violated or vacuous."""
+    words = """The bound on {quantity} holds in all trials of {row}, except for the share {at_most} that the theorem
+        allows to fail. A theorem that holds with certainty is contradicted by a single violation. A theorem that may
+        fail with some probability is contradicted by significantly more violations than that (binomial test, on one
+        data set or on all together, corrected by Holm's method). Otherwise the claim is vacuous, unless the bound holds
+        in most of the trials to which it applies. It is replicated if on each data set significantly fewer trials than
+        that share are violated (exact binomial), or fewer than 5 % if none may be. Otherwise it is not contradicted.
+        The effect is the share of trials that held, among those that held, were violated or were vacuous."""
 
     def __post_init__(self) -> None:
         if self.quantity not in STATES:
@@ -78,7 +78,7 @@ class Certificates(AbstractRule):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the records that the rule reads, beside those of all evidence."""
+        """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return RADIUS_MARGIN_READS if self._state_column == RADIUS_MARGIN else (self._state_column,)
 
     @property
@@ -131,13 +131,13 @@ class Certificates(AbstractRule):
         return trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)
 
     def _support(self, states: pd.DataFrame) -> tuple[str, float, float, str]:
-        """Return verdict, p-value, needed n and test of whether each data set's violated share is below the limit."""
+        """Test whether the share of violations is below the limit on each data set; return the verdict and details."""
         share = self.at_most or NEARLY_ALL
         trials = []
         for n_violated, n_held in zip(states[VIOLATED], states[HELD], strict=True):
             if n_violated + n_held:
                 trials.append((int(n_violated), int(n_violated + n_held)))
-        # all must show it: no correction
+        # all data sets must show it, so no correction is needed
         p_value, violated, n = max((float(bdtr(violated, n, share)), violated, n) for violated, n in trials)
         where = " on each data set" if len(trials) > 1 else ""
         test = f"certificate of every trial, fewer than {100 * share:g} % violated{where} (exact binomial)"
@@ -146,10 +146,10 @@ class Certificates(AbstractRule):
         return NOT_CONTRADICTED, p_value, runs_needed(violated, n, share, self.alpha), test
 
     def _most_violated(self, states: pd.DataFrame) -> tuple[str, float]:
-        """Return where the bound is violated most clearly, and the corrected p-value against the allowed share.
+        """Return the data set on which the bound is violated most clearly, and the corrected p-value.
 
-        Each data set is tested separately: one on which the theorem always fails would be lost among many others. All
-        are also tested together, because each may be slightly above the share.
+        Each data set is tested separately, because a data set on which the theorem always fails would be hidden among
+        many others. All are also tested together, because each may exceed the allowed share slightly.
         """
         if len(states) > 1:
             states = pd.concat([states, states.sum().to_frame("all together").T])
@@ -163,18 +163,18 @@ class Certificates(AbstractRule):
 
 @dataclass(frozen=True, kw_only=True)
 class Within(AbstractRule):
-    """`quantity` is at most `bound` in all but a share `at_most` of the trials, in each column separately.
+    """`quantity` exceeds `bound` in at most a share `at_most` of the trials, in each column separately.
 
     Parameters
     ----------
     row : str
     quantity : str
-        A number of the certificates, such as "certificate_delta".
+        A numeric column of the certificates, such as "certificate_delta".
     bound : float
     at_most : float
-        Share of the trials that may be above.
+        Share of the trials that may exceed the bound.
     trivial : str
-        Another number: if it is also within the bound, the finding is vacuous. "" for none.
+        Another quantity: if it is within the bound too, the finding is vacuous. "" for none.
     """
 
     row: str
@@ -184,12 +184,12 @@ class Within(AbstractRule):
     trivial: str = ""
     alpha: float = ALPHA
 
-    words = """{quantity} of {row} is at most {bound} in all but a share {at_most} of the trials, in every column on its
-        own. Contradicted: significantly more trials are above the bound (binomial test; where none may be above, one is
-        enough). Vacuous: the bound says nothing in half of the trials or more. Replicated: significantly fewer are
-        above, which is where the interval of the share lies inside (exact binomial; fewer than 5 % where none may be).
-        Not contradicted: not more are above than that share. Else inconclusive. The effect is the share of trials
-        within."""
+    words = """{quantity} of {row} exceeds {bound} in at most a share {at_most} of the trials, in each column
+        separately. Contradicted: significantly more trials exceed the bound (binomial test; one trial is enough if none
+        may). Vacuous: the bound says nothing in at least half of the trials. Replicated: significantly fewer trials
+        exceed it, so that the interval of the share lies below {at_most} (exact binomial; below 5 % if none may exceed
+        it). Not contradicted: no larger share of trials exceeds it. Otherwise inconclusive. The effect is the share of
+        trials within the bound."""
 
     def __post_init__(self) -> None:
         check_one_of("quantity", self.quantity, NUMBERS)
@@ -198,7 +198,7 @@ class Within(AbstractRule):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the records that the rule reads, beside those of all evidence."""
+        """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return (self.quantity, self.trivial) if self.trivial else (self.quantity,)
 
     def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
@@ -241,7 +241,7 @@ class Within(AbstractRule):
             f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}, at most {100 * share:g} % above "
             f"(exact binomial, {100 * (1 - 2 * self.alpha):g} % interval)"
         )
-        # Clopper, Pearson (1934), Biometrika 26: the shares above that neither one-sided test rejects
+        # Clopper, Pearson (1934), Biometrika 26: the shares that neither one-sided test rejects
         largest = float(betaincinv(above + 1, n - above, 1 - self.alpha)) if above < n else 1.0
         least = float(betaincinv(above, n - above + 1, self.alpha)) if above else 0.0
         return Finding(column, verdict, 100 * (n - above) / n, 100 * (1 - largest), 100 * (1 - least), p_value, n, test,
@@ -250,20 +250,20 @@ class Within(AbstractRule):
 
 @dataclass(frozen=True, kw_only=True)
 class ZeroError(AbstractRule):
-    """The mean test error of `row` is `at_most`, in every column.
+    """The mean test error of `row` is at most `at_most` in every column.
 
     Parameters
     ----------
     row : str
     at_most : float
-        Percent; the largest value that prints as the paper's number.
+        In percent: the largest value that rounds to the paper's number.
     """
 
     row: str
     at_most: float
 
-    words = """The mean test error of {row} is at most {at_most}, in every column. A statement about these data: no
-        p-value."""
+    words = """The mean test error of {row} is at most {at_most} in every column. This is a statement about these data,
+        without a p-value."""
 
     def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
         """Return the finding of one column."""
@@ -282,12 +282,12 @@ class ZeroError(AbstractRule):
 
 
 def runs_needed(successes: int, trials: int, share: float, alpha: float) -> float:
-    """Return the n that shows a probability below `share` at the observed rate; exact if there are no successes."""
+    """Return the n needed to show a probability below `share` at the observed rate; exact without successes."""
     if not successes:
         return math.ceil(math.log(alpha) / math.log1p(-share))
     return observations_for_p(trials, float(bdtr(successes, trials, share)), alpha)
 
 
 def more_than_p_value(successes: int, trials: int, share: float) -> float:
-    """Return the binomial p-value of a probability of more than `share`."""
+    """Return the p-value of the binomial test that the probability is greater than `share`."""
     return float(bdtrc(successes - 1, trials, share)) if successes else 1.0

@@ -1,4 +1,4 @@
-"""Rules about the difference in error of two methods."""
+"""Rules about the difference in error between two methods."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from provlab.verdicts.claims.rules import (
 )
 
 LESS_IS_BETTER = ("error", "rmse", "mae", "false_discovery", "log10_seconds")
-"""For all other measures of claims, which are R^2, scikit-learn's scorers and `INDICES`, higher is better."""
+"""For all other measures (R^2, scikit-learn's scorers and `INDICES`), higher is better."""
 
 INDICES = ("stability", "support_f1", "support_recall")
 """Measures of a selection: the index of Nogueira, Sechidis and Brown, and agreement with the features on which the
@@ -36,38 +36,38 @@ labels depend.
 
 LESS = {"better": "lower", "worse": "higher", "good": "below", "bad": "above", "minus": ""}
 MORE = {"better": "higher", "worse": "lower", "good": "above", "bad": "below", "minus": "-"}
-"""The better and the worse of two values, and their sides of another value, in the terms of `words`."""
+"""Values for the names in `words`: the better and the worse of two values, and the directions to them."""
 
 SHOWN_PAIRS = 6
-"""Sample of a statement about pairs, in its note."""
+"""Unit of the sample in a statement about pairs."""
 
 AT = {
-    "kept": "Both have as many features as {row} keeps: {than} is interpolated between the columns.",
-    "exact": "Only where {row} keeps as many features as asked, to 2 %.",
+    "kept": "Both are compared at the number of features that {row} keeps: {than} is interpolated between the columns.",
+    "exact": "Only folds count on which {row} keeps the requested number of features, within 2 %.",
 }
-"""The numbers of features at which two methods are compared, if these are not the requested ones."""
+"""How methods are compared if they keep other numbers of features than requested."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractComparison(AbstractLocation):
-    """Error of a row against the error of another, in each column separately; over data sets by the signed rank test.
+    """Compare the error of one row with that of another, in each column separately; over data sets by signed ranks.
 
     Parameters
     ----------
     row, than : str
     than_artefact : str
-        Artefact of `than`, if not the same; its columns have the same names.
+        Artefact of `than` if it is another one; its columns have the same names.
     than_column : str
-        The column of `than`, if not that of `row`: the row itself with more features, or all features.
+        The column of `than` if it is not that of `row`: for example the row itself with more features, or all features.
     quantity : str
-        Another measure: r2, rmse or mae of a regression, or a name of `protocol.scoring`. Margins are in its unit, and
-        all signs are reversed if higher is better.
+        A measure other than the error: r2, rmse or mae of a regression, or a name from `protocol.scoring`. Margins are
+        in its unit, and all signs are reversed if higher is better.
     at : {"", "kept", "exact"}
-        Used if `row` may keep another number of features than its column requests. "kept" compares it, fold by fold,
-        with `than` at as many features, interpolated between the columns of the claim, whose names are numbers. "exact"
-        uses the folds on which `row` keeps the requested number, to 2 %; "" compares by the requested number. The
-        number that `than` keeps is ignored: it is the requested one, or all it can keep, as with alpha-investing at its
-        end or full data.
+        How to compare if `row` may keep another number of features than its column requests. "kept" compares it on each
+        fold with `than` at the same number of features, interpolated between the columns of the claim, whose names are
+        numbers. "exact" uses the folds on which `row` keeps the requested number within 2 %. "" ignores the difference.
+        The number that `than` keeps is not checked: it is the requested number, or the largest one that the method can
+        keep.
     """
 
     row: str
@@ -89,7 +89,7 @@ class AbstractComparison(AbstractLocation):
             self._check_sizes()
 
     def _check_sizes(self) -> None:
-        """Raise if methods are compared at a number of features but the columns are not such numbers."""
+        """Raise if `at` needs numbers of features, but the names of the columns are not numbers."""
         wrong = [repr(name) for name in (*self.columns, *self.also) if not name.isdecimal() or int(name) == 0]
         if self.over == "draws":
             wrong.append(repr(self.over))
@@ -106,7 +106,7 @@ class AbstractComparison(AbstractLocation):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the records that the rule reads, beside those of all evidence."""
+        """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         columns = [self.quantity] if self.quantity else []
         if self.at:
             columns.append("n_selected")
@@ -114,7 +114,7 @@ class AbstractComparison(AbstractLocation):
 
     @property
     def meaning(self) -> str:
-        """How it decides, in words, with its parameters."""
+        """How the rule decides, in words, with its parameters."""
         sizes = AT.get(self.at, "").format(row=self.row, than=self.than)
         return f"{super().meaning} {sizes}".strip()
 
@@ -125,18 +125,18 @@ class AbstractComparison(AbstractLocation):
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """The measure, and the sides on which values are better and worse."""
+        """The measure, and the words for better and worse values."""
         unit = f"in {self.quantity}" if self.quantity else POINTS
         return {"measure": self.measured, "unit": unit, **(LESS if self.sign == 1 else MORE)}
 
     @property
     @abstractmethod
     def of_error(self) -> Criteria:
-        """The criteria of a measure for which lower is better."""
+        """The criteria for a measure of which lower values are better."""
 
     @property
     def criteria(self) -> Criteria:
-        """The decision for a column."""
+        """The criteria for a column."""
         if self.sign == 1:
             return self.of_error
         mirrored = []
@@ -154,13 +154,13 @@ class AbstractComparison(AbstractLocation):
         return places
 
     def compared(self, column: str) -> list[Place]:
-        """Return both numbers of a column, and the knots of the second."""
+        """Return both numbers of a column, and the knots for interpolating the second."""
         row, than = self.places([column])
         knots = {"": (), "kept": (*self.columns, *self.also), "exact": (column,)}[self.at]
         return [row, than, *((than[0], than[1], knot) for knot in knots)]
 
     def family(self, peers: Sequence[Any]) -> Sequence[AbstractLocation]:
-        """Return a rule for each pair of methods of claims of one kind on the same artefacts, data set and sample."""
+        """Return a rule for each pair of methods in claims of this kind on the same artefacts, data set and sample."""
         members = {(self.row, self.than): self}
         for peer in peers:
             if peer.sample_name == self.sample_name:
@@ -181,7 +181,7 @@ class AbstractWithMargin(AbstractComparison):
     Parameters
     ----------
     margin : float
-        Percentage points within which both count as the same.
+        Difference in percentage points within which both count as equal.
     """
 
     margin: float
@@ -191,12 +191,12 @@ class Better(AbstractWithMargin):
     """`row` has a lower error than `than`."""
 
     words = """{row} has a {better} {measure} than {than}. Replicated: significantly {better}, two-sided, in every
-        column. Contradicted: significantly {worse} in one. No difference: in one shown to be the same within the margin
-        of {margin} {unit} (TOST), where it is neither."""
+        column. Contradicted: significantly {worse} in at least one. No difference: otherwise, if shown to be equal
+        within the margin of {margin} {unit} (TOST) in at least one."""
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure for which lower is better."""
+        """Return the criteria for a measure of which lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0, 2),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", 0.0, 2),)),
@@ -208,12 +208,12 @@ class BetterSomewhere(AbstractWithMargin):
     """`row` has a lower error than `than` in at least one column."""
 
     words = """{row} has a {better} {measure} than {than} in at least one column. Replicated: significantly {better} in
-        one, one-sided. No difference: shown to be the same within the margin of {margin} {unit} in every column
-        (TOST). Contradicted: in every column shown to be {better} by less than the margin, if at all."""
+        at least one, one-sided. No difference: shown to be equal within the margin of {margin} {unit} in every column
+        (TOST). Contradicted: shown in every column to be {better} by less than the margin, if at all."""
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure for which lower is better."""
+        """Return the criteria for a measure of which lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0),)),
             Criterion(NO_DIFFERENCE, inside(-self.margin, self.margin), all_columns=True),
@@ -237,7 +237,7 @@ class BetterSomewhere(AbstractWithMargin):
         decisive = [part for part in parts if part.verdict == verdict]
         order = (
             max if verdict in refuting else min
-        )  # if all columns must agree the weakest counts, otherwise the clearest
+        )  # if all columns must agree, the weakest counts, otherwise the clearest
         clearest = order(decisive, key=lambda part: (part.p_value, self.sign * part.effect))
         note = f"better in {len(won)} of {len(parts)} columns"
         if won:
@@ -248,25 +248,25 @@ class BetterSomewhere(AbstractWithMargin):
 class Comparable(AbstractWithMargin):
     """`row` and `than` differ by less than a margin."""
 
-    words = """{row} and {than} differ by less than {margin} {unit}. Replicated: shown to be the same within this
-        margin in every column (TOST). Contradicted: shown to differ by more in one, which is where the interval lies
-        wholly outside."""
+    words = """{row} and {than} differ by less than {margin} {unit}. Replicated: shown to be equal within this margin in
+        every column (TOST). Contradicted: shown to differ by more in at least one, where the interval lies entirely
+        outside the margin."""
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure for which lower is better."""
+        """Return the criteria for a measure of which lower values are better."""
         return near(-self.margin, self.margin)
 
 
 class BetterBy(AbstractWithMargin):
     """`row` has a lower error than `than`, by more than a margin."""
 
-    words = """{row} has a {better} {measure} than {than} by more than {margin} {unit}. Replicated: shown to be so in
-        every column. Contradicted: shown to be {better} by less than that, if at all, in one."""
+    words = """{row} has a {better} {measure} than {than} by more than {margin} {unit}. Replicated: shown in every
+        column. Contradicted: shown in at least one to be {better} by less than that, if at all."""
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure for which lower is better."""
+        """Return the criteria for a measure of which lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("below", -self.margin),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", -self.margin),)),
@@ -275,7 +275,7 @@ class BetterBy(AbstractWithMargin):
 
 @dataclass(frozen=True, kw_only=True)
 class AllComparable(AbstractRule):
-    """Each of `rows` differs from `than` by less than a margin: one statement, such as that a setting has no effect.
+    """Each of `rows` differs from `than` by less than a margin; for example, a setting has no effect.
 
     Parameters
     ----------
@@ -291,12 +291,12 @@ class AllComparable(AbstractRule):
     alpha: float = ALPHA
     dependence: str = ""
 
-    words = """Each of {rows} and {than} differ by less than {margin} percentage points. Replicated: each is shown to be
-        the same as {than} within this margin in every column (TOST). Contradicted: one is shown to differ by more in
-        one. Both are corrected as if each of the rows were a claim (Holm)."""
+    words = """Each of {rows} differs from {than} by less than {margin} percentage points. Replicated: each is shown to
+        equal {than} within this margin in every column (TOST). Contradicted: at least one is shown to differ by more in
+        at least one column. Both are corrected as if each row were a claim (Holm)."""
 
     def __post_init__(self) -> None:
-        self.members()  # which check what they share
+        self.members()  # checks the parameters that they share
 
     def members(self) -> list[Comparable]:
         """Return the comparisons that make up the statement."""
@@ -316,12 +316,12 @@ class AllComparable(AbstractRule):
 class NotWorse(AbstractWithMargin):
     """The error of `row` is less than a margin above that of `than`."""
 
-    words = """The {measure} of {row} is less than {margin} {unit} {bad} that of {than}. Replicated: shown to be so in
-        every column. Contradicted: shown to be more {bad} in one."""
+    words = """The {measure} of {row} is less than {margin} {unit} {bad} that of {than}. Replicated: shown in every
+        column. Contradicted: shown in at least one to be more {bad}."""
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure for which lower is better."""
+        """Return the criteria for a measure of which lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("below", self.margin),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", self.margin),)),
@@ -342,11 +342,11 @@ class SlightlyWorse(AbstractComparison):
 
     words = """{row} has a {worse} {measure} than {than}, by less than {most} {unit}. Replicated: significantly {bad} 0,
         two-sided, and significantly {good} {minus}{most} in every column. Contradicted: significantly {good} 0, or
-        significantly {bad} {minus}{most}, two-sided, in one."""
+        significantly {bad} {minus}{most}, two-sided, in at least one."""
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria of a measure for which lower is better."""
+        """Return the criteria for a measure of which lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
             Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
@@ -357,29 +357,29 @@ class SlightlyWorse(AbstractComparison):
 KINDS: dict[str, type[AbstractWithMargin]] = {
     "better": Better, "better_by": BetterBy, "comparable": Comparable, "not_worse": NotWorse,
 }  # fmt: skip
-"""Possible statements of `Each` about a pair."""
+"""Kinds of statement that `Each` can make about a pair."""
 
 ITSELF = "itself"
-"""In `Each.than`: the row itself, in another column."""
+"""Value of `Each.than` for the row itself in another column."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Each(AbstractRule):
-    """The same holds for each pair of a row in `rows` and a row in `than`, or for a share of them: a single statement.
+    """A statement holds for each pair of a row in `rows` and a row in `than`, or for a share of the pairs.
 
     Parameters
     ----------
     kind : {"better", "better_by", "comparable", "not_worse"}
-        The statement on a pair, by the name of its rule.
+        The statement about a pair, as the name of its rule.
     rows, than : tuple of str
-        Pairs of a row with itself are left out, and for "comparable" the second of (a, b) and (b, a). "itself" in
-        `than`: each row in `than_column`.
+        Pairs of a row with itself are left out, and for "comparable" also the second of (a, b) and (b, a). "itself" in
+        `than` means the same row in `than_column`.
     share : float
-        Share of the pairs for which it holds; 1 for all.
+        Share of the pairs for which the statement holds; 1 for all.
     paired : bool
-        The first of `rows` with the first of `than`, and so on.
+        Whether to pair the first of `rows` with the first of `than`, and so on.
     over, margin, quantity, than_column
-        As of a comparison.
+        As for a comparison.
     """
 
     kind: Literal["better", "better_by", "comparable", "not_worse"]
@@ -393,10 +393,10 @@ class Each(AbstractRule):
     than_column: str = ""
     alpha: float = ALPHA
 
-    words = """Of at least a share of {share} of the pairs of {rows} and {than}: {pair} With a share of 1 it is
-        replicated where it is so of every pair, and has the first other verdict that any pair has, corrected over all
-        pairs (Holm). With a smaller share, replicated: so many pairs are shown to be so; contradicted: so many are
-        shown not to be so that the others are too few. Not run, where one of the methods was not."""
+    words = """For at least a share of {share} of the pairs of {rows} and {than}: {pair} With a share of 1, the claim is
+        replicated if every pair is; otherwise it gets the first other verdict that any pair has, corrected over all
+        pairs (Holm). With a smaller share, it is replicated if enough pairs are; it is contradicted if so many pairs
+        are contradicted that too few remain. It is not run if one of the methods was not run."""
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
@@ -409,17 +409,17 @@ class Each(AbstractRule):
             raise ValueError(f"than: expected a row that is not in rows, got {'; '.join(self.than)}; name one.")
         if len(self.columns) != 1:
             raise ValueError(f"columns: expected a single column, got {'; '.join(self.columns)}.")
-        self.members()  # which check what they share
+        self.members()  # checks the parameters that they share
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """The statement on a pair."""
+        """The statement about a pair."""
         member = replace(self.members()[0], row="the first", than="the second")
         return {"pair": member.meaning}
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the records that the rule reads, beside those of all evidence."""
+        """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return (self.quantity,) if self.quantity else ()
 
     def pairs(self) -> list[tuple[str, str]]:
@@ -450,7 +450,7 @@ class Each(AbstractRule):
         return list(dict.fromkeys(places))
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """Return one finding for each pair; for a share of the pairs one finding."""
+        """Return one finding for each pair; or a single finding, if the statement is about a share of the pairs."""
         members = self.members()
         absent = [member for member in members if member.absent_rows(columns[0], evidence)]
         if absent:
@@ -474,7 +474,7 @@ class Each(AbstractRule):
         return alone if is_replicated else corrected
 
     def _shared(self, parts: Sequence[Finding]) -> Finding:
-        """Return the finding about the share of the parts."""
+        """Return the finding about the share of pairs."""
         n = len(parts)
         needed = self.share * n
         won = [part for part in parts if part.verdict == REPLICATED]
@@ -495,7 +495,7 @@ class Each(AbstractRule):
 
 
 def check_quantity(quantity: str) -> None:
-    """Check the name of a measure by which methods are compared; "" is the error."""
+    """Check the name of the measure by which methods are compared; "" stands for the error."""
     if quantity in ("", *LESS_IS_BETTER, *INDICES):
         return
     from sklearn.metrics import get_scorer_names

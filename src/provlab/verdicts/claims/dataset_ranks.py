@@ -1,4 +1,4 @@
-"""Ranks of methods over data sets, Friedman's test that all are equal, and Nemenyi's test against the best."""
+"""Ranks of methods over data sets, Friedman's test of equality, and Nemenyi's test against the best method."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TESTED = ["method", "rank", "n", "friedman_p", "critical_difference", "p_against
 """Columns of `rank_methods`."""
 
 COLUMNS = ["artefact", "column", *TESTED, "note"]
-"""Columns of results/rankings.csv, one line per method and ranking."""
+"""Columns of results/rankings.csv, which has one row per method and ranking."""
 
 
 def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
@@ -25,15 +25,15 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     errors : DataFrame of shape (data sets, methods)
-        Lower is better; rows with a NaN are left out.
+        Lower is better. Rows with a NaN are left out.
 
     Returns
     -------
     DataFrame
-        `TESTED`: average rank of each method, the best (lowest) first; n, the data sets that all methods have;
-        Friedman's p-value that all are equal; the critical difference, at the level `ALPHA`: two methods whose ranks
-        differ by less have no significant difference; Nemenyi's p-value against the first. Empty with fewer than three
-        methods or two data sets, where there is no test.
+        The columns `TESTED`: the average rank of each method, the best (lowest) first; n, the number of data sets that
+        all methods share; the p-value of Friedman's test that all methods are equal; the critical difference at the
+        level `ALPHA`, below which a difference in ranks is not significant; and Nemenyi's p-value against the first
+        method. Empty for fewer than three methods or two data sets, which cannot be tested.
 
     References
     ----------
@@ -50,7 +50,7 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     all_tie = bool((ranks == (k + 1) / 2).all(axis=None))
     sd = math.sqrt(
         k * (k + 1) / (6 * n)
-    )  # standard error of a difference of two average ranks, divided by the square root of 2
+    )  # standard error of the difference between two average ranks, divided by the square root of 2
     critical = float(studentized_range.ppf(1 - ALPHA, k, np.inf)) / math.sqrt(2) * sd
     from_best = (mean_ranks - mean_ranks.iloc[0]).to_numpy() / sd * math.sqrt(2)
     table = mean_ranks.rename_axis("method").reset_index(name="rank")
@@ -63,9 +63,9 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.DataFrame:
-    """Return `COLUMNS` of each column of each request; one line, with no method and the reason, if there is no test.
+    """Return the ranking in each column of each request, as a frame with `COLUMNS`.
 
-    `ranked` removes these lines.
+    A column that cannot be tested has a single row, with the reason and without a method; `ranked` removes these rows.
     """
     lines = []
     for request in requests:
@@ -89,5 +89,5 @@ def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.D
 
 
 def ranked(rankings: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines of methods that were ranked."""
+    """Return the rows of methods that were ranked."""
     return rankings[rankings["method"] != ""]

@@ -1,7 +1,7 @@
-"""Evidence: the results for an artefact from a source, as samples of errors and tests over them.
+"""Evidence: the results for an artefact from some source, as samples of errors and tests on them.
 
-`Evidence` of `stored` reads the trials of a store, `TableEvidence` of `table` the lines of a file. Both give frames of
-trials; everything else follows from the means of folds.
+`stored.Evidence` reads the trials of a store, and `table.TableEvidence` the rows of a file. Both return data frames of
+trials; everything else is computed from the means of folds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from provlab.core.frames import fold_means
 from provlab.verdicts.claims.paired_tests import AbstractPairedTest, CorrectedT, DisjointT, DyadicT, Floats, SignedRank
 
 Selections = list[NDArray[np.int32]]
-"""The features that trials selected."""
+"""The features selected in trials."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -31,25 +31,25 @@ Place = tuple[str, str, str]
 """Artefact, row, column."""
 
 Sample = dict[str, float]
-"""Values by the name of their data set, fold or draw."""
+"""Values by the name of the data set, fold or draw."""
 
 POINTS = "percentage points"
 
 FOLD_KEYS = ["dataset", "repeat", "fold"]
 
 GROUPINGS = {"sources": "source", "domains": "domain"}
-"""Groupings of data sets, as claims name them, and the column that states each: the mean of a group counts."""
+"""Groupings of data sets that claims may name, and the columns with the groups; each group counts by its mean."""
 
 SIZE_TOLERANCE = 0.02
-"""Numbers of features count as equal if their logarithms differ by no more: within 2 %."""
+"""Numbers of features count as equal if their logarithms differ by at most this, which is about 2 %."""
 
 
 class UnavailableError(Exception):
-    """Evidence is not available now; the message says why. It makes a claim "not run", and never fails a command."""
+    """Evidence is unavailable, for the reason in the message. The claim is then "not run"; no command fails."""
 
 
 class Layout(NamedTuple):
-    """Possible subjects of claims on an artefact: rows, columns, and the columns of the data sets that it lists."""
+    """Possible subjects of claims about an artefact: its rows, its columns, and the columns of each data set."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -57,14 +57,14 @@ class Layout(NamedTuple):
 
 
 class Folds:
-    """The folds to which values belong, and derived values: claims ask for them thousands of times.
+    """The folds to which values belong, with derived values that claims request thousands of times.
 
     Parameters
     ----------
     frame : DataFrame
         `FOLD_KEYS` of each fold, sorted by them.
     whole, rows : Folds and ndarray of int64, optional
-        The folds of which these are a part, and their rows there.
+        The folds from which these were taken, and their rows there.
     """
 
     def __init__(self, frame: pd.DataFrame, whole: Folds | None = None, rows: NDArray[np.int64] | None = None) -> None:
@@ -75,27 +75,27 @@ class Folds:
 
     @cached_property
     def labels(self) -> list[str]:
-        """Name of each fold."""
+        """The name of each fold."""
         names = zip(*(self.frame[name] for name in FOLD_KEYS), strict=True)
         return [f"{dataset}, repeat {repeat}, fold {fold}" for dataset, repeat, fold in names]
 
     @cached_property
     def datasets(self) -> list[str]:
-        """The data sets, each once."""
+        """The distinct data sets."""
         return [str(name) for name in self.frame["dataset"].unique()]
 
     @cached_property
     def n_folds(self) -> int:
-        """Number of folds of a repeat."""
+        """The number of folds per repeat."""
         return int(self.frame["fold"].nunique())
 
     @cached_property
     def dataset_numbers(self) -> NDArray[np.int64]:
-        """The place of each fold's data set among `datasets`."""
+        """The index of each fold's data set in `datasets`."""
         return pd.factorize(self.frame["dataset"])[0]
 
     def only(self, is_chosen: NDArray[np.bool_]) -> Folds:
-        """Return those chosen by a mask."""
+        """Return the folds that a mask selects."""
         if is_chosen.all():
             return self
         pattern = is_chosen.tobytes()
@@ -111,7 +111,7 @@ class FoldLine(NamedTuple):
     Attributes
     ----------
     folds : Folds
-        Lines with equal folds share them.
+        Lines with equal folds share one object.
     values : ndarray of shape (n_folds,)
         NaN if no draw has a value.
     """
@@ -120,7 +120,7 @@ class FoldLine(NamedTuple):
     values: Floats
 
     def on(self, folds: Folds) -> Floats:
-        """Return the values on the given folds, NaN if this line lacks one."""
+        """Return the values on the given folds; NaN for folds that this line lacks."""
         if folds is self.folds:
             return self.values
         if folds.whole is self.folds:
@@ -130,13 +130,13 @@ class FoldLine(NamedTuple):
 
 
 def remembered(method: Method) -> Method:
-    """Compute the result of a method of evidence once per data set: families of claims ask again and again."""
+    """Cache the results of a method of evidence per data set, because families of claims request them repeatedly."""
 
     @wraps(method)
     def from_memory(self: AbstractEvidence, *arguments: Any) -> Any:
         key: tuple[Any, ...] = (self.lines_asked, method.__name__)
         for argument in arguments:
-            key += (tuple(argument) if isinstance(argument, list) else argument,)  # a list has no hash
+            key += (tuple(argument) if isinstance(argument, list) else argument,)  # a list is not hashable
         if key not in self.memory:
             self.memory[key] = method(self, *arguments)
         return self.memory[key]
@@ -145,14 +145,14 @@ def remembered(method: Method) -> Method:
 
 
 class AbstractEvidence(ABC):
-    """Results of artefacts, read once: the trials of a store, or the lines of a table.
+    """Results of artefacts, which are read once: the trials of a store, or the rows of a table.
 
     Parameters
     ----------
     overrides : sequence of str
         The user's settings.
     scale : float
-        Factor from the column `error` to `unit`.
+        Factor that converts the column `error` to `unit`.
     unit : str
         Unit of errors and their differences.
 
@@ -161,13 +161,13 @@ class AbstractEvidence(ABC):
     dataset : str
         The only data set to use; "" for all.
     only, without : tuple of str
-        Conditions on lines of a table, see `provlab.verdicts.claims.rules.Lines`.
+        Conditions on rows of a table, see `provlab.verdicts.claims.rules.Lines`.
     memory : dict
-        What was computed, by data set and question.
+        Cached results, by data set and request.
     plans : bool
-        Whether findings say how many observations would decide.
+        Whether findings state how many observations would decide.
     read_together : tuple of str
-        Quantities that are read together with any other one, as most tests ask for them.
+        Quantities that are read together with any other, because most tests need them.
     """
 
     read_together: ClassVar[tuple[str, ...]] = ()
@@ -185,18 +185,18 @@ class AbstractEvidence(ABC):
 
     @abstractmethod
     def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
-        """Return a line for each result behind a number: `FOLD_KEYS`, `draw` and `columns`."""
+        """Return one row per result behind a number: `FOLD_KEYS`, `draw` and `columns`."""
 
     @abstractmethod
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
-        """Return how many results behind the given numbers there are, and how many there should be."""
+        """Return the actual and the expected number of results behind the given numbers."""
 
     def datasets(self, place: Place) -> list[str]:
-        """Return the data sets that a number should have."""
+        """Return the data sets that a number is expected to cover."""
         return [str(name) for name in self.trials(place, [])["dataset"].unique()]
 
     def artefact(self, name: str) -> Artefact:
-        """Return the plan of an artefact; ValueError if only numbers are known, as for a table."""
+        """Return the plan of an artefact; ValueError if only results are known, as for a table."""
         raise ValueError(
             f"{name}: expected claims about numbers, got one about the selected features, which a table of results "
             f"lacks; leave the claim out, or compute it by provsel reproduce and provsel verify."
@@ -204,7 +204,7 @@ class AbstractEvidence(ABC):
 
     @remembered
     def entries_by_number(self, artefact: str) -> dict[tuple[str, str], list[Entry]]:
-        """Return the entries of each row and column of an artefact; errors as in `artefact`."""
+        """Return the entries of an artefact by row and column; errors as in `artefact`."""
         entries: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in self.artefact(artefact).entries:
             if self.dataset in ("", entry.dataset):
@@ -212,7 +212,7 @@ class AbstractEvidence(ABC):
         return dict(entries)
 
     def entries(self, place: Place) -> list[Entry]:
-        """Return the entries of a number of an artefact, one per data set; errors as in `artefact`."""
+        """Return the entries behind a number of an artefact, one per data set; errors as in `artefact`."""
         artefact, row, column = place
         return self.entries_by_number(artefact).get((row, column), [])
 
@@ -223,12 +223,12 @@ class AbstractEvidence(ABC):
     def inverse_folds(self, place: Place) -> bool:
         """Return whether each fold trains on one part and tests on all others, so that training sets are disjoint.
 
-        A table does not state this; overlap is the cautious assumption.
+        A table does not state this. Overlap is then assumed, which is conservative.
         """
         return False
 
     def on(self, dataset: str, only: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Self:
-        """Return the evidence of one data set alone, "" for all of them, and of some lines of a table."""
+        """Return the evidence restricted to one data set, or "" for all, and to some rows of a table."""
         part = copy.copy(self)  # shares data already read
         part.dataset = dataset
         part.only = only
@@ -237,15 +237,15 @@ class AbstractEvidence(ABC):
 
     @property
     def lines_asked(self) -> tuple[object, ...]:
-        """The restriction of this evidence, by which its cache distinguishes it."""
+        """The restriction of this evidence, as a key of the cache."""
         return self.dataset, self.only, self.without
 
     def group_of(self, column: str) -> Mapping[str, str]:
-        """Return the group of each data set, by a column that states it; only tables have one."""
+        """Return the group of each data set from a column with the groups, which only tables have."""
         raise ValueError(f"over: expected datasets, folds or draws of an artefact, got groups by {column}.")
 
     def grouped(self, sample: Sample, over: str) -> Sample:
-        """Return the means of groups of data sets if a claim is over these; otherwise the sample itself."""
+        """Return the means of groups of data sets if a claim is about groups; otherwise the sample itself."""
         if over not in GROUPINGS:
             return sample
         group_of = self.group_of(GROUPINGS[over])
@@ -253,17 +253,17 @@ class AbstractEvidence(ABC):
         return {str(name): float(mean) for name, mean in means.items()}
 
     def has(self, place: Place, quantity: str = "error") -> bool:
-        """Return whether a quantity of any fold behind a number is known."""
+        """Return whether a quantity is known on any fold behind a number."""
         return bool((~np.isnan(self._line(place, quantity).values)).any())
 
     def by_fold(self, places: Sequence[Place], quantity: str = "error") -> Sample:
-        """Return means over the draws of each fold, or the differences of two numbers; errors in `unit`."""
+        """Return means over the draws of each fold, or the differences between two numbers; errors are in `unit`."""
         folds, values = self._common(places, quantity)
         return dict(zip(folds.labels, _differences(values).tolist(), strict=True))
 
     @remembered
     def sample(self, places: Sequence[Place], over: str, quantity: str = "error") -> Sample:
-        """Return the sample of `test`; errors in `unit`."""
+        """Return the sample that `test` uses; errors are in `unit`."""
         if over == "draws":
             return self._by_draw(*places)
         folds, values = self._common(places, quantity)
@@ -276,24 +276,25 @@ class AbstractEvidence(ABC):
 
     @remembered
     def test(self, places: Sequence[Place], over: str, quantity: str = "error") -> AbstractPairedTest:
-        """Return the test of the mean of a quantity, or of error(first) - error(second) on the folds that both have.
+        """Return the test of the mean of a quantity, or of error(first) - error(second) on their common folds.
 
         Parameters
         ----------
         places : sequence of (artefact, row, column)
-            One or two; the knots of `_at_kept` after these.
+            One or two numbers, followed by the knots of `_at_kept`.
         over : {"datasets", "sources", "domains", "dyadic", "folds", "draws"}
-            Means of data sets, or means of these over groups (t for counts, otherwise the signed rank; dyadic-robust t
-            if data sets are pairs of categories). Or the folds of one data set (t, corrected for shared rows); if all
-            rows are clustered, a fold is a seed. Or the draws of the first on the only fold, against the single error
-            of the second, which is deterministic (t): the test then concerns only the randomness of the method.
+            The sample. It has the means of data sets, or their means over groups; the test is t for counts,
+            dyadic-robust t if data sets are pairs of categories, and otherwise the signed-rank test. Or it has the
+            folds of one data set (t, corrected for shared rows); if all rows are clustered, a fold is a seed. Or it has
+            the draws of the first method on a single fold, compared with the error of the second, which is
+            deterministic (t). Then the test concerns only the randomness of the method.
         quantity : str
-            Column of the results.
+            A column of the results.
 
         Raises
         ------
         UnavailableError
-            For fewer than two values.
+            If there are fewer than two values.
         """
         sample = self.sample(places, over, quantity)
         if len(sample) < 2:
@@ -319,7 +320,7 @@ class AbstractEvidence(ABC):
                     "a test over folds that overlap needs n_train and n_test of each trial, and some trials lack them"
                 )
             return CorrectedT(values, ratio=overlap)
-        if quantity == "n_selected":  # follows from the training rows alone, and these are disjoint
+        if quantity == "n_selected":  # depends on the training rows alone, which are disjoint
             return CorrectedT(values, ratio=0.0)
         if quantity != "error":
             raise UnavailableError(
@@ -331,13 +332,13 @@ class AbstractEvidence(ABC):
         return DisjointT(values, n_folds=folds.n_folds, shared=shared)
 
     def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
-        """Return mean errors in `unit`, data sets x rows that have any, on their common folds."""
+        """Return mean errors in `unit` (data sets x rows with results) on common folds."""
         places = [(name, row, column) for row in rows if self.has((name, row, column))]
         return self.dataset_means(places)
 
     @remembered
     def dataset_means(self, places: Sequence[Place], quantity: str = "error") -> pd.DataFrame:
-        """Return means of a quantity, errors in `unit`, data sets x rows of the places, on their common folds."""
+        """Return means of a quantity (data sets x places) on common folds; errors are in `unit`."""
         if not places:
             return pd.DataFrame()
         folds, values = self._common(places, quantity, n_compared=len(places))
@@ -359,9 +360,9 @@ class AbstractEvidence(ABC):
         return dict(zip(labels, differences.tolist(), strict=True))
 
     def _common(self, places: Sequence[Place], quantity: str = "error", n_compared: int = 2) -> tuple[Folds, Floats]:
-        """Return the folds common to all compared numbers, and the values, shape (n_compared, n_folds).
+        """Return the folds that all compared numbers share, and the values, shape (n_compared, n_folds).
 
-        Further places are knots: the second number is then interpolated by `_at_kept`.
+        Additional places are knots, from which `_at_kept` interpolates the second number.
         """
         compared = places[:n_compared]
         lines = [self._line(place, quantity) for place in compared]
@@ -375,13 +376,14 @@ class AbstractEvidence(ABC):
 
     @remembered
     def _at_kept(self, place: Place, knots: Sequence[Place], quantity: str) -> FoldLine:
-        """Return, on each fold, the value of another method at the number of features that this one keeps.
+        """Return the value of another method on each fold, at the number of features that this method keeps.
 
-        The knots are of that other method, in columns that are named by their number of features. Between them it is
-        interpolated by monotone cubics (PCHIP) in the logarithm of the number. Nothing is extrapolated: beyond the
-        knots it is NaN, except within `SIZE_TOLERANCE`. The other method is interpolated because it can keep any
-        number, while the first may keep none near the requested one (`OnlineLeverageSelector`: 83 or 703 features of
-        AR, and nothing between). Chords of a convex falling curve lie above it, which would favour the first method.
+        The knots belong to the other method, in columns that are named by their number of features. Its values are
+        interpolated by monotone cubics (PCHIP) in the logarithm of that number. There is no extrapolation: values
+        beyond the knots are NaN, except within `SIZE_TOLERANCE`. The other method is interpolated because it can keep
+        any number of features. The first may be unable to keep a number near the requested one:
+        `OnlineLeverageSelector` keeps 83 or 703 features of AR, but no number in between. Linear interpolation would
+        favour the first method, because chords of a convex decreasing curve lie above it.
 
         References
         ----------
@@ -391,12 +393,12 @@ class AbstractEvidence(ABC):
         sizes = np.log([float(column) for _, _, column in ordered])
         kept = self._line(place, "n_selected")
         values = np.column_stack([self._line(knot, quantity).on(kept.folds) for knot in ordered])
-        with np.errstate(divide="ignore"):  # keeping none is fewer than any column
+        with np.errstate(divide="ignore"):  # zero features are fewer than any column has
             numbers = np.log(kept.values)
         return FoldLine(kept.folds, _interpolated(numbers, sizes, values))
 
     def _line(self, place: Place, quantity: str) -> FoldLine:
-        """Return the values of a number by fold."""
+        """Return the values behind a number, by fold."""
         lines = self._lines_of(place)
         if quantity not in lines:
             names = [name for name in dict.fromkeys([quantity, *self.read_together]) if name not in lines]
@@ -409,11 +411,11 @@ class AbstractEvidence(ABC):
 
     @remembered
     def _lines_of(self, place: Place) -> dict[str, FoldLine]:
-        """Return the lines behind a number, by quantity."""
+        """Return the lines behind a number by quantity."""
         return {}
 
     def _shared_folds(self, frame: pd.DataFrame) -> Folds:
-        """Return one object for all equal folds, since millions of lines share a few."""
+        """Return one shared object for equal folds, because millions of lines have only a few different ones."""
         for folds in self._folds:
             if folds.frame.equals(frame):
                 return folds
@@ -422,7 +424,7 @@ class AbstractEvidence(ABC):
 
 
 def _differences(values: Floats) -> Floats:
-    """Return the only line of an array, or the first minus the second."""
+    """Return the only row of an array, or the first row minus the second."""
     return values[0] if len(values) == 1 else values[0] - values[1]
 
 
@@ -433,7 +435,7 @@ def _dataset_means(folds: Folds, values: Floats) -> Sample:
 
 
 def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
-    """Return the two categories that make up each data set, from its name, ..._<one>_<other>."""
+    """Return the two categories of each data set from its name, ..._<one>_<other>."""
     pairs = []
     for name in sample:
         parts = name.split("_")
@@ -444,7 +446,7 @@ def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
 
 
 def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
-    """Return the value of each line at its number by PCHIP: NaN outside the known sizes, or if one is missing.
+    """Interpolate each row at its number by PCHIP: NaN outside the known sizes, or if a value is missing.
 
     Parameters
     ----------
@@ -466,9 +468,9 @@ def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
         x = np.clip(numbers[rows], knots[0], knots[-1])
         lines = values[np.ix_(rows, places)]
         curve = lines[:, 0] if places.size == 1 else PchipInterpolator(knots, lines.T)(x).diagonal()
-        nearest = np.minimum(np.searchsorted(knots, x), places.size - 1)  # also of NaN
+        nearest = np.minimum(np.searchsorted(knots, x), places.size - 1)  # also for NaN
         at_knot = lines[np.arange(rows.size), nearest]
-        curve = np.where(knots[nearest] == x, at_knot, curve)  # to the bit
+        curve = np.where(knots[nearest] == x, at_knot, curve)  # exact at the knots
         is_near = np.abs(numbers[rows] - x) <= SIZE_TOLERANCE
         interpolated[rows] = np.where(is_near, curve, np.nan)
     return interpolated

@@ -1,4 +1,4 @@
-"""Rules about the features that a method keeps; statements about these data, without a test."""
+"""Rules about the features that a method keeps; they are statements about the given data, without a test."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from provlab.verdicts.claims.rules import (
 
 @dataclass(frozen=True, kw_only=True)
 class MostFrequentRelevant(AbstractRule):
-    """The `top` features selected most often are among the relevant ones, in every row and column.
+    """The `top` most frequently selected features are relevant, in every row and column.
 
-    The data sets must name their number of relevant features, which are the first before columns are shuffled.
+    The data sets must state their number of relevant features, which come first before columns are shuffled.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ class MostFrequentRelevant(AbstractRule):
     rows: tuple[str, ...]
     top: int
 
-    words = """The {top} features selected most often by {rows} are among the relevant ones, in every column. Vacuous
-        where they are relevant and fewer than {top}, as a method that keeps so few cannot show it. A statement about
-        these data: no p-value."""
+    words = """The {top} features selected most often by {rows} are relevant, in every column. Vacuous: they are
+        relevant, but fewer than {top}, because a method that keeps so few cannot show the claim. This is a statement
+        about these data, without a p-value."""
 
     reads = ("features",)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """Return one finding for each row, over the columns that are stored."""
+        """Return one finding for each row, over the stored columns."""
         selections = evidence.selections(self.places(columns))
         findings = []
         for row in self.rows:
@@ -82,7 +82,7 @@ class MostFrequentRelevant(AbstractRule):
         )
 
     def _relevant(self, place: Place, evidence: AbstractEvidence) -> frozenset[int]:
-        """Return the relevant columns in the numbering of the trials."""
+        """Return the relevant columns, numbered as in the trials."""
         entries = evidence.entries(place)
         if len(entries) != 1 or "n_relevant" not in entries[0].cell.dataset:
             raise ValueError(
@@ -97,8 +97,9 @@ class MostFrequentRelevant(AbstractRule):
 class AlwaysSelected(AbstractRule):
     """All of `features` are in every selection of `row` on `dataset`, in each column.
 
-    The effect is the share of the features that were always selected; the note says in how many runs each other one was
-    selected, and which are not in the data, for instance if a printed word is a stem here, and too short to be kept.
+    The effect is the share of the features that were always selected. The note says in how many runs each of the others
+    was selected, and which are not in the data. A printed word may be missing, for instance, because its stem is too
+    short to be kept.
 
     Parameters
     ----------
@@ -113,8 +114,8 @@ class AlwaysSelected(AbstractRule):
     features: tuple[str, ...]
 
     words = """All of {features} are in every selection of {row} on {dataset}, in each column. The effect is the share
-        of these features that were always selected. Contradicted: one of those that the data have is not in every
-        selection. Not testable: of others the data have no such feature. A statement about these data: no p-value."""
+        of these features that were always selected. Contradicted: a feature of the data is not in every selection. Not
+        testable: the data lack some of these features. This is a statement about these data, without a p-value."""
 
     reads = ("features",)
 
@@ -129,7 +130,7 @@ class AlwaysSelected(AbstractRule):
             return nothing_stored(column, f"{self.row} on {self.dataset}")
         try:
             numbers = self._numbers(place, evidence)
-        except MissingDataError as error:  # for instance if results came from another machine
+        except MissingDataError as error:  # for instance if the results come from another machine
             return Finding(column, NOT_RUN, note=f"names of features: data missing, provsel fetch {error.dataset}")
         notes = []
         n_always = 0
@@ -157,7 +158,7 @@ class AlwaysSelected(AbstractRule):
         )
 
     def _numbers(self, place: Place, evidence: AbstractEvidence) -> dict[str, int]:
-        """Return the column of each feature in the data set."""
+        """Return the number of each feature's column in the data set."""
         [entry] = [entry for entry in evidence.entries(place) if entry.dataset == self.dataset]
         numbers = {name: number for number, name in enumerate(feature_names_of(entry.cell.dataset))}
         return {name: numbers[name] for name in self.features if name in numbers}

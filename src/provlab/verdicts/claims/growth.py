@@ -1,4 +1,4 @@
-"""Rules about how a quantity changes along the columns, and about the cost of a selection."""
+"""Rules about the change of a quantity along the columns, and about the cost of a selection."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from provlab.verdicts.claims.rules import (
 )
 
 FASTER, SLOWER, UNDECIDED, FASTER_SOMEWHERE = "faster", "slower", "open", "depends"
-"""Outcomes of a pair of methods on a data set. `FASTER_SOMEWHERE`: faster in some columns, slower in others."""
+"""Outcomes for a pair of methods on a data set. `FASTER_SOMEWHERE`: faster in some columns, slower in others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Falls(AbstractRule):
-    """`quantity` of `row` falls along the columns, in the order in which they are listed; over folds and draws.
+    """`quantity` of `row` decreases along the columns in the listed order; over folds and draws.
 
-    On each data set separately, along those of the columns that it has: a statement about several is one claim.
+    Each data set is tested separately, along the columns that it has. A statement about several data sets is one claim.
 
     Parameters
     ----------
     row : str
     quantity : str
-        Number of a record.
+        A numeric column of the records.
     """
 
     row: str
@@ -51,11 +51,11 @@ class Falls(AbstractRule):
     ]
     alpha: float = ALPHA
 
-    words = """{quantity} of {row} falls along the columns, in the order in which they are listed; over folds and draws,
-        on each data set on its own. Contradicted: it is significantly higher in one column than in the one before
-        (one-sided Mann-Whitney, Holm over the steps on all data sets). Replicated: on each data set it falls
-        significantly over all columns together (one-sided Kendall). Else inconclusive. The effect is Kendall's tau, -1
-        where every trial is below all of the columns before."""
+    words = """{quantity} of {row} decreases along the columns in the listed order; over folds and draws, on each data
+        set separately. Contradicted: it is significantly higher in one column than in the previous one (one-sided
+        Mann-Whitney, Holm over the steps on all data sets). Replicated: on each data set it decreases significantly
+        over all columns together (one-sided Kendall). Otherwise inconclusive. The effect is Kendall's tau, which is -1
+        if every trial is below all trials of earlier columns."""
 
     def __post_init__(self) -> None:
         if len(self.columns) < 2:
@@ -63,7 +63,7 @@ class Falls(AbstractRule):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the records that the rule reads, beside those of all evidence."""
+        """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return (self.quantity,)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
@@ -102,7 +102,7 @@ class Falls(AbstractRule):
         return samples
 
     def _finding(self, part: str, by_column: Mapping[str, Floats], step_up: float) -> Finding:
-        """Return the evidence of one data set; `step_up` is the corrected p-value of its clearest increase."""
+        """Return the evidence on one data set; `step_up` is the corrected p-value of the clearest increase."""
         from scipy.stats import kendalltau
 
         empty = [column for column, values in by_column.items() if not values.size]
@@ -138,15 +138,14 @@ class GrowsLike(AbstractRule):
     ----------
     row : str
     quantity : {"seconds", "peak_memory", "n_selected"}
-        CPU seconds of a selection, bytes of a training, or features.
+        CPU seconds of a selection, bytes of a model fit, or number of features.
     sizes : tuple of float
-        Sizes of each column; with `datasets`, of each of these in the only column.
+        The size of each column; or, with `datasets`, of each data set in the only column.
     exponent, tolerance : float
-        A bound in O() concerns the limit and has no tolerance; at feasible sizes, the exponent may exceed it by the
-        tolerance.
+        A bound in O() is asymptotic. At feasible sizes, the observed exponent may exceed `exponent` by the tolerance.
     datasets : tuple of str
     alpha : float
-        Of each side.
+        Level of each one-sided test.
     """
 
     row: str
@@ -158,9 +157,9 @@ class GrowsLike(AbstractRule):
     alpha: float = ALPHA
 
     words = """{quantity} of {row} grows at most like a size to the power of {exponent}; over trials. The exponent is
-        the slope of a line through the logarithms of both (least squares), with an interval by Student's t. A bound in
-        O() is about the limit and has no tolerance; with the sizes that can be had, the exponent may be above by
-        {tolerance}. Replicated: it is shown to be at most that; contradicted: shown to be above; else inconclusive."""
+        the least-squares slope of a line through the logarithms of both, with an interval by Student's t. A bound in
+        O() is asymptotic; at feasible sizes, the exponent may exceed it by {tolerance}. Replicated: the exponent is
+        shown to be at most that; contradicted: it is shown to be larger; otherwise inconclusive."""
 
     def __post_init__(self) -> None:
         if self.datasets and len(self.columns) != 1:
@@ -174,7 +173,7 @@ class GrowsLike(AbstractRule):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the records that the rule reads, beside those of all evidence."""
+        """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return tuple(TIMES) if self.quantity == "seconds" else (self.quantity,)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
@@ -206,7 +205,7 @@ class GrowsLike(AbstractRule):
         ]  # fmt: skip
 
     def _costs(self, evidence: AbstractEvidence) -> tuple[Floats, Floats]:
-        """Return the size and the cost of each trial that has both."""
+        """Return the size and the cost of each trial, if both are known."""
         trials = trials_of(self.places(self.columns), self.reads, evidence)
         names = trials["dataset" if self.datasets else "column"]
         size_of = dict(zip(self.datasets or self.columns, self.sizes, strict=True))
@@ -227,7 +226,7 @@ class GrowsLike(AbstractRule):
 
 @dataclass(frozen=True, kw_only=True)
 class Faster(AbstractRule):
-    """`row` takes less CPU time than each of `than`, in more than a share of the pairs of data set and method.
+    """`row` takes less CPU time than each of `than`, in more than a given share of the pairs of data set and method.
 
     Parameters
     ----------
@@ -244,14 +243,14 @@ class Faster(AbstractRule):
     alpha: float = ALPHA
 
     words = """{row} takes less CPU time than each of {than}, in more than {share} of the pairs of data set and method.
-        In each column of a pair the ratio of the geometric means of the times has an interval (Welch's t of the
-        logarithms, over runs): {row} is faster where it lies below 1, and slower where above. A pair is won where it is
-        faster in all its columns, lost where it is slower in all, and depends on r where it is each in some.
-        Replicated: more than the share of the pairs are won. Contradicted: even all that are not lost would not be.
-        Depends on r: not more than the share without the pairs that depend, and more with them, however the open ones
-        were decided. Else inconclusive. A statement about this machine and these implementations; the intervals are of
-        one pair and column each. The effect is the share of pairs that are won, its interval reaches to those that are
-        not lost."""
+        Each column of a pair has an interval for the ratio of the geometric means of the times (Welch's t of the
+        logarithms, over runs): {row} is faster if the interval lies below 1, and slower if it lies above. A pair is won
+        if {row} is faster in all its columns, lost if it is slower in all, and depends on r if it is faster in some and
+        slower in others. Replicated: the share of won pairs exceeds {share}. Contradicted: it would not, even if all
+        pairs that are not lost were won. Depends on r: the pairs that depend on r decide, whatever the outcome of the
+        open ones. Otherwise inconclusive. The claim concerns this machine and these implementations; each interval
+        refers to one pair and column. The effect is the share of won pairs, and its interval extends to the share of
+        pairs that are not lost."""
 
     reads = tuple(TIMES)
 
@@ -292,7 +291,7 @@ class Faster(AbstractRule):
         ]
 
     def _ratios(self, columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
-        """Return the logarithm of the ratio of times to each other row, column by column, with its interval.
+        """Return the logarithm of the ratio of CPU times to each other row in each column, with its interval.
 
         Returns
         -------
@@ -312,7 +311,7 @@ class Faster(AbstractRule):
         other_part = ratios["var"] / ratios["n"]
         variance = own_part + other_part
         freedom = variance**2 / (own_part**2 / (ratios["n_own"] - 1) + other_part**2 / (ratios["n"] - 1))
-        # nothing is known from a single value: NaN
+        # a single value gives no interval: NaN
         half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(variance == 0, 0.0)
         middle = ratios["mean_own"] - ratios["mean"]
         return ratios.assign(middle=middle, low=middle - half, high=middle + half)
@@ -325,7 +324,7 @@ def trials_of(places: Sequence[Place], columns: Sequence[str], evidence: Abstrac
 
 
 def _outcome(low: pd.Series, high: pd.Series) -> str:
-    """Return the outcome of a pair from the intervals of its columns."""
+    """Return the outcome for a pair from the intervals of its columns."""
     is_faster = high < 0
     is_slower = low > 0
     if is_faster.any() and is_slower.any():

@@ -1,4 +1,4 @@
-"""Rules about a location in each column, such as the number of features that a method keeps."""
+"""Rules about a location in each column, for example the mean number of features that a method keeps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from provlab.verdicts.claims.rules import (
 
 
 def near(low: float, high: float) -> Criteria:
-    """Judge "the location is between `low` and `high`": two one-sided tests for it, and one on each side against it."""
+    """Judge "the location is between `low` and `high`" by two one-sided tests for it, and two against it."""
     return (
         Criterion(REPLICATED, inside(low, high), all_columns=True),
         Criterion(CONTRADICTED, (Bound("above", high),)),
@@ -40,12 +40,12 @@ class AbstractLocation(AbstractRule, ABC):
     Parameters
     ----------
     over : str
-        Units of the sample: data sets, folds of the only one (corrected resampled t), or, for a comparison, draws of a
-        random `row` on one fold, if `than` is deterministic (t).
+        Units of the sample: data sets; folds of a single data set (corrected resampled t); or, for a comparison with a
+        deterministic `than`, draws of a random `row` on one fold (t).
     alpha : float
     dependence : {"", "dyadic"}
-        Dependence between data sets. "dyadic": each is a pair of categories, named ..._<one>_<other>, and those with a
-        common category may be correlated (dyadic-robust t).
+        Dependence between data sets. "dyadic": each data set is a pair of categories, named ..._<one>_<other>, and data
+        sets with a common category may be correlated (dyadic-robust t).
     """
 
     over: str
@@ -53,7 +53,7 @@ class AbstractLocation(AbstractRule, ABC):
     dependence: str = ""
 
     untested: ClassVar[float | None] = None
-    """Value in a correction for a column that could not be tested: its p-value, or None if it does not count."""
+    """P-value of a column that could not be tested, for corrections; None if it does not count."""
 
     def __post_init__(self) -> None:
         if self.dependence not in ("", "dyadic") or (self.dependence and self.over != "datasets"):
@@ -65,21 +65,21 @@ class AbstractLocation(AbstractRule, ABC):
     @property
     @abstractmethod
     def measured(self) -> str:
-        """Column of the records."""
+        """The tested column of the records."""
 
     @property
     @abstractmethod
     def criteria(self) -> Criteria:
-        """The decision for a column."""
+        """The criteria for a column."""
 
     @property
     def margins(self) -> tuple[float, ...]:
-        """Locations at which the verdict changes, beside 0."""
+        """Locations other than 0 at which the verdict changes."""
         return tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds} - {0.0}))
 
     @property
     def sampling(self) -> str:
-        """Name of the sample in evidence."""
+        """Name of the sample, as the evidence uses it."""
         return self.dependence or self.over
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
@@ -106,7 +106,7 @@ class AbstractLocation(AbstractRule, ABC):
         return replace(finding, margins=self.margins, sample=tuple(sample.items()), note="; ".join(notes))
 
     def absent_rows(self, column: str, evidence: AbstractEvidence) -> list[str]:
-        """Return the rows without stored results in a column, with their artefact if two are compared."""
+        """Return the rows without stored results in a column, with their artefacts if these differ."""
         places = self.places([column])
         empty = [place for place in places if not evidence.has(place, self.measured)]
         empty += [places[0] for name in self.reads if not evidence.has(places[0], name)]
@@ -119,7 +119,7 @@ class AbstractLocation(AbstractRule, ABC):
         return self.places([column])
 
     def family_p_values(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> list[list[float]]:
-        """Return for each criterion the p-values of the rest of the family, see `rules`."""
+        """Return the p-values of the rest of the family for each criterion, see `rules`."""
         is_beside = column not in self.columns
         p_values: list[list[float]] = []
         for k, criterion in enumerate(self.criteria):
@@ -137,7 +137,7 @@ class AbstractLocation(AbstractRule, ABC):
         return p_values
 
     def family(self, peers: Sequence[Any]) -> Sequence[AbstractLocation]:
-        """Return the rules whose comparisons are corrected together, this one first."""
+        """Return the rules whose comparisons are corrected together, beginning with this one."""
         return (self,)
 
     def p_values(self, evidence: AbstractEvidence) -> list[dict[str, float | None]]:
@@ -161,7 +161,7 @@ class AbstractLocation(AbstractRule, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractCount(AbstractLocation):
-    """Mean number of features of `row`; the claims are about means, hence t-tests, even over data sets."""
+    """Mean number of features of `row`; claims are about means, so t-tests are used even over data sets."""
 
     row: str
     over: Literal["datasets", "folds"]
@@ -176,12 +176,12 @@ class CountAbove(AbstractCount):
 
     above: float
 
-    words = """The mean number of features of {row} is above {above}: replicated where this is significant, two-sided,
-        in every column, contradicted where it is significantly below in one."""
+    words = """The mean number of features of {row} is above {above}: replicated if this is significant in every column
+        (two-sided), contradicted if it is significantly below in at least one."""
 
     @property
     def criteria(self) -> Criteria:
-        """The decision for a column."""
+        """The criteria for a column."""
         return (
             Criterion(REPLICATED, (Bound("above", self.above, 2),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("below", self.above, 2),)),
@@ -195,10 +195,10 @@ class CountNear(AbstractCount):
     near: float
     within: float
 
-    words = """The mean number of features of {row} is within {within} of {near}: replicated where two one-sided tests
-        show it in every column, contradicted where it is shown to be outside in one."""
+    words = """The mean number of features of {row} is within {within} of {near}: replicated if two one-sided tests show
+        this in every column, contradicted if it is shown to be outside in at least one."""
 
     @property
     def criteria(self) -> Criteria:
-        """The decision for a column."""
+        """The criteria for a column."""
         return near(self.near - self.within, self.near + self.within)

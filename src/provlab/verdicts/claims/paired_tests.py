@@ -1,7 +1,8 @@
-"""Paired tests of one sample of differences, with intervals and power, so that verdicts do not depend on the test used.
+"""Tests of a sample of paired differences, with intervals and power, behind one interface.
 
-Student's t with the variances that folds and pairs of categories need, which SciPy does not have; and the signed rank
-test, for whose exact p-value with ties SciPy needs seconds: docs/decisions/dependencies.md has the measurements.
+Student's t uses the variances that folds and pairs of categories need, which SciPy lacks. The signed-rank test is
+implemented here because SciPy needs seconds for its exact p-value with ties. docs/decisions/dependencies.md has the
+measurements.
 """
 
 from __future__ import annotations
@@ -22,31 +23,31 @@ Alternative = Literal["two-sided", "less", "greater"]
 Floats = NDArray[np.float64]
 
 POWER = 0.9
-"""The probability with which a sufficiently large sample decides."""
+"""The power that a sample is planned to have."""
 
 MAX_OBSERVATIONS = 2**19
-"""Largest number of observations worth naming."""
+"""The largest number of observations that is reported."""
 
 DECIMALS = 10
-"""Differences are rounded to this before they are ranked: means of the same errors in another order must tie."""
+"""Decimals of differences before ranking, so that means of the same errors in another order tie."""
 
 MAX_EXACT = 50
-"""Number of differences up to which the signed-rank test is exact, as in SciPy."""
+"""The signed-rank test is exact for up to this number of differences, as in SciPy."""
 
 MAX_EXACT_TIED = 13
 """The same with ties or zeros."""
 
 NORMAL_FROM = 500
-"""Degrees of freedom from which the normal limit gives the power: SciPy's noncentral t takes seconds there."""
+"""The normal limit gives the power for at least these degrees of freedom; SciPy's noncentral t takes seconds."""
 
 
 MEASURED_SIZES = {(1, 5): (2, 6), (2, 5): (0, 6), (1, 10): (0, 7), (10, 10): (0, 14)}
-"""The least and largest percentage of simulated pairs without a difference on which `CorrectedT` gives p < 0.05, by
-repeats and folds, mean over numbers of rows: docs/measured/compare_rules.csv."""
+"""False positive rates of `CorrectedT` at the level 0.05 in simulations without a difference, by repeats and folds.
+They are the least and the largest percentage, as means over numbers of rows: docs/measured/compare_rules.csv."""
 
 
 def size_words(repeats: int, n_folds: int) -> str:
-    """Say how often p < 0.05 without a difference, at the simulated folds most similar to the given ones."""
+    """Say how often p < 0.05 occurs without a difference, for the most similar folds that were simulated."""
     designs = [design for design in MEASURED_SIZES if (design[0] > 1) == (repeats > 1)]
     nearest = min(designs, key=lambda design: abs(design[1] - n_folds))
     least, largest = MEASURED_SIZES[nearest]
@@ -57,14 +58,14 @@ def size_words(repeats: int, n_folds: int) -> str:
 
 
 class AbstractPairedTest(ABC):
-    """A location test of differences that can be shifted, and the interval that inverts it.
+    """A test of the location of differences, which can be shifted, and the interval that inverts it.
 
     Attributes
     ----------
     n : int
         Number of differences.
     estimate : float
-        Their location; the unit of the differences.
+        Their location, in the unit of the differences.
     """
 
     name: ClassVar[str]
@@ -83,17 +84,17 @@ class AbstractPairedTest(ABC):
 
     @abstractmethod
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the two-sided confidence interval of the location; infinite if n cannot give that level."""
+        """Return the two-sided confidence interval of the location; infinite if n is too small for the level."""
 
     @abstractmethod
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
-        """Return the power of the one-sided test at `level`, for n differences with the observed spread.
+        """Return the power of the one-sided test at `level` for n differences with the observed spread.
 
         Parameters
         ----------
         n : int
         distance : float
-            From the tested shift to the true location, in the direction of the alternative.
+            Distance from the tested shift to the true location, in the direction of the alternative.
         level : float
         side : {"less", "greater"}
             The alternative.
@@ -119,10 +120,10 @@ class AbstractPairedTest(ABC):
 
 
 class SignedRank(AbstractPairedTest):
-    """Wilcoxon's signed-rank test of differences between two methods, one per data set.
+    """Wilcoxon's signed-rank test of the differences between two methods, one per data set.
 
-    The p-value is SciPy's, exact for small samples even with ties, for which SciPy enumerates all 2^n signs. The
-    interval needs the same exact distribution.
+    The p-value agrees with SciPy's, and is exact for small samples even with ties, for which SciPy enumerates all 2^n
+    signs. The interval uses the same exact distribution.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ class SignedRank(AbstractPairedTest):
         self.estimate = float(np.median(self.walsh_averages))
 
     def one_sided(self, shift: float, side: Side) -> float:
-        """Return the p-value: exact for small samples, from the normal approximation for large ones."""
+        """Return the p-value, which is exact for small samples and approximately normal for large ones."""
         shifted = np.round(self.differences - shift, DECIMALS)
         if not shifted.any():
             return 1.0
@@ -164,7 +165,7 @@ class SignedRank(AbstractPairedTest):
         return float(ndtr(z if side == "less" else -z))
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the order statistics of the Walsh averages given by the exact null distribution (no ties)."""
+        """Return order statistics of the Walsh averages, chosen by the exact null distribution without ties."""
         tail = (1 - level) / 2
         below = np.cumsum(sums_of_signed(tuple(range(1, self.n + 1))))
         k = int(np.searchsorted(below, tail))  # first k with P(W <= k) >= tail, so that P(W <= k - 1) < tail
@@ -174,7 +175,7 @@ class SignedRank(AbstractPairedTest):
         return float(averages[k - 1]), float(averages[len(averages) - k])
 
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
-        """Return the power by the normal limit of the statistic, with the mean and variance of this sample, shifted.
+        """Return the power by the normal limit of the statistic, with mean and variance from the shifted sample.
 
         References
         ----------
@@ -195,7 +196,7 @@ class SignedRank(AbstractPairedTest):
 
 @lru_cache(1000)
 def sums_of_signed(ranks: tuple[int, ...]) -> Floats:
-    """Return P(sum = s), s = 0, 1, ..., of the integer ranks with positive sign, if each sign has an even chance."""
+    """Return P(sum = s), s = 0, 1, ..., for the sum of the ranks with positive sign, if signs are random."""
     weights = np.ones(1)
     for rank in ranks:
         shifted = np.zeros(len(weights) + rank)
@@ -206,7 +207,7 @@ def sums_of_signed(ranks: tuple[int, ...]) -> Floats:
 
 
 def _positive(values: Floats) -> tuple[float, float, float]:
-    """Return P(X > 0), P(X + Y > 0), and P(X + Y > 0 and X + Z > 0) of two values or more; ties count half."""
+    """Return P(X > 0), P(X + Y > 0), and P(X + Y > 0 and X + Z > 0) for two or more values; ties count half."""
     n = len(values)
     is_positive = np.sign(np.round(values[:, None] + values, DECIMALS)) / 2 + 0.5
     of_self = np.diag(is_positive)
@@ -221,9 +222,10 @@ def _positive(values: Floats) -> tuple[float, float, float]:
 
 
 class AbstractStudentT(AbstractPairedTest):
-    """A t-test of the mean of differences, shape (n,), finite, n >= 2; subclasses differ in the variance of the mean.
+    """A t-test of the mean of n >= 2 finite differences, shape (n,); subclasses differ in the variance of the mean.
 
-    If nothing varies there is no t, and the sign test decides: three equal folds are no proof, a hundred are.
+    If all differences are equal, t is undefined, and the sign test decides: three equal folds prove nothing, but a
+    hundred do.
     """
 
     def __init__(self, differences: Floats) -> None:
@@ -236,7 +238,7 @@ class AbstractStudentT(AbstractPairedTest):
         """Return standard error and degrees of freedom of the mean of n differences like these."""
 
     def one_sided(self, shift: float, side: Side) -> float:
-        """Return the p-value from Student's t, or from the sign test if nothing varies."""
+        """Return the p-value from Student's t, or from the sign test if all differences are equal."""
         distance = self.estimate - shift
         if self.variance == 0:
             is_beyond = distance > 0 if side == "greater" else distance < 0
@@ -254,7 +256,7 @@ class AbstractStudentT(AbstractPairedTest):
         return self.estimate - half, self.estimate + half
 
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
-        """Return the power by the noncentral t, the same on both sides."""
+        """Return the power by the noncentral t distribution; both sides have the same power."""
         error, df = self.spread(n)
         if level <= 0:
             return 0.0
@@ -262,26 +264,25 @@ class AbstractStudentT(AbstractPairedTest):
             return float(distance > 0 and 2.0**-n < level)
         if df > NORMAL_FROM:
             return float(ndtr(distance / error + ndtri(level)))
-        # a tenth of the time of scipy.stats.nct, and thousands are needed
+        # takes a tenth of the time of scipy.stats.nct, and is called thousands of times
         power = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
-        return power if math.isfinite(power) else float(distance > 0)  # SciPy's series ends in the far tail
+        return power if math.isfinite(power) else float(distance > 0)  # SciPy's series fails in the far tail
 
 
 class ShareTest(AbstractPairedTest):
-    """Exact binomial test of a share; each observation is 0, 1, or, as the mean over a group, between both.
+    """Exact binomial test of a share; each observation is 0 or 1, or the mean over a group of these.
 
-    A mean over a group varies at most as much as a single case with the same probability, so a group counts as one
-    case. If nearly none or nearly all are cases, Student's t is wrong: shares are skewed there.
+    A mean over a group varies at most as much as a single observation with the same probability, so a group counts as
+    one observation. Student's t is wrong for shares near 0 or 1, because their distribution is skewed.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
-        From 0 to 1.
+        Values from 0 to 1.
 
     References
     ----------
-    Clopper, Pearson (1934), Biometrika 26; the incomplete beta function also accepts numbers of cases that are not
-    whole.
+    Clopper, Pearson (1934), Biometrika 26; the incomplete beta function also accepts fractional counts.
     """
 
     name = "binomial"
@@ -292,7 +293,7 @@ class ShareTest(AbstractPairedTest):
         self.cases = float(np.sum(values))
 
     def one_sided(self, shift: float, side: Side) -> float:
-        """Return the probability of as few cases, or as many, with a share of `shift`."""
+        """Return the probability of a sum that is as small, or as large, if the share is `shift`."""
         if side == "less":
             return float(betainc(self.n - self.cases, self.cases + 1, 1 - shift)) if self.cases < self.n else 1.0
         return float(betainc(self.cases, self.n - self.cases + 1, shift)) if self.cases > 0 else 1.0
@@ -305,7 +306,7 @@ class ShareTest(AbstractPairedTest):
         return low, high
 
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
-        """Return the power in the normal limit, with the spread of this share, which is never 0."""
+        """Return the power in the normal limit, with the spread of this share, which is positive."""
         share = (self.cases + 1) / (self.n + 2)
         sd = math.sqrt(share * (1 - share) / n)
         return float(ndtr(distance / sd + ndtri(level))) if level > 0 else 0.0
@@ -314,13 +315,13 @@ class ShareTest(AbstractPairedTest):
 class CorrectedT(AbstractStudentT):
     """Corrected resampled t-test: the variance of the mean is (1 / n + ratio) s^2 instead of s^2 / n.
 
-    Folds share training rows, so their differences are correlated; s^2 / n is too small, and the plain t-test finds
-    differences that do not exist.
+    Folds share training rows, so their differences are correlated. Then s^2 / n is too small, and the plain t-test
+    finds differences that do not exist.
 
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        One a fold.
+        One difference per fold.
     ratio : float
         Test rows per training row, n_test / n_train: 1/9 for ten-fold cross-validation. 0 gives the plain t-test,
         for independent differences.
@@ -342,24 +343,26 @@ class CorrectedT(AbstractStudentT):
 
 
 class DisjointT(AbstractStudentT):
-    """The t-test for folds that train on one part each and test on all others: the inverse of cross-validation.
+    """The t-test for inverse cross-validation, where each fold trains on one part and tests on all others.
 
-    Training sets of a repeat are disjoint, so the term n_test / n_train of the corrected test, which accounts for their
-    overlap, does not apply; it was derived for test sets that are small and disjoint, and a ratio of 9 would make any
+    The training sets of a repeat are disjoint, so the term n_test / n_train of the corrected test, which accounts for
+    overlap, does not apply. That term was derived for small, disjoint test sets, and a ratio of 9 would make every
     difference inconclusive. These folds share test rows: the variance of the mean is s^2 / n, as for independent folds,
-    plus their covariance. The latter is at most the variance v of one row's difference over the number of rows. For the
-    difference of two losses of 0 or 100 points, with means e and f in points, v <= 100 (e + f)
-    - (e - f)^2, as at most all errors of both are on different rows. A conservative bound: s^2 already includes much of
-      it.
+    plus their covariance. The latter is at most v divided by the number of rows, where v is the variance of the
+    difference on one row. For the difference of two losses of 0 or 100 points, with means e and f in points, v <= 100
+    (e + f)
+    - (e - f)^2, because in the extreme case all errors of both methods are on different rows. The bound is
+      conservative, because s^2 already includes much of the covariance.
 
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        One per fold, of all repeats.
+        One difference per fold, from all repeats.
     n_folds : int
-        Folds of a repeat. Training sets of different repeats overlap, so further repeats do not count as further folds.
+        Number of folds per repeat. Training sets of different repeats overlap, so additional repeats do not count as
+        additional folds.
     shared : float
-        Bound on the covariance: v divided by the number of rows.
+        Bound on the covariance, v divided by the number of rows.
 
     References
     ----------
@@ -384,17 +387,18 @@ class DisjointT(AbstractStudentT):
 class DyadicT(AbstractStudentT):
     """Dyadic-robust t-test: differences of two pairs may be correlated if the pairs share a member.
 
-    Let u be the residuals of the mean, and A_ij = 1 if pairs i and j share a member or are the same. The variance of
-    the mean is u' A u / n^2. Residuals are smaller than errors, and few members are in many pairs, so in small samples
-    this is too small and varies much. Both are corrected as Bell and McCaffrey do for clusters: with B = M A M, M the
-    projection that takes the mean away, it is scaled by n / tr(B), which makes it unbiased for independent errors, and
-    t has tr(B)^2 / tr(B^2) degrees of freedom. A is not a covariance matrix, so the sum can be below that of
-    independent pairs, s^2 / n, or even negative: the larger of the two counts.
+    Let u be the residuals from the mean, and let A_ij = 1 if pairs i and j share a member or are equal. The variance of
+    the mean is u' A u / n^2. In small samples this estimate is biased downwards, because residuals are smaller than
+    errors, and it is unstable, because few members occur in many pairs. Both are corrected as by Bell and McCaffrey for
+    clusters. Let B = M A M, where M is the projection that removes the mean. Scaling by n / tr(B) makes the estimate
+    unbiased for independent errors, and t has tr(B)^2 / tr(B^2) degrees of freedom. A is not a covariance matrix, so
+    the estimate can be below s^2 / n, the variance for independent pairs, or even negative. The larger of the two is
+    used.
 
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        One a pair.
+        One difference per pair.
     pairs : sequence of (str, str)
         Members of each pair.
 
@@ -416,11 +420,11 @@ class DyadicT(AbstractStudentT):
         self.inflation = max(1.0, sandwich / (self.variance / self.n)) if self.variance else 1.0
 
     def spread(self, n: int) -> tuple[float, float]:
-        """Return standard error and degrees of freedom, as if more data sets shared members as these do."""
+        """Return standard error and degrees of freedom, assuming that further data sets share members as these do."""
         return math.sqrt(self.inflation * self.variance / n), max(1.0, self.df * n / self.n)
 
 
-@lru_cache(maxsize=8)  # tests of thousands of universes are about the same pairs
+@lru_cache(maxsize=8)  # the tests of thousands of universes use the same pairs
 def _sharing(pairs: tuple[tuple[str, str], ...]) -> tuple[Floats, float, float]:
     """Return A of `DyadicT`, tr(B) and tr(B^2)."""
     members = sorted({name for pair in pairs for name in pair})
@@ -435,10 +439,11 @@ def _sharing(pairs: tuple[tuple[str, str], ...]) -> tuple[Floats, float, float]:
 
 
 def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
-    """Return the smallest n at which all of the given one-sided tests reject together with a power of `POWER`.
+    """Return the smallest n at which all given one-sided tests reject jointly with a power of `POWER`.
 
-    Their probabilities of missing add up at most (Bonferroni), which is exact if not both can miss. Infinite if even
-    `MAX_OBSERVATIONS` do not suffice, for instance if more folds of the same data do not help.
+    The joint probability of a miss is bounded by the sum over the tests (Bonferroni), which is exact if only one of
+    them can miss. Infinite if even `MAX_OBSERVATIONS` do not suffice, for instance if additional folds of the same data
+    do not help.
     """
 
     def enough(n: int) -> bool:
@@ -449,17 +454,17 @@ def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
 
 
 def observations_for_p(n: int, p_value: float, level: float) -> float:
-    """Return the n at which a one-sided test with this p-value at n rejects at `level` with a power of `POWER`.
+    """Return the sample size at which a test rejects at `level` with a power of `POWER`, given its p-value at n.
 
-    For statistics that are normal in the limit, and whose mean then grows like the root of n: binomial tests, ranks,
-    Kendall's tau. Infinite if the sample points the other way.
+    This applies to one-sided tests with asymptotically normal statistics whose mean grows like the square root of n:
+    binomial tests, rank tests, Kendall's tau. Infinite if the effect in the sample has the opposite sign.
 
     References
     ----------
     Noether (1987), Journal of the American Statistical Association 82.
     """
     z = float(-ndtri(p_value))
-    if not z > 0:  # NaN as well
+    if not z > 0:  # also for NaN
         return math.inf
     return math.ceil(n * ((float(ndtri(POWER)) - float(ndtri(level))) / z) ** 2)
 
@@ -488,12 +493,12 @@ def mean_difference(differences: Floats, *, ratio: float = 0.0, level: float | N
     ratio : float, default=0
         See `CorrectedT`.
     level : float, optional
-        Level of a one-sided test, whose detectable difference is returned.
+        Level of the one-sided test for which the detectable difference is returned.
 
     Returns
     -------
     dict
-        difference, low, high, and p; with a level detectable in its place.
+        difference, low, high and p; if a level is given, detectable instead of p.
     """
     line = dict.fromkeys(["difference", "low", "high", "p" if level is None else "detectable"], math.nan)
     if len(differences):

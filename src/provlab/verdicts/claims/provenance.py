@@ -1,4 +1,4 @@
-"""Provenance: the code and data behind results, so that results can tell whether the code has changed since."""
+"""Provenance: the code and data behind results, which show whether the code has changed since."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from provlab.verdicts.claims.schema import Claim
 from provsel import __version__
 
 LATER = ("quantity", "at", "only", "without", "than_column")
-"""Parameters of rules added after claims had been judged; if they are empty, the claims are unchanged."""
+"""Parameters that were added to rules after claims had been judged; claims that leave them empty are unchanged."""
 
 COLUMNS = ("task_cpu", "environment", "git_revision")
 """Columns of the records that `Provenance.of` expects."""
@@ -35,7 +35,7 @@ COLUMNS = ("task_cpu", "environment", "git_revision")
 
 @dataclass(frozen=True)
 class Versions:
-    """The versions that determine results: two with the same versions are equal, up to the processor.
+    """The versions that determine results: results with the same versions are equal, except for the processor.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Versions:
     algorithm_versions : mapping
         Version of each selector and model, by class name.
     plan : str
-        SHA-256 of all numbers and their cells, and so of all settings and data.
+        SHA-256 of all numbers and their cells, which covers all settings and data.
     claims : str
         SHA-256 of the claims' tests; "" if there are none.
     """
@@ -62,7 +62,7 @@ class Versions:
         ----------
         entries : sequence of Entry
         how : JSON object
-            How trials become numbers, if the cells do not state it.
+            How trials are summarised, if the cells do not state it.
         claims : collection of Claim
             Claims judged on the entries.
         """
@@ -79,11 +79,11 @@ class Versions:
 
     @classmethod
     def of_artefact(cls, artefact: Artefact, claims: Collection[Claim]) -> Self:
-        """Return the versions of an artefact and of the claims that rest on it."""
+        """Return the versions of an artefact and of the claims about it."""
         return cls.of(artefact.entries, artefact.summary, claims)
 
     def until(self, now: Versions) -> list[str]:
-        """Return the changes from these versions to others, in words; nothing if they are the same."""
+        """Describe the changes from these versions to others; the list is empty if they are equal."""
         changes = []
         for name, version in self.algorithm_versions.items():
             version_now = now.algorithm_versions.get(name, version)
@@ -91,7 +91,7 @@ class Versions:
                 changes.append(f"{name} of version {version}, now {version_now}")
         if not changes and self.plan != now.plan:
             changes = ["other rows, columns, data or settings than now"]
-        if now.claims and self.rules != now.rules:  # these judge all claims anew
+        if now.claims and self.rules != now.rules:  # new rules judge all claims again
             changes.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
         elif self.claims != now.claims:
             changes.append("other claims, or tests of them, than now")
@@ -100,22 +100,22 @@ class Versions:
 
 @dataclass(frozen=True)
 class Provenance:
-    """The code and data behind a table, a figure or verdicts, and their cost.
+    """The code and data behind a table, a figure or verdicts, with their cost.
 
     Attributes
     ----------
     written : str
         Date.
     provsel : str
-        Its version.
+        The version of provsel.
     settings : tuple of str
-        The user's.
+        The user's settings.
     versions : Versions
     trials : int
     cpu_hours : float
-        Of the trials, as far as their records state it.
+        CPU hours of the trials, as far as their records state them.
     environments, revisions : tuple of mapping
-        Of the trials, the most frequent first, each with the number of trials if known.
+        Environments and git revisions of the trials, the most frequent first, each with the number of trials if known.
     """
 
     written: str
@@ -129,7 +129,7 @@ class Provenance:
 
     @classmethod
     def of(cls, versions: Versions, trials: pd.DataFrame, settings: Sequence[str] = ()) -> Self:
-        """Return the provenance of trials with `COLUMNS`, as of today, and of settings that affect results."""
+        """Return today's provenance of trials with `COLUMNS`, computed with settings that affect results."""
         settings = [text for text in settings if setting(text).partition(".")[0] not in ELSEWHERE]
         environments = [{**text_versions(text), "trials": n} for text, n in value_counts(trials["environment"])]
         revisions = [{"revision": text, "trials": n} for text, n in value_counts(trials["git_revision"])]
@@ -146,12 +146,12 @@ class Provenance:
 
     @classmethod
     def from_json(cls, stated: Mapping[str, Any], subject: str) -> Self:
-        """Return the result of `asdict`, from a mapping that may have more; ValueError if a part is missing."""
+        """Create a provenance from a mapping, ignoring additional keys; ValueError if a key is missing."""
         provenance: Self = read_as(cls, with_known_keys(cls, stated), subject)
         return provenance
 
     def changes(self, now: Versions) -> list[str]:
-        """Return everything that differs from the defaults and from now, in words."""
+        """Describe all differences from the defaults and from the present versions."""
         changes = self.versions.until(now)
         if self.settings:
             changes.insert(0, f"made with {' '.join(self.settings)}")
@@ -161,17 +161,17 @@ class Provenance:
 def stored_trials(
     cells: Iterable[Cell], store: StoreSnapshot, columns: Sequence[str] = COLUMNS
 ) -> tuple[pd.DataFrame, int]:
-    """Return columns of the stored trials of the given cells, each once, and how many are planned."""
+    """Return columns of the stored trials of the given cells, without repetitions, and the number of planned trials."""
     chosen = unique_cells(cells)
     rows = pa.array(np.concatenate([np.empty(0, np.int64), *(store.rows(cell) for cell in chosen)]))
     frame = pa.table({name: store.column(name).take(rows) for name in columns}).to_pandas()
-    # an environment is a thousand letters long: millions of trials share one object, as Arrow's texts would not
+    # An environment has a thousand characters, so millions of trials share one object; Arrow's strings would not.
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
     return frame, sum(cell.n_trials for cell in chosen)
 
 
 def _stated(rule: AbstractRule) -> dict[str, Any]:
-    """Return the parameters of a rule, without later additions that have their default, as in keys."""
+    """Return the parameters of a rule, without later additions that have their default value."""
     return {name: value for name, value in asdict(rule).items() if value or name not in LATER}
 
 

@@ -1,19 +1,18 @@
-"""From a test to a verdict: a rule has its parameters as fields, and most decide by a list of criteria.
+"""Rules turn tests into verdicts. The fields of a rule are its parameters; most rules decide by criteria.
 
 A difference is error(row) - error(than): negative values favour the row. A criterion is met if its p-value is below
-alpha after the correction for the family to which the comparison belongs:
+alpha after correction for the family of comparisons:
 
-- The **family** is all comparisons of the claims of one kind about the same artefacts, data set and sample: every pair
-  of methods in every column (number of features) of theirs. One that is planned and could not be made counts with p =
-  1.
-- Where **one column suffices**, as to contradict "in every column", p-values are corrected by Holm's method over that
-  whole family, methods and columns.
-- A criterion that **all columns** must meet needs no correction over them: the largest of their p-values is that of the
-  claim (intersection-union test, Berger 1982); Holm's method then goes over the claims of the family.
+- The **family** consists of all comparisons in claims of one kind about the same artefacts, data set and sample: every
+  pair of methods in every column (number of features). A planned comparison that could not be made counts with p = 1.
+- If **one column suffices**, for example to contradict "in every column", p-values are corrected by Holm's method over
+  the whole family, methods and columns.
+- A criterion that **all columns** must meet needs no correction over columns: the largest of their p-values is that of
+  the claim (intersection-union test, Berger 1982). Holm's method is then applied over the claims of the family.
 
-So for each verdict the probability of giving it wrongly to any claim of a family is at most alpha. Intervals are of one
-comparison: an equivalence test at level alpha requires the 1 - 2 alpha interval to lie inside the margin, so this
-interval is reported with it.
+Thus the probability that any claim of a family wrongly gets a given verdict is at most alpha. Each interval refers to a
+single comparison. An equivalence test at level alpha requires the 1 - 2 alpha interval to lie inside the margin, so
+this interval is reported.
 
 References
 ----------
@@ -36,7 +35,7 @@ from provlab.verdicts.claims.paired_tests import AbstractPairedTest, Side, holm,
 from provsel.values import ValuesWithNaN
 
 RULES_VERSION = 4
-"""Raised when the same evidence can get another verdict; `provsel reference` writes it beside the verdicts."""
+"""Increased when the same evidence may lead to another verdict; `provsel reference` stores it with the verdicts."""
 
 REPLICATED, NOT_CONTRADICTED, CONTRADICTED = "replicated", "not contradicted", "contradicted"
 NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING = "no difference", "depends on r", "depends on the reading"
@@ -47,27 +46,28 @@ VERDICTS = (
     REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING, OPEN_UNDER_READINGS,
     ONE_READING, INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN,
 )  # fmt: skip
-"""Not contradicted: nothing speaks against it, and the sample is too small to show that it holds. No difference: shown
-to be the same within the claim's margin, if it says that one is better. Depends on r: it holds at some numbers of
-features and not at others, and names none. Inconclusive: the sample is too small for either. For how a verdict that
-takes a side counts, see `provlab.verdicts.readings.robustness`: it depends on the reading if other readings of the
-paper give other verdicts; it is inconclusive under most readings if fewer than half of them take a side; it has one
-reading if no other was tested. Vacuous: what the claim says holds whatever happens, such as a bound above the maximum.
-Not testable: these data cannot decide it, for instance for a word that they do not have.
+"""Not contradicted: no evidence speaks against the claim, but the sample is too small to show that it holds. No
+difference: the claim says that one method is better, and both are shown to be equal within its margin. Depends on r:
+the claim names no number of features, and holds at some numbers but not at others. Inconclusive: the sample is too
+small to decide. Vacuous: the claim holds whatever the results are, for example a bound above the maximum. Not testable:
+these data cannot decide the claim, for example because they lack a feature that it names.
+`provlab.verdicts.readings.robustness` says how a decisive verdict counts. It depends on the reading if other readings
+of the paper give other verdicts. It is inconclusive under most readings if fewer than half of them are decisive. It has
+one reading if no other was tested.
 """
 
 DECIDED = (REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS)
-"""The verdicts that take a side: not contradicted does not prove a claim, but nothing shows that it fails. Nothing
-follows from all others.
+"""The decisive verdicts. Not contradicted is one of them: it does not prove a claim, but no evidence speaks against it.
+No other verdict supports a conclusion.
 """
 
 ALPHA = 0.05
-"""Level of every test, unless a claim names another."""
+"""Level of every test, unless a claim states another."""
 
 
 @dataclass(frozen=True, eq=False)
 class Finding(ValuesWithNaN):
-    """The evidence on a part of a claim, such as one number of features.
+    """The evidence on one part of a claim, for example one number of features.
 
     Attributes
     ----------
@@ -78,21 +78,22 @@ class Finding(ValuesWithNaN):
     effect, low, high, p_value : float
         NaN if there is none.
     n : int
-        Data sets, folds or trials, whichever `test` is over.
+        Number of data sets, folds or trials, depending on `test`.
     test : str
         The test that decided.
     unit : str
         Unit of effect, low, high, margins and the values of the sample.
     note : str
     margins : tuple of float
-        Thresholds that decided, if they are in `unit`.
+        The thresholds that were applied, if they are in `unit`.
     sample : tuple of (name, value)
-        The values of the test, such as the difference on each data set.
+        The observations of the test, for example the difference on each data set.
     needed : float
-        Inconclusive: the n at which the test would have a power of 0.9 if location and spread were those observed;
-        infinite if no n gives it.
+        If inconclusive: the n at which the test would have a power of 0.9 with the observed location and spread;
+        infinite if there is no such n.
     detectable : float
-        Inconclusive: the distance from the threshold, in `unit`, that n can detect with a power of 0.9.
+        If inconclusive: the distance from the threshold, in `unit`, that is detectable with n observations and a power
+        of 0.9.
     smallest_margin : float
         The smallest margin, in `unit`, with which this part would be shown to be equal, or not worse.
     """
@@ -120,7 +121,7 @@ class Finding(ValuesWithNaN):
 
     @property
     def size_text(self) -> str:
-        """Return how many observations would decide it, and what these can detect; "" if it is decided."""
+        """Return the n that would decide this part, and the difference detectable with the present n; "" if decided."""
         if math.isnan(self.needed):
             return ""
         n = "no n" if math.isinf(self.needed) else f"n={self.needed:.0f}"
@@ -142,12 +143,12 @@ class Finding(ValuesWithNaN):
 
 
 def nothing_stored(part: str, *names: str) -> Finding:
-    """Return the finding that there is no evidence for the given rows."""
+    """Return a finding for rows without evidence."""
     return Finding(part, NOT_RUN, note=f"nothing stored for {', '.join(names)}")
 
 
 class Bound(NamedTuple):
-    """The location is above or below a number; `tails` is 2 if the other side is tested as well."""
+    """A bound on a location, from above or below; `tails` is 2 if the other side is tested as well."""
 
     side: Literal["above", "below"]
     at: float
@@ -159,7 +160,7 @@ class Bound(NamedTuple):
         return "greater" if self.side == "above" else "less"
 
     def mirrored(self) -> Bound:
-        """Return the bound of the negative location."""
+        """Return the bound on the negative of the location."""
         return Bound("below" if self.side == "above" else "above", 0.0 - self.at, self.tails)
 
     def distance(self, location: float) -> float:
@@ -174,7 +175,7 @@ def inside(low: float, high: float) -> tuple[Bound, Bound]:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A verdict, and the bounds that must all be shown for it.
+    """A verdict, and the bounds that must all be shown to reach it.
 
     Attributes
     ----------
@@ -189,17 +190,17 @@ class Criterion:
     all_columns: bool = False
 
     def p_value(self, test: AbstractPairedTest) -> float:
-        """Return the p-value without correction: all bounds must be shown, so the largest counts."""
+        """Return the uncorrected p-value: the largest one, because all bounds must be shown."""
         return max(min(1.0, bound.tails * test.p_value(bound.at, bound.alternative)) for bound in self.bounds)
 
     @property
     def tails(self) -> int:
-        """Two-sided if any bound is."""
+        """2 if any bound is tested on both sides, otherwise 1."""
         return max(bound.tails for bound in self.bounds)
 
     @property
     def has_margin(self) -> bool:
-        """Whether it states that something is equal, or not worse."""
+        """Whether it states that two values are equal, or that one is not worse."""
         return self.verdict in (REPLICATED, NO_DIFFERENCE) and self.tails == 1 and self.bounds[-1].at != 0
 
     def smallest_margin(self, test: AbstractPairedTest, level: float) -> float:
@@ -216,7 +217,7 @@ class Criterion:
 
 
 Criteria = tuple[Criterion, ...]
-"""The first criterion that is met gives the verdict; none leaves it inconclusive."""
+"""The first criterion that is met determines the verdict; if none is met, it is inconclusive."""
 
 
 def decide(
@@ -229,11 +230,11 @@ def decide(
     unit: str = POINTS,
     plans: bool = True,
 ) -> Finding:
-    """Return the verdict of a list of criteria, with its interval.
+    """Return the verdict by a list of criteria, with an interval.
 
-    An inconclusive finding states the number of observations at which the test would have a power of 0.9, if location
-    and spread were those observed. It also states the distance from the first bound that the present number can detect
-    with that power. The level is the one that Holm's method now gives the comparison in its family.
+    An inconclusive finding states the number of observations at which the test would have a power of 0.9 with the
+    observed location and spread. It also states the distance from the first bound that the present sample can detect
+    with that power. The level is the one that Holm's method assigns to the comparison in its family.
 
     Parameters
     ----------
@@ -246,7 +247,7 @@ def decide(
     unit : str
         Unit of the test's location.
     plans : bool
-        Whether to state how many observations would decide; thousands of universes are judged without it.
+        Whether to compute the number of observations that would decide; this is omitted for thousands of universes.
     """
     families = [*others] or [()] * len(criteria)
     adjusted = []
@@ -293,7 +294,7 @@ def decide(
 
 
 def needed(test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]) -> float:
-    """Return the smallest n at which one criterion would be met with the power, infinite if none ever would."""
+    """Return the smallest n at which a criterion would be met with a power of `POWER`; infinite if there is none."""
 
     def power(bound: Bound, level: float, n: int) -> float:
         return test.power(n, bound.distance(test.estimate), level / bound.tails, bound.alternative)
@@ -322,12 +323,12 @@ def _lines(stated: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 Lines = Annotated[tuple[str, ...], _lines]
-"""Conditions such as "judge=forest" or "domain=genes|text"; in YAML a mapping of a column to a value or a list of them.
-Values may be patterns, as of `fnmatch`; "all" is no condition."""
+"""Conditions such as "judge=forest" or "domain=genes|text"; in YAML, a mapping from columns to values or lists of
+values. Values may be patterns of `fnmatch`; "all" means no condition."""
 
 
 CONDITIONS = ("only", "without")
-"""Parameters of rules that are `Lines`."""
+"""Parameters of rules with the type `Lines`."""
 
 
 def conditions(lines: Sequence[str]) -> dict[str, list[str]]:
@@ -341,19 +342,19 @@ def conditions(lines: Sequence[str]) -> dict[str, list[str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractRule:
-    """A test of a claim, with its parameters as fields.
+    """A test of a claim; its fields are the parameters of the test.
 
     Parameters
     ----------
     artefact : str
     columns : tuple of str
-        Columns of the verdict: all of them.
+        Columns that the verdict covers.
     also : tuple of str
-        Columns that are tested and reported, but not decisive.
+        Columns that are tested and reported, but do not affect the verdict.
     dataset : str
         The only data set that the claim is about; "" for all of the artefact.
     only, without : tuple of str
-        Lines of a table that the claim is about, see `Lines`, and lines that it is not about.
+        Rows of a table to which the claim applies, see `Lines`, and rows to which it does not apply.
     """
 
     artefact: str
@@ -364,11 +365,11 @@ class AbstractRule:
     without: Lines = ()
 
     words: ClassVar[str]
-    """How the rule decides, with its fields in braces."""
+    """How the rule decides; names of fields in braces are replaced by their values."""
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """Return the rule from parameters in the form of YAML.
+        """Create the rule from parameters as read from YAML.
 
         Raises
         ------
@@ -380,18 +381,18 @@ class AbstractRule:
         return rule
 
     def changed(self, parameters: Mapping[str, Any]) -> Self:
-        """Return the rule with other values of those parameters that it has; errors as in `from_config`."""
+        """Return the rule with new values for the parameters that it has; errors as in `from_config`."""
         _check_filled(parameters)
         values = read_fields(type(self), parameters, "parameters")
         for name in CONDITIONS:
-            if name in values:  # conditions on other columns stay, and one that is "all" goes
+            if name in values:  # conditions on other columns stay, and "all" removes one
                 stated = [text for text in getattr(self, name) if text.partition("=")[0] not in parameters[name]]
                 values[name] = tuple(sorted([*stated, *values[name]]))
         return dataclasses.replace(self, **values)
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Its parameters in readable form, without the artefact and empty ones."""
+        """The parameters in readable form, without the artefact and empty ones."""
         texts = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -407,17 +408,17 @@ class AbstractRule:
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """Values of further names in `words`, for rules about more than one measure."""
+        """Values of additional names in `words`, for rules that apply to several measures."""
         return {}
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the records that it reads, beside those of all evidence (`FOLD_COLUMNS`)."""
+        """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return ()
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """Rows of the artefact that it reads: those named by its parameters row, rows and than."""
+        """Rows of the artefact that the rule reads, from its parameters row, rows and than."""
         rows: list[str] = []
         for name in ("row", "rows", "than"):
             named = getattr(self, name, ())
@@ -425,24 +426,24 @@ class AbstractRule:
         return tuple(rows)
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
-        """Return the numbers that it reads in the given columns, by default in all that it tests."""
+        """Return the numbers that the rule reads in the given columns, by default in all columns that it tests."""
         chosen = (*self.columns, *self.also) if columns is None else columns
         return [(self.artefact, row, column) for row in self.row_names for column in chosen]
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """Return the evidence, part by part; by default for each number that it reads.
+        """Return the evidence for each part of the claim; by default, each number is a part.
 
         Parameters
         ----------
         columns : sequence of str
         evidence : AbstractEvidence
         peers : sequence of rules
-            All rules of the paper of the same class, for corrections over a family.
+            All rules of the same class in the paper, for corrections over a family.
         """
         return [self.finding(place, evidence) for place in self.places(columns)]
 
     def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
-        """Return the evidence on one number, for rules that consider each separately."""
+        """Return the evidence on one number, for rules that consider each number separately."""
         raise NotImplementedError
 
 
@@ -453,7 +454,7 @@ def check_one_of(name: str, value: str, choices: Sequence[str]) -> None:
 
 
 def _check_filled(parameters: Mapping[str, Any]) -> None:
-    """Raise for an empty list: a claim about no columns says nothing."""
+    """Raise for an empty list: a claim without columns states nothing."""
     for name, value in parameters.items():
         if value == []:
             raise ValueError(f"parameters: {name}: the list is empty; name one or more, or leave the parameter out.")

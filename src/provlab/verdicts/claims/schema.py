@@ -2,49 +2,48 @@
 
 ```yaml
 paper: smith2020
-margins:                                          # points of error that count as the same, each declared once
+margins:                                          # differences in points that count as none, each declared once
   comparable: {points: 1.0, why: What the paper's own experiment could resolve.}
-  same area: {units: 0.01, why: The same for another quantity.}   # as of quantity: roc_auc among the parameters
+  same area: {units: 0.01, why: The same for another quantity.}   # for claims with the parameter quantity: roc_auc
 claims:
   - id: smith2020.figure1.bss-better-than-rrqr     # starts with the paper's name
     where: Section 6.3.2, Figure 1
     claim: BSS has the lower error.               # our words
     artefact: smith2020/figure1
     test: better                                  # a rule: its class in a module of provlab.verdicts.claims
-    origin: paper           # whose statement: the paper's (default), an alternative of ours, or a control that it lacks
-    certain: false          # true: mathematics forces it, so that only a bug could contradict it
-    repeats: smith2020.x    # it is the same statement as that claim, asked at another place
-    parameters: {row: BSS, than: RRQR, columns: [r=300], over: datasets, margin: comparable}
-rankings:                                         # Friedman and Nemenyi, no claims of their own
+    origin: paper           # paper (default): the paper's statement; otherwise our alternative, or an additional
+    control certain: false          # true: a mathematical fact, which only a bug could contradict repeats:
+    smith2020.x    # the same statement as that claim, tested elsewhere parameters: {row: BSS, than: RRQR,
+    columns: [r=300], over: datasets, margin: comparable}
+rankings:                                         # tests of Friedman and Nemenyi, which are not claims
   - artefact: smith2020/figure1
     rows: [BSS, Lvg, RRQR]
     columns: [r=300]
 ```
-The last three keys of a claim may be left out, and so may rankings and margins; where a file declares none, a claim's
-margin is a number. Headline counts are of the paper's own claims that are neither certain nor repeat another. The key
-`results` describes the columns of a table (`provlab.verdicts.claims.table`). Other top-level keys may hold YAML
+`origin`, `certain` and `repeats` are optional, and so are `rankings` and `margins`; in a file without margins, a
+claim's margin is a number. Headline counts include the paper's own claims that are neither certain nor repetitions. The
+key `results` describes the columns of a table (`provlab.verdicts.claims.table`). Other top-level keys may hold YAML
 anchors.
 
-Statements of many papers can be judged on the results of the benchmark, or on a table that has several methods, data
-sets and conditions:
+Statements from many papers can be judged on the results of the benchmark, or on a table with several methods, data sets
+and conditions:
 
 ```yaml
 paper: statements
-evidence: panel             # in place of stored trials; each claim is then a family of comparisons of its own
+evidence: panel             # instead of stored trials; each claim is then its own family of comparisons
 results: {row: method, column: size, dataset: dataset, error: balanced_error, unit: percent}
-lines: {judge: linear}      # the lines of the table that a claim is about, unless its parameter `only` says otherwise
+lines: {judge: linear}      # the rows of the table that claims use, unless their parameter `only` says otherwise
 groups: {trees: [extra trees, forest RFE]}     # a row that is the mean of others
-planned: {rows: [CFS], columns: [chosen], quantities: [roc_auc]}    # not in the table yet: such claims are "not run"
-works: {smith2020: {citation: "Smith (2020)", read: abstract}}      # by the second part of the ids
-claims:
+planned: {rows: [CFS], columns: [chosen], quantities: [roc_auc]}    # not in the table yet: claims about these are "not
+run" works: {smith2020: {citation: "Smith (2020)", read: abstract}}      # keys: the second part of the ids claims:
   - id: statements.smith2020.rfe
     where: abstract
     claim: RFE beats the F-test on genes.
     artefact: panel
     test: better
     parameters: {row: RFE, than: F-test, columns: ["10"], only: {domain: [genes]}, over: sources, margin: a point}
-    beyond: {over: domains, only: {domain: all}, without: {domain: genes}}   # a claim beside: the paper does not say it
-    notes: {theme: accuracy, asked: With 10 features RFE has the lower error., left out: Their classifier.}
+    beyond: {over: domains, only: {domain: all}, without: {domain: genes}}   # a separate claim, which the paper does
+    not make notes: {theme: accuracy, asked: With 10 features RFE has the lower error., left out: Their classifier.}
 not_testable: [{statement: "Smith (2020): networks need no selection", missing: networks}]
 ```
 """
@@ -90,18 +89,18 @@ RULES: dict[str, type[AbstractRule]] = {
     "rank_within": set_rules.RankWithin,
     "share_of_sets": set_rules.ShareOfSets,
 }
-"""The rules by their names in a claim's `test`."""
+"""The rules by the names used in a claim's `test`."""
 
 TRIALS, PANEL = "trials", "panel"
-"""Evidence of claims: stored trials of the project's artefacts, or the results of the benchmark."""
+"""Kinds of evidence: stored trials of the project's artefacts, or the results of the benchmark."""
 
 BEYOND = ".beyond"
-"""Ends the id of a claim that tests a statement where its paper makes none."""
+"""Suffix of the id of a claim that extends a statement beyond the data of its paper."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One atomic statement of a paper, and the rule that judges it; origin, certain and repeats as in the YAML.
+    """A single statement of a paper, and the rule that judges it; origin, certain and repeats are as in the YAML file.
 
     `margin` is the reason for the rule's margin; "" if it has none. `notes` are texts by subject.
     """
@@ -119,7 +118,7 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """What it counts as: "paper" in the headline, otherwise the reason why it is listed separately."""
+        """How it is counted: "paper" for the headline, otherwise the reason why it is listed separately."""
         if self.origin != "paper":
             return self.origin
         if self.certain:
@@ -128,13 +127,13 @@ class Claim:
 
     @property
     def artefacts(self) -> frozenset[str]:
-        """The artefacts on which it rests."""
+        """The artefacts that it needs."""
         return frozenset(place[0] for place in self.rule.places())
 
 
 @dataclass(frozen=True)
 class RankingRequest:
-    """Methods of an artefact to be ranked over its data sets, in each of several columns."""
+    """Methods of an artefact that are ranked over its data sets, in each of several columns."""
 
     artefact: str
     rows: tuple[str, ...]
@@ -177,7 +176,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Untested:
-    """A statement that cannot be judged, and the missing item."""
+    """A statement that cannot be judged, and the reason."""
 
     statement: Line
     missing: Line
@@ -230,17 +229,17 @@ class ClaimFile:
 
 
 def all_claim_files() -> list[ClaimFile]:
-    """Return the claims of all papers about stored trials; none outside a project."""
+    """Return all papers' claims about stored trials; none outside a project."""
     return [load_claims(path) for path in claim_paths().values()]
 
 
 def claim_files(paper: str | None = None) -> list[ClaimFile]:
-    """Return the claims about stored trials of one paper, or of all.
+    """Return the claims of one paper, or of all papers, about stored trials.
 
     Raises
     ------
     ValueError
-        When there are none: outside a project, or for an unknown paper.
+        If there are none, for example outside a project or for an unknown paper.
     """
     paths = claim_paths()
     if not paths or paper not in (None, *paths):
@@ -253,13 +252,13 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
 
 
 def claims_about(names: Collection[str], files: Iterable[ClaimFile]) -> list[Claim]:
-    """Return the claims of the given files that rest on the given artefacts, alone or with others."""
+    """Return the claims of the given files that need any of the given artefacts."""
     claims = [claim for file in files for claim in file.claims]
     return [claim for claim in claims if not claim.artefacts.isdisjoint(names)]
 
 
 def columns_read(claims: Iterable[Claim]) -> set[str]:
-    """Return the columns of the records needed by the given claims."""
+    """Return the columns of the records that the given claims need."""
     columns = {*FOLD_COLUMNS}
     for claim in claims:
         columns.update(claim.rule.reads)
@@ -277,7 +276,7 @@ def claim_paths(evidence: str = TRIALS) -> dict[str, Path]:
 
 
 def read_content(path: Path) -> Content:
-    """Return the keys of a file of claims, read once until it changes; errors as in `load_claims`."""
+    """Return the content of a file of claims, cached until the file changes; errors as in `load_claims`."""
     state = path.stat()
     return _content(path, state.st_mtime_ns, state.st_size)
 
@@ -294,14 +293,14 @@ def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -
     ----------
     path : Path
     layout : callable
-        Possible subjects of claims on an artefact, with a ValueError for an unknown name; by default the artefacts of
-        the project.
+        Returns the possible subjects of claims about an artefact, and raises ValueError for an unknown name; by default
+        for the artefacts of the project.
 
     Raises
     ------
     ValueError
-        Names the file and the claim: broken YAML, a missing or unknown key, a repeated id, an unknown rule,
-        artefact, row or column, or a parameter of the wrong kind.
+        For invalid YAML, a missing or unknown key, a repeated id, an unknown rule, artefact, row or column, or a
+        parameter of the wrong type. The message names the file and the claim.
     """
     content = read_content(path)
     claims: dict[str, Claim] = {}
@@ -350,7 +349,7 @@ def _claim(content: Content, entry: ClaimEntry) -> Claim:
 
 
 def _margin(name: Any, quantity: str, margins: Mapping[str, Margin]) -> tuple[float, str]:
-    """Return the size of a margin that the file declares, in points of error or units of a quantity, and its reason."""
+    """Return the size of a declared margin, in points of error or units of a quantity, and its reason."""
     if name not in margins:
         raise ValueError(
             f"margin: expected a margin that the file declares under margins, with its reason "

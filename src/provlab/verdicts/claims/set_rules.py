@@ -1,7 +1,8 @@
-"""Rules about a number per data set that many methods give together: ranks, correlations, how often one is ahead.
+"""Rules about statistics of many methods on each data set: ranks, correlations, and shares of data sets.
 
-Such a number is averaged over data sets, or over groups of them, and tested by Student's t, as claims are about means.
-Shares are tested by the binomial distribution: docs/measured/statement_rules.csv shows how often these rules err.
+Each statistic is averaged over data sets, or over groups of them, and tested by Student's t, because claims are about
+means. Shares are tested by the binomial distribution. docs/measured/statement_rules.csv shows how often these rules
+err.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from provlab.verdicts.claims.rules import (
 )
 
 MIN_SETS = 5
-"""With fewer observations a mean of ranks or shares is not tested."""
+"""The mean of ranks or shares is not tested with fewer observations."""
 
 
 def at_most(most: float) -> Criteria:
-    """Judge "the location is at most a number": shown to be below it, or above it."""
+    """Judge "the location is at most a number" by one-sided tests for it and against it."""
     return (
         Criterion(REPLICATED, (Bound("below", most),), all_columns=True),
         Criterion(CONTRADICTED, (Bound("above", most),)),
@@ -46,7 +47,7 @@ def at_most(most: float) -> Criteria:
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractSetStatistic(AbstractRule, ABC):
-    """A test of the mean of a number of each data set, in one column.
+    """A test of the mean of a statistic over data sets, in one column.
 
     Parameters
     ----------
@@ -70,24 +71,24 @@ class AbstractSetStatistic(AbstractRule, ABC):
     @property
     @abstractmethod
     def methods(self) -> tuple[str, ...]:
-        """The methods whose numbers are read in the column."""
+        """The methods whose results the rule reads in the column."""
 
     @property
     @abstractmethod
     def criteria(self) -> Criteria:
-        """The decision for a mean."""
+        """The criteria for a mean."""
 
     @abstractmethod
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
-        """Return the tested numbers, data sets x parts of the claim, from a measure, data sets x places."""
+        """Compute the tested statistics (data sets x parts of the claim) from a measure (data sets x places)."""
 
     def test_of(self, values: Floats) -> AbstractPairedTest:
-        """Return the test of the mean of the given numbers."""
+        """Return the test of the mean of the given values."""
         return CorrectedT(values, ratio=0.0)
 
     @property
     def measured(self) -> str:
-        """Column of the records."""
+        """The tested column of the records."""
         return self.quantity or "error"
 
     @property
@@ -97,12 +98,12 @@ class AbstractSetStatistic(AbstractRule, ABC):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the records that the rule reads, beside those of all evidence."""
+        """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return (self.quantity,) if self.quantity else ()
 
     @property
     def less_is_better(self) -> bool:
-        """Whether the better of two values is the lower one."""
+        """Whether lower values of the measure are better."""
         return self.measured in LESS_IS_BETTER
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
@@ -111,7 +112,7 @@ class AbstractSetStatistic(AbstractRule, ABC):
         return [(self.artefact, row, column) for column in names for row in self.methods]
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """Return one finding for each part; if one part suffices, corrected over all of them (Holm)."""
+        """Return one finding for each part; corrected over all parts if one part suffices (Holm)."""
         places = self.places(columns)
         absent = [row for artefact, row, column in places if not evidence.has((artefact, row, column), self.measured)]
         if absent:
@@ -140,15 +141,15 @@ class AbstractSetStatistic(AbstractRule, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class RankWithin(AbstractSetStatistic):
-    """Each of `rows` is among the best of the given methods: its mean relative rank is at most a share.
+    """Each of `rows` is among the best of the given methods: its mean relative rank does not exceed a share.
 
     Parameters
     ----------
     rows : tuple of str
     among : tuple of str
-        The methods that are ranked, `rows` among them.
+        The methods that are ranked, including `rows`.
     at_most : float
-        0 is the first rank, 1 the last.
+        Largest mean relative rank; 0 stands for the first rank, 1 for the last.
     """
 
     rows: tuple[str, ...]
@@ -156,8 +157,8 @@ class RankWithin(AbstractSetStatistic):
     at_most: float
 
     unit = "of the ranks"
-    words = """By {measure} the mean rank of each of {rows} among {among} is in the first {at_most} of the ranks, where
-        0 is the first rank and 1 the last. Replicated: shown to be so of each; contradicted: shown not to be so of
+    words = """The mean rank by {measure} of each of {rows} among {among} is in the first {at_most} of the ranks, where
+        0 is the first rank and 1 the last. Replicated: shown for each; contradicted: shown not to hold for at least
         one."""
 
     def __post_init__(self) -> None:
@@ -169,12 +170,12 @@ class RankWithin(AbstractSetStatistic):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods whose numbers are read."""
+        """The methods whose results the rule reads."""
         return self.among
 
     @property
     def criteria(self) -> Criteria:
-        """The decision for a mean."""
+        """The criteria for a mean."""
         return at_most(self.at_most)
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
@@ -186,7 +187,7 @@ class RankWithin(AbstractSetStatistic):
 
 @dataclass(frozen=True, kw_only=True)
 class Correlated(AbstractSetStatistic):
-    """Over methods, the rank correlation of two measures on a data set is between two numbers on average.
+    """The rank correlation between two measures across methods is between two numbers, on average over data sets.
 
     Parameters
     ----------
@@ -202,26 +203,26 @@ class Correlated(AbstractSetStatistic):
     high: float
 
     unit = "of correlation"
-    words = """Over {among} the rank correlation (Spearman) of {measure} and {beside} on a data set is on average
-        between {low} and {high}. Replicated: shown to be inside; contradicted: shown to be outside."""
+    words = """On average over data sets, Spearman's rank correlation between {measure} and {beside} across {among} is
+        between {low} and {high}. Replicated: shown to lie inside; contradicted: shown to lie outside."""
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the records that the rule reads, beside those of all evidence."""
+        """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return (*super().reads, self.beside)
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods whose numbers are read."""
+        """The methods whose results the rule reads."""
         return self.among
 
     @property
     def criteria(self) -> Criteria:
-        """The decision for a mean."""
+        """The criteria for a mean."""
         return near(self.low, self.high)
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
-        """Return the correlations, NaN if either measure is the same for all methods."""
+        """Return the correlations; NaN if either measure is constant over methods."""
         beside = evidence.dataset_means(self.places(), self.beside)
         correlations = values.rank(axis=1).corrwith(beside.rank(axis=1), axis=1)
         return pd.DataFrame({"correlation": correlations})
@@ -229,19 +230,19 @@ class Correlated(AbstractSetStatistic):
 
 @dataclass(frozen=True, kw_only=True)
 class ShareOfSets(AbstractSetStatistic):
-    """On a share of the data sets each of `rows` is ahead of the best of `than`, or behind it by less than a margin.
+    """On a share of the data sets, each of `rows` beats the best of `than`, or is behind it by less than a margin.
 
     Parameters
     ----------
     rows, than : tuple of str
     margin : float
-        By default 0: ahead.
+        Largest distance behind the best. With 0, the default, a row has to be ahead.
     best : bool
-        Whether only the best of `rows` counts, instead of each.
+        Whether to test only the best of `rows` instead of each.
     at_least, at_most : float
         Shares of the data sets.
     than_column : str
-        The column of `than`, by default that of the rows.
+        The column of `than`; by default the column of `rows`.
     """
 
     rows: tuple[str, ...]
@@ -254,8 +255,8 @@ class ShareOfSets(AbstractSetStatistic):
 
     unit = "of the data sets"
     words = """The share of the data sets on which {who} is less than {margin} {unit_of_measure} behind the best of
-        {than} by {measure} is at least {at_least} and at most {at_most}. Replicated: shown to be so; contradicted:
-        shown not to be so. The best of several measured values is a little better than the best method."""
+        {than} by {measure} is at least {at_least} and at most {at_most}. Replicated: shown to hold; contradicted: shown
+        not to hold. The best of several measured values slightly overstates the best method."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -268,7 +269,7 @@ class ShareOfSets(AbstractSetStatistic):
 
     @property
     def measure_words(self) -> dict[str, str]:
-        """The measure, and the values compared with the best."""
+        """The measure, and the rows that are compared with the best."""
         names = "; ".join(self.rows)
         who = f"the best of {names}" if self.best else f"each of {names}"
         unit = f"in {self.quantity}" if self.quantity else "percentage points"
@@ -276,11 +277,11 @@ class ShareOfSets(AbstractSetStatistic):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods whose numbers are read."""
+        """The methods whose results the rule reads."""
         return tuple(dict.fromkeys((*self.rows, *self.than)))
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
-        """Return the numbers of the rows in the column, and of the others in theirs."""
+        """Return the numbers of the rows in the column, and those of the other methods in their column."""
         [column] = self.columns if columns is None else columns
         places = [(self.artefact, row, column) for row in self.rows]
         places += [(self.artefact, row, self.than_column or column) for row in self.than]
@@ -288,7 +289,7 @@ class ShareOfSets(AbstractSetStatistic):
 
     @property
     def criteria(self) -> Criteria:
-        """The decision for a share."""
+        """The criteria for a share."""
         if self.at_least == 0:
             return at_most(self.at_most)
         if self.at_most == 1:
@@ -303,7 +304,7 @@ class ShareOfSets(AbstractSetStatistic):
         return ShareTest(values)
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
-        """Return 1 if a row is not that far behind, otherwise 0."""
+        """Return 1 if a row is within the margin of the best, otherwise 0."""
         costs = values if self.less_is_better else -values
         behind = costs[[*self.rows]]
         if self.best:
@@ -314,30 +315,30 @@ class ShareOfSets(AbstractSetStatistic):
 
 @dataclass(frozen=True, kw_only=True)
 class Between(AbstractSetStatistic):
-    """The mean of a measure of each of `rows` is between two numbers.
+    """The mean of a measure is between two numbers for each of `rows`.
 
     Parameters
     ----------
     rows : tuple of str
     low, high : float
-        Of errors percent.
+        The two numbers; in percent for errors.
     """
 
     rows: tuple[str, ...]
     low: float
     high: float
 
-    words = """The mean {measure} of each of {rows} is between {low} and {high}. Replicated: shown to be inside;
-        contradicted: shown to be outside, of one."""
+    words = """The mean {measure} of each of {rows} is between {low} and {high}. Replicated: shown to be inside for
+        each; contradicted: shown to be outside for at least one."""
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods whose numbers are read."""
+        """The methods whose results the rule reads."""
         return self.rows
 
     @property
     def criteria(self) -> Criteria:
-        """The decision for a mean."""
+        """The criteria for a mean."""
         return near(self.low, self.high)
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Evidence of stored trials: those behind each number of an artefact, and how many are planned."""
+"""Evidence from stored trials: the trials behind each number of an artefact, and how many are planned."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ from provlab.verdicts.claims.evidence import (
 from provsel.certificates import Theorem
 
 FOLD_COLUMNS = ("error", "n_train", "n_test")
-"""Columns of the records that evidence itself reads; rules name theirs."""
+"""Columns of the records that evidence always reads; rules name further ones."""
 
 
 class Evidence(AbstractEvidence):
-    """Stored trials of artefacts, read once.
+    """Evidence from the stored trials of artefacts, which are read once.
 
     Parameters
     ----------
     store : StoreSnapshot
-        With `FOLD_COLUMNS`, and the columns that the rules in question read.
+        A snapshot with `FOLD_COLUMNS` and the columns that the rules read.
     overrides : sequence of str
-        The user's settings. Stored trials are counted as far as these settings plan them.
+        The user's settings. Only stored trials that these settings plan are counted.
     artefacts : mapping, optional
-        Artefacts to use as given here, or why one is missing, instead of composing them with these settings.
+        Artefacts that are used as given instead of being composed with these settings, or the reason why one is
+        missing.
     """
 
     read_together = FOLD_COLUMNS
@@ -59,10 +60,10 @@ class Evidence(AbstractEvidence):
         self._lines_of_cells: dict[tuple[object, ...], dict[str, FoldLine]] = {}
 
     def with_artefacts(self, artefacts: Mapping[str, Artefact | str]) -> Evidence:
-        """Return evidence of other artefacts on the same trials; data read from the store are shared."""
+        """Return evidence for other artefacts from the same trials; data read from the store are shared."""
         evidence = Evidence(self.store, self.overrides, artefacts)
         evidence._folds = self._folds
-        evidence._lines_of_cells = self._lines_of_cells  # a row is in thousands of universes
+        evidence._lines_of_cells = self._lines_of_cells  # a row occurs in thousands of universes
         return evidence
 
     def artefact(self, name: str) -> Artefact:
@@ -71,7 +72,7 @@ class Evidence(AbstractEvidence):
         Raises
         ------
         UnavailableError
-            If its data are missing, or the settings do not fit it.
+            If its data are missing, or the settings do not apply to it.
         """
         if name not in self._artefacts:
             self._artefacts[name] = self._compose(name)
@@ -97,12 +98,12 @@ class Evidence(AbstractEvidence):
         return artefact
 
     def raise_if_nothing_fits(self) -> None:
-        """Raise the first error of settings if they fit none of the requested artefacts."""
+        """Raise the first error if the settings apply to none of the requested artefacts."""
         if self._unfitting and len(self._unfitting) == len(self._artefacts):
             raise self._unfitting[0]
 
     def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
-        """Return the stored ones of the planned trials behind a number: `FOLD_KEYS`, `draw` and `columns`."""
+        """Return the planned trials behind a number that are stored: `FOLD_KEYS`, `draw` and `columns`."""
         entries = self.entries(place)
         trials = planned_trials(self.store, [entry.cell for entry in entries], columns)
         datasets = np.array([entry.dataset for entry in entries], object)
@@ -119,20 +120,20 @@ class Evidence(AbstractEvidence):
         return self._lines_of_cells.setdefault(cells, {})
 
     def has(self, place: Place, quantity: str = "error") -> bool:
-        """Return whether a quantity of any fold behind a number is known."""
-        n_stored, _ = self.counts([place])  # most numbers of a fresh clone have no trials: no join for these
+        """Return whether a quantity is known on any fold behind a number."""
+        n_stored, _ = self.counts([place])  # most numbers of a fresh clone have no trials, and need no join
         return n_stored > 0 and super().has(place, quantity)
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
-        """Return how many trials behind the given numbers are stored, and how many are planned."""
+        """Return how many trials behind the given numbers are stored and how many are planned."""
         cells = [entry.cell for place in places for entry in self.entries(place)]
         return self.store.count(cells), sum(cell.n_trials for cell in cells)
 
     def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
-        """Return the features selected in each stored trial behind the given numbers, if stated.
+        """Return the features selected in each stored trial behind the given numbers, if the records contain them.
 
-        If the artefact has `summary.draws: union`, the draws of a fold are one selection. Each reading scans the whole
-        store: everything requested at once is read at once.
+        If the artefact has `summary.draws: union`, the draws of a fold form one selection. Each read scans the whole
+        store, so all places should be requested together.
         """
         missing = [place for place in dict.fromkeys(places) if (self.dataset, place) not in self._selections]
         for place in missing:
@@ -152,7 +153,7 @@ class Evidence(AbstractEvidence):
 
 
 def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:
-    """Return the given artefacts under the user's settings; `Evidence` reports errors of those left out."""
+    """Return the given artefacts under the user's settings; `Evidence` reports the errors of those left out."""
     artefacts: dict[str, Artefact | str] = {}
     for name in names:
         try:
@@ -164,7 +165,7 @@ def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefa
 
 @cache
 def artefact_layout(name: str) -> Layout:
-    """Return rows, columns, and the data sets that an artefact lists itself; needs no data."""
+    """Return the rows, columns and data sets that an artefact lists, without loading data."""
     paper_of(name)  # the setting must belong to one of these
     stated = artefact_part(name)
     columns = tuple(map(str, stated["columns"]))
@@ -179,7 +180,7 @@ def artefact_theorems(name: str) -> dict[str, str]:
     """Return the project's own theorems that an artefact measures, by name, with the columns of their states."""
     try:
         paper_of(name)
-    except ValueError:  # stated by the layout, for the same claim
+    except ValueError:  # the layout reports this for the same claim
         return {}
     theorems = {}
     for config in artefact_part(name, "protocol").get("measures") or ():

@@ -1,28 +1,27 @@
-"""A table of results that provsel did not compute: the meaning of its columns, and its evidence.
+"""Evidence from a table of results that other programs computed, and the roles of its columns.
 
-Claims are checked on any CSV, TSV or Parquet file once its columns have roles: in the section `results` of the file of
-claims, or by `--column ROLE=NAME`, which takes precedence.
+Claims can be judged on any CSV, TSV or Parquet file once its columns have roles. The section `results` of the file of
+claims assigns them, or `--column ROLE=NAME`, which takes precedence.
 
 ```yaml
 results:
-  row: classifier          # what the claims call rows: a column, or several, whose values are joined by ", "
-  column: n_features       # what they call columns; without it there is one, called `error` or `score`
-  artefact: table          # only where the file holds several
-  dataset: dataset         # without it all results are of one data set
-  fold: fold               # also repeat and draw; without them, one line per data set
-  score: accuracy          # or `error: ...`, where less is better
+  row: classifier          # rows of the claims: one column, or several, whose values are joined by ", "
+  column: n_features       # columns of the claims; by default a single one, called `error` or `score`
+  artefact: table          # only if the file contains several
+  dataset: dataset         # by default all results belong to one data set
+  fold: fold               # also repeat and draw; by default one result per data set
+  score: accuracy          # or `error: ...`, for which lower is better
   unit: share              # from 0 to 1 (default; reported in points); percent; or the name of another unit
-  n_train: 90              # rows, a number or a column: tests over folds need both
+  n_train: 90              # numbers of rows, as a number or a column; tests over folds need both
   n_test: 10
-  seconds: fit_time        # and columns of records by their names, such as n_selected
+  seconds: fit_time        # also other columns of records by name, for example n_selected
 ```
-Results that stand beside each other, one column per method or fold, are named by a pattern or a list, and the role that
-these columns differ in is `"*"`: what the star stands for, or the columns' names.
+If results are side by side, with one column per method or fold, a pattern or a list names these columns. The role in
+which the columns differ is `"*"`. Its values are the text that the star matches, or the names of the columns.
 
 ```yaml
 results: {row: param_select, fold: "*", score: split*_test_score}      # cv_results_ of scikit-learn
-results: {dataset: Name, row: "*", error: [ED, DTW]}                   # one data set per line, one classifier per
-column
+results: {dataset: Name, row: "*", error: [ED, DTW]}                   # one row per data set, one column per classifier
 ```
 """
 
@@ -65,7 +64,7 @@ NUMBER_OR_COLUMN = ("n_train", "n_test")
 """Roles that may be a number in place of a column."""
 
 UNITS = {"share": (100.0, 1.0), "percent": (1.0, 100.0)}
-"""Factor to percentage points, and the largest possible value."""
+"""Factor that converts to percentage points, and the largest possible value."""
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
@@ -74,20 +73,20 @@ MISSING = ("", "na", "n/a", "nan", "null", "none")
 
 
 def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[list[Verdict], pd.DataFrame]:
-    """Judge a file of claims on a table of results, of any origin.
+    """Judge a file of claims on a table of results from any source.
 
     Parameters
     ----------
     results : Path
-        CSV, TSV or Parquet.
+        A CSV, TSV or Parquet file.
     claims : Path
     roles : mapping
-        Roles of columns, in addition to the file of claims and with precedence: see the head of this module.
+        Roles of columns, which take precedence over those in the file of claims; see the docstring of this module.
 
     Raises
     ------
     ValueError
-        If either file is invalid, or they do not fit each other.
+        If one of the files is invalid, or they do not match.
     """
     content = read_content(claims)
     table = TableEvidence(results, {**content.results, **roles}, content=content)
@@ -104,32 +103,32 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
 
 
 class TableEvidence(AbstractEvidence):
-    """Results of a table: what `provsel verify --results FILE` judges.
+    """Evidence from a table of results, as `provsel verify --results FILE` uses it.
 
-    The expected results are those that any row of an artefact's column has: each data set and fold.
+    The expected results of a column are all data sets and folds for which any row has a result.
 
     Parameters
     ----------
     path : Path
-        .csv or .tsv, UTF-8, with names in the first line; or .parquet.
+        A UTF-8 file .csv or .tsv with names in the first line, or a file .parquet.
     roles : mapping
-        Roles of its columns, see the head of this module.
+        Roles of its columns; see the docstring of this module.
     content : Content, optional
-        Grouping and planned names from the file of claims: the columns that tell lines apart, the rows that are means
-        of others, and the names still to come.
+        The content of the file of claims. It names columns that distinguish the rows of the table, rows that are means
+        of others, and planned names.
     table : DataFrame, optional
-        The table itself, if it is not a file; `path` is then its description.
+        The table itself, if it is not a file; `path` then describes it.
 
     Attributes
     ----------
     lines : DataFrame
-        One result per line: `PLACES`, `LEVELS`, `error`, for which lower is better, and the columns of the file under
-        their roles or names. The index is the line of the file below the names, from 1.
+        One result per row: `PLACES`, `LEVELS`, `error`, for which lower is better, and the columns of the file under
+        their roles or names. The index is the line number in the file, counted from 1 below the names.
 
     Raises
     ------
     ValueError
-        For a damaged file, a missing role or column, values of the wrong kind, or a repeated result.
+        For a damaged file, a missing role or column, values of the wrong type, or a repeated result.
     """
 
     def __init__(
@@ -158,7 +157,7 @@ class TableEvidence(AbstractEvidence):
         self._check_distinct()
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
-        # plain arrays, from which thousands of numbers are taken
+        # plain arrays, because thousands of numbers are read from them
         self._keys = {"dataset": self.lines["dataset"].to_numpy(object)}
         for name in ("repeat", "fold", "draw"):
             self._keys[name] = self.lines[name].to_numpy()
@@ -166,7 +165,7 @@ class TableEvidence(AbstractEvidence):
 
     @remembered
     def layout(self, artefact: str) -> Layout:
-        """Return rows, columns and data sets of an artefact."""
+        """Return the rows, columns and data sets of an artefact."""
         lines = self.lines[self._is_of(artefact)]
         if lines.empty:
             artefacts = ", ".join(self.lines["artefact"].unique())
@@ -177,7 +176,7 @@ class TableEvidence(AbstractEvidence):
         return Layout(rows, (*lines["column"].unique(), *self.planned.columns), datasets)
 
     def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
-        """Return a line for each result behind a number: `FOLD_KEYS`, `draw` and `columns`; errors as `column`."""
+        """Return one row per result behind a number: `FOLD_KEYS`, `draw` and `columns`; errors as in `column`."""
         artefact, row, column = place
         if row in self.groups:
             return self._group_trials(place, columns)
@@ -190,7 +189,7 @@ class TableEvidence(AbstractEvidence):
         return pd.DataFrame(trials).sort_values("dataset", kind="stable", ignore_index=True)
 
     def _group_trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
-        """Return the means over the rows of a group, if all of these have a result."""
+        """Return the means over the rows of a group, where all its rows have a result."""
         artefact, group, column = place
         keys = [*FOLD_KEYS, "draw"]
         parts = [self.trials((artefact, row, column), columns) for row in self.groups[group]]
@@ -201,7 +200,7 @@ class TableEvidence(AbstractEvidence):
 
     @remembered
     def group_of(self, column: str) -> Mapping[str, str]:
-        """Return the group of each data set, by a column of the table."""
+        """Return the group of each data set from a column of the table."""
         if column not in self.lines:
             raise ValueError(f"{self.path}: expected a column {column} with the groups of data sets, which is missing.")
         groups = self.lines.drop_duplicates(["dataset", column])
@@ -214,12 +213,12 @@ class TableEvidence(AbstractEvidence):
 
     @remembered
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the records, of shape (n_lines,); a role takes precedence over a column's own name.
+        """Return a column of the records, shape (n_lines,); roles take precedence over names of columns.
 
         Raises
         ------
         ValueError
-            If the table has no such column, or its values are not of the column's kind and range.
+            If the table has no such column, or its values have the wrong type or range.
         """
         if name == "error":
             return self.lines[name].to_numpy()
@@ -239,7 +238,7 @@ class TableEvidence(AbstractEvidence):
         raise ValueError(f"{self.path}: expected a column {wanted}, which is missing; name it: --column {wanted}=NAME.")
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
-        """Return how many data sets and folds have an error, and how many any row of these columns has."""
+        """Return the actual and the expected number of data sets and folds with an error."""
         n_present = 0
         n_expected = 0
         for place in places:
@@ -255,17 +254,17 @@ class TableEvidence(AbstractEvidence):
         return len(lines[FOLD_KEYS].drop_duplicates())
 
     def _is_of(self, artefact: str) -> NDArray[np.bool_]:
-        """Return which lines belong to an artefact: all, if the table has no column for it."""
+        """Return a mask of the rows of an artefact: all rows, if the table has no column for it."""
         return (self.lines["artefact"] == artefact).to_numpy() | ("artefact" not in self.roles)
 
     def _is_in(self, artefact: str, column: str) -> NDArray[np.bool_]:
-        """Return which lines belong to a column of an artefact, and to `dataset` if it is given."""
+        """Return a mask of the rows for a column of an artefact, restricted to `dataset` if it is given."""
         is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy()
         return is_in_column & self._is_asked()
 
     @remembered
     def _is_asked(self) -> NDArray[np.bool_]:
-        """Return which lines belong to `dataset`, if it is given, and meet `only` and `without`."""
+        """Return a mask of the rows for `dataset`, if it is given, that satisfy `only` and `without`."""
         is_asked = np.ones(len(self.lines), bool)
         if self.dataset:
             is_asked &= (self.lines["dataset"] == self.dataset).to_numpy()
@@ -276,7 +275,7 @@ class TableEvidence(AbstractEvidence):
         return is_asked
 
     def _matches(self, name: str, patterns: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which lines have a value in a column that matches one of the patterns."""
+        """Return a mask of the rows whose value in a column matches one of the patterns."""
         if name not in self.lines:
             hint = did_you_mean(name, self.lines) or "."
             raise ValueError(f"{self.path}: only, without: expected a column of the table, got {name!r:.80}{hint}")
@@ -293,7 +292,7 @@ class TableEvidence(AbstractEvidence):
         return isinstance(stated, list) or STAR in str(stated)
 
     def _check_roles(self, table: pd.DataFrame) -> str:
-        """Return the role of the results, error or score; raise for roles that do not fit together or to the table."""
+        """Return the role of the results, error or score; raise if the roles are inconsistent or do not fit."""
         subject = f"{self.path}: results"
         for role in self.roles:
             if role not in (*ROLES, *SCHEMA.names):
@@ -321,7 +320,7 @@ class TableEvidence(AbstractEvidence):
         return measure
 
     def _named_columns(self) -> list[tuple[str, Any]]:
-        """Return all pairs of a role and a column that it names."""
+        """Return all pairs of a role and its column."""
         named = []
         for role, stated in self.roles.items():
             is_number = role in NUMBER_OR_COLUMN and isinstance(stated, int | float)
@@ -331,7 +330,7 @@ class TableEvidence(AbstractEvidence):
         return named
 
     def _melted(self, table: pd.DataFrame, measure: str) -> pd.DataFrame:
-        """Return a wide table with one result per line, and update `roles` to its new columns."""
+        """Return a wide table in long form, with one result per row, and update `roles` accordingly."""
         stated = self.roles[measure]
         labels = {}
         if isinstance(stated, list):
@@ -396,7 +395,7 @@ class TableEvidence(AbstractEvidence):
         )
 
     def _numbers(self, values: pd.Series, name: str) -> Floats:
-        """Return the values of a column as numbers, shape (n_lines,); NaN if there is none."""
+        """Return the values of a column as numbers, shape (n_lines,); NaN for empty cells."""
         numbers = np.array([_number(value) for value in values])
         for place in np.flatnonzero(np.isinf(numbers)).tolist():
             raise ValueError(
@@ -407,7 +406,7 @@ class TableEvidence(AbstractEvidence):
         return numbers
 
     def _texts(self, values: pd.Series, name: str) -> list[str]:
-        """Return the values of a column as names, or say which line has none."""
+        """Return the values of a column as names; the error states a line without a name."""
         texts = []
         for line, value in values.items():
             text = "" if pd.isna(value) else _name(value)
@@ -418,7 +417,7 @@ class TableEvidence(AbstractEvidence):
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Return the columns of a CSV, TSV or Parquet file by name, lines from 1; strings stay strings."""
+    """Read a CSV, TSV or Parquet file, with lines counted from 1; strings stay strings."""
     ending = path.suffix.lower()
     if ending not in (*SEPARATORS, ".parquet"):
         raise ValueError(f"{path}: expected a file ending in .csv, .tsv, .parquet, got {ending or 'none'}; convert it.")
@@ -428,11 +427,11 @@ def read_table(path: Path) -> pd.DataFrame:
         kind = f"UTF-8 text with cells apart by {SEPARATORS[ending]!r}"
     try:
         if ending == ".parquet":
-            # whole numbers stay whole beside nulls
+            # whole numbers stay integers even if there are nulls
             table = pd.DataFrame(pq.read_table(content).to_pylist(), dtype=object)
             table.index += 1
         else:
-            # the names are read as a line, so that one with more cells is an error, and never an index
+            # names are read as a line, so that a longer line is an error instead of creating an index
             lines = pd.read_csv(content, sep=SEPARATORS[ending], dtype=str, keep_default_na=False, header=None)
             names = lines.iloc[0].str.removeprefix("\ufeff")
             table = lines.iloc[1:].set_axis(names, axis=1)
@@ -448,7 +447,7 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def _codes(names: pd.Series) -> NDArray[np.int64]:
-    """Return whole numbers unchanged, other names as their ranks."""
+    """Return whole numbers unchanged, and other names as their ranks."""
     if all(name.isdecimal() and int(name) <= MAX_COUNT for name in names.unique()):
         return names.to_numpy(object).astype(np.int64)
     return np.unique(names.to_numpy(str), return_inverse=True)[1].astype(np.int64)
@@ -465,7 +464,7 @@ def _number(value: Any) -> float:
 
 
 def _name(value: Any) -> str:
-    """Return a value as a name without control characters for the terminal."""
+    """Return a value as a name, without control characters that would affect a terminal."""
     name = ""
     for letter in str(value).strip():
         name += letter if letter.isprintable() else "?"

@@ -1,4 +1,4 @@
-"""Verdicts on claims, as objects, and as a frame for a file."""
+"""Verdicts on claims, as objects and as a data frame for a file."""
 
 from __future__ import annotations
 
@@ -35,21 +35,22 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a claim.
+    """The verdict on a claim, with its evidence.
 
     Attributes
     ----------
     claim : Claim
     parts : tuple of Finding
-        Its parts, all covered by the claim; () if it was not run.
+        The parts that the claim covers; () if it was not run.
     beside : tuple of Finding
-        Parts that were tested and reported, but not decisive.
+        Parts that were tested and reported, but do not affect the verdict.
     state : str
-        "complete", "partial (k of n)" or "not run": trials behind the claim.
+        "complete", "partial (k of n)" or "not run", by the stored trials behind the claim.
     settings : str
-        The user's settings to which `state` refers: a complete state under them need not be the paper's protocol.
+        The user's settings to which `state` refers. Results that are complete under them may not follow the paper's
+        protocol.
     reason : str
-        Why it was not run; "" otherwise.
+        The reason why the claim was not run; "" otherwise.
     """
 
     claim: Claim
@@ -71,24 +72,24 @@ class Verdict:
 
     @property
     def full_state(self) -> str:
-        """State, with the settings to which it refers."""
+        """The state, with the settings to which it refers."""
         return f"{self.state}, with {self.settings}" if self.settings and self.state != NOT_RUN else self.state
 
     @property
     def needed(self) -> float:
-        """The n at which each open part has a power of 0.9 at the observed effect; NaN if none is open."""
+        """The n at which all open parts have a power of 0.9 at the observed effect; NaN if no part is open."""
         if self.verdict not in (INCONCLUSIVE, NOT_CONTRADICTED):
             return math.nan
         return _largest(part.needed for part in self.parts if part.verdict == self.verdict)
 
     @property
     def smallest_margin(self) -> float:
-        """The smallest margin with which all parts would be shown to be equal, or not worse; NaN if none has one."""
+        """The smallest margin with which all parts would be shown to be equal, or not worse; NaN if undefined."""
         return _largest(part.smallest_margin for part in self.parts)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All parts in words, with additional tests; or why there are none."""
+        """All parts and additional tests in words, or the reason why there are none."""
         lines = [part.line() for part in self.parts]
         lines += [f"beside, {part.line()}" for part in self.beside]
         if not lines and self.reason:
@@ -97,7 +98,7 @@ class Verdict:
 
     @property
     def detail(self) -> str:
-        """All lines in one."""
+        """All lines joined into one."""
         return "; ".join(self.lines)
 
 
@@ -107,11 +108,11 @@ def _largest(values: Iterable[float]) -> float:
 
 
 def verdict_of(findings: Sequence[Finding]) -> str:
-    """Return the verdict of a claim about all its parts.
+    """Combine the verdicts on all parts of a claim.
 
-    Replicated or vacuous if every part is; contradicted as soon as one part is, since the claim is then wrong there;
-    otherwise no difference as soon as one part shows none, for the same reason; not contradicted if some parts are only
-    that and all others are replicated; not run if no part has evidence; otherwise inconclusive.
+    A claim is replicated or vacuous if every part is. It is contradicted if any part is, because it is then wrong
+    there; for the same reason, it has no difference if any part shows none. It is not contradicted if some parts are
+    only that, and all others are replicated. It is not run if no part has evidence, and otherwise inconclusive.
     """
     verdicts = {finding.verdict for finding in findings}
     if verdicts <= {NOT_RUN}:
@@ -127,7 +128,7 @@ def verdict_of(findings: Sequence[Finding]) -> str:
 def headline(findings: Sequence[Finding]) -> Finding:
     """Return the part whose numbers represent the claim: the clearest contradiction, or else the weakest support.
 
-    For a claim about all parts the largest p-value is that of the whole (intersection-union test).
+    For a claim about all parts, the largest p-value is that of the claim (intersection-union test).
     """
     verdict = verdict_of(findings)
     candidates = [finding for finding in findings if finding.verdict == verdict]
@@ -151,7 +152,7 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
     claims : sequence of Claim
     evidence : AbstractEvidence
     family : sequence of Claim, optional
-        All claims of the paper, as corrections for many comparisons need them; by default `claims`.
+        All claims of the paper, which corrections for many comparisons need; by default `claims`.
     """
     if family is None:
         family = claims
@@ -162,22 +163,22 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
 def judge_files(
     files: Sequence[ClaimFile], evidence: AbstractEvidence, about: Collection[str] | None = None
 ) -> tuple[list[Verdict], pd.DataFrame]:
-    """Judge the claims and rank the methods of the given papers, on stored trials or on a table of results, see `rank`.
+    """Judge the claims of papers and rank their methods, on stored trials or on a table of results; see `rank`.
 
     Parameters
     ----------
     files : sequence of ClaimFile
     evidence : AbstractEvidence
     about : collection of str, optional
-        Artefacts: only claims that rest on one of these, and only rankings of these. Corrections for many comparisons
-        still refer to all claims.
+        Artefacts to which claims and rankings are restricted. Corrections for many comparisons still refer to all
+        claims.
     """
-    family = [claim for file in files for claim in file.claims]  # papers share no artefact, and so no correction
+    family = [claim for file in files for claim in file.claims]  # papers share no artefacts
     requests = [ranking for file in files for ranking in file.rankings]
     if about is None:
         verdicts = []
         for file in files:
-            if file.evidence == PANEL:  # statements of many papers, each a separate question
+            if file.evidence == PANEL:  # statements from many papers are separate questions
                 verdicts += [judge([claim], evidence)[0] for claim in file.claims]
             else:
                 verdicts += judge(file.claims, evidence, family)
@@ -188,12 +189,12 @@ def judge_files(
 
 
 def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> None:
-    """Read the features behind all claims at once, because each reading scans the whole store."""
+    """Read the selected features for all claims at once, because each read scans the whole store."""
     places: list[Place] = []
     for claim in claims:
         rule = claim.rule
         if "features" in rule.reads and not rule.dataset:
-            with suppress(UnavailableError):  # as the claim's own verdict says
+            with suppress(UnavailableError):  # the claim's own verdict reports it
                 evidence.counts(rule.places())
                 places += rule.places()
     if places:
@@ -214,7 +215,7 @@ def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) ->
 
 
 def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
-    """Return one line per claim, with `COLUMNS`."""
+    """Return one row per claim, with `COLUMNS`."""
     lines = []
     for verdict in verdicts:
         claim = verdict.claim
