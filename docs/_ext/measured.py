@@ -405,7 +405,7 @@ def _family_lines(answers: pd.DataFrame, board: pd.DataFrame) -> list[str]:
             medians = 100 * of_family.loc[of_family["judge"] == judge, ["better", "worse"]].median()
             cells += [f"{value:.0f}" for value in medians]
         own = board.reindex(methods)
-        rows.append([*cells, f"{own['stability'].median():.2f}", f"{own['seconds'].median():.2g}"])
+        rows.append([*cells, f"{own['stability'].median():.2f}", f"{own['seconds'].median():.3f}"])
     heads = [f"{judge}: {word}, %" for judge in ("linear", "boosted trees") for word in ("lower", "higher")]
     return table_lines(["family", "methods", *heads, "stability", "CPU s"], rows)
 
