@@ -11,10 +11,10 @@ claims:
     claim: BSS has the lower error.               # our words
     artefact: smith2020/figure1
     test: better                                  # a rule: its class in a module of provlab.verdicts.claims
-    origin: paper           # paper (default): the paper's statement; otherwise our alternative, or an additional
-    control certain: false          # true: a mathematical fact, which only a bug could contradict repeats:
-    smith2020.x    # the same statement as that claim, tested elsewhere parameters: {row: BSS, than: RRQR,
-    columns: [r=300], over: datasets, margin: comparable}
+    origin: paper           # the paper's own statement (default), or an alternative or control that we add
+    certain: false          # true: a mathematical fact, which only a bug could contradict
+    repeats: smith2020.x    # the same statement as that claim, tested elsewhere
+    parameters: {row: BSS, than: RRQR, columns: [r=300], over: datasets, margin: comparable}
 rankings:                                         # tests of Friedman and Nemenyi, which are not claims
   - artefact: smith2020/figure1
     rows: [BSS, Lvg, RRQR]
@@ -34,16 +34,17 @@ evidence: panel             # instead of stored trials; each claim is then its o
 results: {row: method, column: size, dataset: dataset, error: balanced_error, unit: percent}
 lines: {judge: linear}      # the rows of the table that claims use, unless their parameter `only` says otherwise
 groups: {trees: [extra trees, forest RFE]}     # a row that is the mean of others
-planned: {rows: [CFS], columns: [chosen], quantities: [roc_auc]}    # not in the table yet: claims about these are "not
-run" works: {smith2020: {citation: "Smith (2020)", read: abstract}}      # keys: the second part of the ids claims:
+planned: {rows: [CFS], columns: [chosen], quantities: [roc_auc]}    # not in the table yet: such claims are "not run"
+works: {smith2020: {citation: "Smith (2020)", read: abstract}}      # keys: the second part of the ids
+claims:
   - id: statements.smith2020.rfe
     where: abstract
     claim: RFE beats the F-test on genes.
     artefact: panel
     test: better
     parameters: {row: RFE, than: F-test, columns: ["10"], only: {domain: [genes]}, over: sources, margin: a point}
-    beyond: {over: domains, only: {domain: all}, without: {domain: genes}}   # a separate claim, which the paper does
-    not make notes: {theme: accuracy, asked: With 10 features RFE has the lower error., left out: Their classifier.}
+    beyond: {over: domains, only: {domain: all}, without: {domain: genes}}   # a separate claim that is not the paper's
+    notes: {theme: accuracy, asked: With 10 features RFE has the lower error., left out: Their classifier.}
 not_testable: [{statement: "Smith (2020): networks need no selection", missing: networks}]
 ```
 """
