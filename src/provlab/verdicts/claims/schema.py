@@ -11,7 +11,7 @@ claims:
     claim: BSS has the lower error.               # our words
     artefact: smith2020/figure1
     test: better                                  # a rule: its class in a module of provlab.verdicts.claims
-    origin: paper           # the paper's own statement (default), or an alternative or control that we add
+    origin: paper           # paper (default): the statement of the paper; alternative or control: one that we add
     certain: false          # true: a mathematical fact, which only a bug could contradict
     repeats: smith2020.x    # the same statement as that claim, tested elsewhere
     parameters: {row: BSS, than: RRQR, columns: [r=300], over: datasets, margin: comparable}
