@@ -14,7 +14,7 @@ from provlab.report.figures.ranks import draw_front
 from provlab.report.figures.style import only_formats
 from provlab.report.figures.trees import draw_tree
 from provlab.report.templating import Site, slug
-from provlab.verdicts.panel_families import THRESHOLD, families
+from provlab.verdicts.panel_families import THRESHOLD, families, tree
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_pairs import EVERYWHERE, MARGIN, compared_with_all, win_rates
 from provlab.verdicts.panel_ranking import everywhere, front, leaderboard, sets_of, standings
@@ -104,7 +104,7 @@ def write_panel(
         members = families(overlap)
         alike = {name: [*group.index] for name, group in members.groupby(members) if len(group) > 1}
         with only_formats("svg"):
-            trees = draw_tree(overlap, folder / "selections")
+            trees = draw_tree([*overlap.index], tree(overlap), THRESHOLD, folder / "selections")
     files = {
         "leaderboard.csv": (board.rename_axis("method").reset_index(), "all numbers of the leaderboard"),
         "slices.csv": (slices, "leaderboards by domain, size and model"),
