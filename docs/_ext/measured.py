@@ -415,15 +415,8 @@ def _random_lines(answers: pd.DataFrame) -> list[str]:
     rows = []
     for place, of_place in answers.groupby("place", sort=False):
         best = of_place.loc[of_place["better"].idxmax()]
-        sources = f"{best['sources']:.0f}"
-        rows.append(
-            [
-                str(place),
-                sources,
-                *_percents(of_place),
-                f"{best['method']}, {100 * best['better']:.0f} %",
-            ]
-        )
+        likeliest = f"{best['method']}, {100 * best['better']:.0f} %"
+        rows.append([str(place), f"{best['sources']:.0f}", *_percents(of_place), likeliest])
     heads = ["new data set of", "sources", *(f"{word}, %" for word in SHARES.values()), "most likely lower"]
     head = (
         f"Methods that approximate X beside {TOLD_SIZE} random features, with a {SHAPED} model: medians of "

@@ -265,6 +265,9 @@ def test_what_is_no_exported_method_is_refused(small, tmp_path, capsys):
     arguments = ["rank", "dataset=bundled", "--export", "mine.parquet", f"results={tmp_path}"]
     assert main(arguments) == 2
     assert "expected --export without a data set" in capsys.readouterr().err
+    assert main(["rank", "selector=rrqr", "--export", "mine.csv", f"results={tmp_path / 'none'}"]) == 2
+    assert "expected a file name that ends in .parquet" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists(), "it is refused before any trial"
 
 
 def written(folder, frame):

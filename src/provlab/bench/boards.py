@@ -29,7 +29,7 @@ def release_board(folder: Path, day: date) -> Path:
     Raises
     ------
     ValueError
-        If the date has a release already, or the last release has the same trials.
+        If the date has a release already, or a release has the same trials.
     """
     board = folder / BOARDS / f"{day.isoformat()}.csv"
     if board.exists():

@@ -7,7 +7,7 @@ in points: of balanced error, or of unexplained variance, 100 (1 - R^2), where m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -73,51 +73,58 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
         `SHAPES` are of a new domain; those questions have the judge `SHAPED`.
     """
     frames = []
-    for task, trials, told in _tasks(panel, cards):
-        shapes = pd.DataFrame({"rows": np.log10(told["rows"]), "columns": np.log10(told["prepared"])})
-        shapes.index = told["dataset"]
+    for task, trials, judged in _tasks(panel, cards):
+        shapes = pd.DataFrame({"rows": np.log10(judged["rows"]), "columns": np.log10(judged["prepared"])})
+        shapes.index = judged["dataset"]
         for size, judge in QUESTIONS:
             of_question = trials[(trials["model"] == judge) & (trials["size"] == size)]
             for method in sorted(of_question["method"].unique()):
-                folds = folds_of_panel(trials, method, _sources(told), size=size, model=judge)
+                folds = folds_of_panel(trials, method, _sources(judged), size=size, model=judge)
                 if folds["domain"].nunique() < MIN_DOMAINS:
                     continue
                 answer = answers(fit(sets_of_folds(folds)))
                 if judge == SHAPED:
                     sets = sets_of_folds(folds.join(shapes, on="dataset"), [*shapes])
                     answer = pd.concat([answer, by_covariate(sets, [*shapes]).set_axis([*SHAPES])])
-                answer = answer.rename_axis("place").reset_index()
-                names = {"task": task, "judge": judge, "size": size, "method": method}
-                frames.append(pd.DataFrame([names] * len(answer)).join(answer))
+                frames.append(_named(answer, task, judge, size, method))
+    return _joined(frames)
+
+
+def beside_random(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers on methods that approximate X by columns, compared with random features.
+
+    At `TOLD_SIZE` features and by the judge `SHAPED`; the columns are those of `answer_frame`.
+    """
+    frames = []
+    for task, trials, judged in _tasks(panel, cards):
+        measured = {*trials["method"]}
+        for method, entry in panel_methods().items():
+            if entry.family != "subset" or method not in measured:
+                continue
+            folds = folds_of_panel(trials, method, _sources(judged), size=TOLD_SIZE, model=SHAPED, reference="random")
+            if folds["domain"].nunique() < MIN_DOMAINS:
+                continue
+            frames.append(_named(answers(fit(sets_of_folds(folds))), task, SHAPED, TOLD_SIZE, method))
+    return _joined(frames)
+
+
+def _named(answer: pd.DataFrame, task: str, judge: str, size: int, method: str) -> pd.DataFrame:
+    """Return an answer with its question in the first columns."""
+    answer = answer.rename_axis("place").reset_index()
+    names = {"task": task, "judge": judge, "size": size, "method": method}
+    return pd.DataFrame([names] * len(answer)).join(answer)
+
+
+def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if not frames:
         return pd.DataFrame(columns=NAMES)
     return pd.concat(frames, ignore_index=True).astype({"sources": "Int64", "sets": "Int64"})
 
 
-def beside_random(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers on methods with a guarantee of their subset, where they are compared with random features.
-
-    At `TOLD_SIZE` features and by the judge `SHAPED`; the columns are those of `answer_frame`.
-    """
-    frames = []
-    for task, trials, told in _tasks(panel, cards):
-        measured = {*trials["method"]}
-        for method, entry in panel_methods().items():
-            if entry.family != "subset" or method not in measured:
-                continue
-            folds = folds_of_panel(trials, method, _sources(told), size=TOLD_SIZE, model=SHAPED, reference="random")
-            if folds["domain"].nunique() < MIN_DOMAINS:
-                continue
-            answer = answers(fit(sets_of_folds(folds))).rename_axis("place").reset_index()
-            names = {"task": task, "judge": SHAPED, "size": TOLD_SIZE, "method": method}
-            frames.append(pd.DataFrame([names] * len(answer)).join(answer))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=NAMES)
-
-
 def _tasks(panel: pd.DataFrame, cards: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
     """Yield each task with its trials and its cards, without data sets that carry no verdict."""
-    told = cards[~cards["state"].isin(NO_VERDICT)]
-    for task, of_task in told.groupby("task"):
+    judged = cards[~cards["state"].isin(NO_VERDICT)]
+    for task, of_task in judged.groupby("task"):
         yield str(task), panel[panel["dataset"].isin(of_task["dataset"])], of_task
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from provlab.bench.methods import PanelMethod, panel_methods
 from provlab.bench.panel import PanelCell, panel_cells, panel_datasets
-from provlab.bench.stored_panel import CELL_DIGITS, SCHEMA, add_trials, lacking, read_trials
+from provlab.bench.stored_panel import CELL_DIGITS, SCHEMA, add_trials, file_of, lacking
 from provlab.project.documents import canonical_json, parse_json, read_as
 from provsel.files import replacing
 
@@ -80,9 +80,7 @@ class Submission(NamedTuple):
         ValueError
             If the file's name does not end in .parquet, or the class exists in this session only.
         """
-        path = Path(path)
-        if path.suffix != SUFFIX:
-            raise ValueError(f"rank: expected a file name that ends in {SUFFIX} for the trials, got {path}; rename it.")
+        path = checked_path(path)
         check_is_public(self.method)
         document = {"name": self.name, "n_variants": self.n_variants, "method": self._settings}
         table = pa.Table.from_pandas(self.trials[SUBMITTED.names], SUBMITTED, preserve_index=False)
@@ -101,8 +99,7 @@ class Submission(NamedTuple):
         """
         if self.name in panel_methods():
             raise ValueError(f"panel: expected a method that the panel does not have, got {self.name!r}; rename it.")
-        stored = {*read_trials(folder)["dataset"]}
-        datasets = {name: dataset for name, dataset in panel_datasets().items() if name in stored}
+        datasets = {name: dataset for name, dataset in panel_datasets().items() if file_of(name, folder).is_file()}
         cells = panel_cells({self.name: self.method}, datasets)
         missing = lacking(cells, self.trials)
         if missing:
@@ -126,6 +123,14 @@ class Submission(NamedTuple):
                 f"panel: expected trials that the panel plans for {self.name}, got {len(unplanned)} others, such as "
                 f"cell {line['cell']} of {line['dataset']}; write the file by the same version of provsel."
             )
+
+
+def checked_path(path: Path | str) -> Path:
+    """Return where trials may be written; raise if the file's name does not end in .parquet."""
+    path = Path(path)
+    if path.suffix != SUFFIX:
+        raise ValueError(f"rank: expected a file name that ends in {SUFFIX} for the trials, got {path}; rename it.")
+    return path
 
 
 def check_is_public(method: PanelMethod) -> None:

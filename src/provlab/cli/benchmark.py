@@ -69,6 +69,7 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_rank(options: argparse.Namespace) -> int:
     """Print and write the ranking of a selector, or of methods on a data set."""
+    from provlab.bench.submission import checked_path
     from provlab.core.composition import compose_config, executor_settings, results_folder
     from provlab.core.store import TrialStore
 
@@ -78,6 +79,8 @@ def call_rank(options: argparse.Namespace) -> int:
             f"rank: expected --export without a data set, as the benchmark takes trials on its own data sets only, got "
             f"{groups['dataset'][0]}; leave one of them out."
         )
+    if options.export:
+        checked_path(options.export)  # before the trials, which take minutes
     config = compose_config(groups["run"])
     results = results_folder(config)
     start = time.perf_counter()
