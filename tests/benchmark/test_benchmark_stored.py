@@ -149,10 +149,14 @@ def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):
     assert [*compute(SETS, folder / "results", folder / PANEL, {"name": "serial"}, -1.0, few_cells)] == []
 
 
-def test_domains_take_turns_and_their_smallest_set_is_first():
-    names = in_turn(panel_datasets())
-    assert sorted(names) == sorted(panel_datasets())
-    domains = [panel_datasets()[name].domain for name in names]
+def test_each_source_comes_first_and_domains_take_turns():
+    datasets = panel_datasets()
+    names = in_turn(datasets)
+    assert sorted(names) == sorted(datasets)
+    sources = [datasets[name].source for name in names]
+    n_sources = len({*sources})
+    assert len({*sources[:n_sources]}) == n_sources
+    domains = [datasets[name].domain for name in names]
     n_domains = len({*domains})
     assert len({*domains[:n_domains]}) == n_domains
 

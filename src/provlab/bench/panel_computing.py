@@ -67,10 +67,20 @@ def compute(
 
 
 def in_turn(datasets: Mapping[str, PanelDataset]) -> list[str]:
-    """Return data sets so that domains take turns, each with its smallest first."""
-    frame = pd.DataFrame({"domain": [entry.domain for entry in datasets.values()]}, index=[*datasets])
+    """Return data sets in the order of computing: a first one of each source, then a second one, and so on.
+
+    Within such a round, domains take turns, each with its smallest data set first.
+    """
+    frame = pd.DataFrame(
+        {
+            "domain": [entry.domain for entry in datasets.values()],
+            "source": [entry.source for entry in datasets.values()],
+        },
+        index=[*datasets],
+    )
     shapes = [shape_of(entry) for entry in datasets.values()]
     frame["entries"] = [rows * columns * max(1, classes) for rows, columns, classes in shapes]
     frame = frame.sort_values("entries", kind="stable")
-    frame["turn"] = frame.groupby("domain").cumcount()
-    return [*frame.sort_values(["turn", "entries"], kind="stable").index]
+    frame["round"] = frame.groupby("source").cumcount()
+    frame["turn"] = frame.groupby(["round", "domain"]).cumcount()
+    return [*frame.sort_values(["round", "turn", "entries"], kind="stable").index]
