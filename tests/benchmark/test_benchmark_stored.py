@@ -42,9 +42,9 @@ SETS = {name: panel_datasets()[name] for name in ("breast_cancer", "shift")}
 PANEL = Path("results/reference/benchmark")
 
 
-def few_cells(methods, datasets):
-    """Return the cells of three methods by one judge, in the place of the whole plan."""
-    return [entry for entry in panel_cells(METHODS, datasets) if entry.model == "linear"]
+def few_cells(name):
+    """Return the cells of three methods by one judge, instead of the whole plan."""
+    return [entry for entry in panel_cells(METHODS, {name: panel_datasets()[name]}) if entry.model == "linear"]
 
 
 def written(folder, datasets=SETS):
@@ -69,7 +69,7 @@ def folder(computed, tmp_path):
 
 def test_the_frame_is_that_of_the_store(computed):
     store = TrialStore(computed / "results" / "breast-cancer" / "store")
-    cells = few_cells(METHODS, only("breast_cancer"))
+    cells = few_cells("breast_cancer")
     panel = panel_from(store, cells, SETS)
     stored = read_panel(computed / PANEL)
     keys = ["method", "size", "repeat", "fold"]
@@ -135,7 +135,7 @@ def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):
     before = files_of(folder / PANEL)
     assert written(folder) == []
     assert files_of(folder / PANEL) == before
-    cells = few_cells(METHODS, only("shift"))
+    cells = few_cells("shift")
     assert is_complete("shift", cells, folder / PANEL)
     path = file_of("shift", folder / PANEL)
     table = pq.read_table(path)
@@ -149,22 +149,20 @@ def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):
     assert [*compute(SETS, folder / "results", folder / PANEL, {"name": "serial"}, -1.0, few_cells)] == []
 
 
-def test_each_source_comes_first_and_domains_take_turns():
+def test_each_source_comes_first_with_its_smallest_set():
     datasets = panel_datasets()
     names = in_turn(datasets)
     assert sorted(names) == sorted(datasets)
     sources = [datasets[name].source for name in names]
     n_sources = len({*sources})
     assert len({*sources[:n_sources]}) == n_sources
-    domains = [datasets[name].domain for name in names]
-    n_domains = len({*domains})
-    assert len({*domains[:n_domains]}) == n_domains
+    assert names.index("fri_c1_1000_50") > n_sources, "fri_c4_500_50 of the same source is smaller"
 
 
 def test_tables_of_results_are_those_of_the_trials(folder):
     shutil.copy(REPO / PANEL / "_cards.csv", folder / PANEL)
     assert [path.name for path in write_results(folder / PANEL)] == [
-        "_leaderboard.csv", "_against_all.csv", "_answers.csv", "_beside_random.csv", "_permuted.csv",
+        "_leaderboard.csv", "_against_all.csv", "_answers.csv", "_beside_random.csv", "_studies.csv",
     ]  # fmt: skip
     board, compared = (pd.read_csv(folder / PANEL / f"_{name}.csv") for name in ("leaderboard", "against_all"))
     scores = Scores.of(read_panel(folder / PANEL))

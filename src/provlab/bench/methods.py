@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from provlab.bench.selectors.versions import installed_version
 from provlab.core.composition import part_config
@@ -40,6 +40,8 @@ class PanelMethod:
         Columns up to which it is defined.
     chosen : bool
         Whether cross-validation chooses its number of features as well.
+    grid : tuple of (str, tuple)
+        Parameters that cross-validation chooses, and their values.
     """
 
     choose: tuple[str, ...]
@@ -49,6 +51,7 @@ class PanelMethod:
     most: int | None = None
     most_columns: int | None = None
     chosen: bool = True
+    grid: tuple[tuple[str, tuple[Any, ...]], ...] = ()
 
     @property
     def selector_name(self) -> str:

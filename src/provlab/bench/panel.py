@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -34,6 +34,10 @@ CARDS = "_cards.csv"
 """What is known of each data set, in the same folder, see `provlab.bench.cards`."""
 
 
+TUNED = "provlab.bench.selectors.TunedSelector"
+"""Class of the selectors that are tuned."""
+
+
 @dataclass(frozen=True)
 class PanelDataset:
     """A data set of the panel.
@@ -50,6 +54,8 @@ class PanelDataset:
     folds : str
         How its rows are split, a name in `datasets.yaml`.
     task : {"classification", "regression"}
+    train_rows : int, or None
+        Training rows of a fold, where its folds say so.
     """
 
     choose: tuple[str, ...]
@@ -58,6 +64,7 @@ class PanelDataset:
     support: int = 0
     folds: str = "twice"
     task: Task = "classification"
+    train_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -72,8 +79,6 @@ class PanelData:
         Sets of the loader `tables` by their folds, and overrides of some of these.
     quick : mapping
         Sets of the quick panel of each task.
-    permuted : tuple of str
-        Sets that are controls as well, with permuted labels.
     left_out : mapping
         Reasons.
     sets : mapping
@@ -84,7 +89,6 @@ class PanelData:
     tables: Mapping[str, tuple[str, ...]]
     settings: Mapping[str, tuple[str, ...]]
     quick: Mapping[str, tuple[str, ...]]
-    permuted: tuple[str, ...]
     left_out: Mapping[str, str]
     sets: Mapping[str, PanelDataset]
 
@@ -226,8 +230,7 @@ def panel_cells(
             if not method.takes(shape, dataset.task):
                 continue
             for size, judge in _judged(method, shape[1], judges):
-                model = judging().judges[judge].model(dataset.task)
-                cell = _cell((*settings, *model, *method.overrides(max(size, 1)))).on(base.dataset, base.data)
+                cell = _cell(settings, method, dataset.task, judge, size).on(base.dataset, base.data)
                 cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, cell))
             sizes = tuple(size for size in judging().chosen.sizes if size < shape[1])
             if sizes and method.chosen and method.sizes != "own" and not judges:
@@ -256,32 +259,53 @@ def _composer() -> Composer:
 
 
 @cache  # the same for all data sets with these folds
-def _cell(overrides: tuple[str, ...]) -> Cell:
-    """Return a cell of some settings; its data are no matter."""
-    [cell] = cells_of(_composer()(overrides))
-    return cell
+def _cell(settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, size: int) -> Cell:
+    """Return the cell of a method at a size; its data are no matter."""
+    model = judging().judges[judge].model(task)
+    if not method.grid:
+        [cell] = cells_of(_composer()([*settings, *model, *method.overrides(max(size, 1))]))
+        return cell
+    selector = {
+        "_target_": TUNED,
+        "selector": part_config("selector", method.for_task(task).overrides(size)),
+        "grid": {name: list(values) for name, values in method.grid},
+        **_cross_validation(task),
+    }
+    return _cell_with_selector(settings, model, selector)
 
 
 @cache
 def _chosen_cell(settings: tuple[str, ...], method: PanelMethod, task: Task, sizes: tuple[int, ...]) -> Cell:
     """Return the cell of a method whose number of features is chosen by cross-validation; its data are no matter."""
-    chosen = judging().chosen
-    judge = judging().judges[chosen.judge].model(task)
-    config = dict(_composer()([*settings, *judge, "selector=cross_validated_size"]))
+    judge = judging().judges[judging().chosen.judge].model(task)
     inner = part_config("selector", method.overrides(sizes[0]))
-    model = chosen.classification if task == "classification" else chosen.regression
-    config["selector"] = {
-        **config["selector"],
+    selector = {
+        **part_config("selector", ["selector=cross_validated_size"]),
         "selector": inner,
         "sizes": [*sizes, 1.0],
-        "cv": chosen.cv,
-        "model": part_config("model", model),
-        "scoring": "balanced_accuracy" if task == "classification" else None,
+        **_cross_validation(task),
         "rule": "best",
         "task": task,
         "random_state": inner.get("random_state"),
     }
-    [cell] = cells_of(config)
+    return _cell_with_selector(settings, judge, selector)
+
+
+def _cross_validation(task: Task) -> dict[str, Any]:
+    """Return how selectors choose what they choose: the folds, the model and its score."""
+    chosen = judging().chosen
+    model = chosen.classification if task == "classification" else chosen.regression
+    return {
+        "cv": chosen.cv,
+        "model": part_config("model", model),
+        "scoring": "balanced_accuracy" if task == "classification" else None,
+    }
+
+
+def _cell_with_selector(settings: tuple[str, ...], judge: tuple[str, ...], selector: Mapping[str, Any]) -> Cell:
+    """Return the cell of a selector given by its config; its data are no matter."""
+    config = dict(_composer()([*settings, *judge, "selector=cross_validated_size"]))
+    [cell] = cells_of({**config, "selector": selector})
     return cell
 
 
@@ -296,10 +320,10 @@ def shape_of(dataset: PanelDataset) -> tuple[int, int, int]:
     """Return training rows, columns after the preparation and classes of a data set, from its card or by loading it."""
     shapes = _shapes_on_cards()
     key = " ".join(text for text in dataset.choose if "permute_labels" not in text)
-    if key not in shapes:
-        data = load_from(base_cell(dataset).dataset)
-        return _n_training_rows(data.n_rows), data.X.shape[1], data.n_classes
-    return shapes[key]
+    if key in shapes:
+        return shapes[key]
+    data = load_from(base_cell(dataset).dataset)
+    return dataset.train_rows or _n_training_rows(data.n_rows), data.X.shape[1], data.n_classes
 
 
 def _n_training_rows(n_rows: int) -> int:

@@ -15,9 +15,8 @@ import pandas as pd
 
 from provlab.bench.methods import TASKS, Task, panel_methods
 from provlab.bench.panel import CARDS
-from provlab.bench.permuted import FOLDER as PERMUTED_FOLDER
-from provlab.bench.permuted import excess_errors
 from provlab.bench.stored_panel import read_panel, rounded
+from provlab.bench.studies import study_answers
 from provlab.core.tables import write_frame
 from provlab.verdicts.panel_answers import MIN_DOMAINS, SAME_DOMAINS, answers, by_covariate
 from provlab.verdicts.panel_frame import CHOSEN_SIZE, OWN_SIZE
@@ -30,7 +29,7 @@ LEADERBOARD, AGAINST_ALL, ANSWERS = "_leaderboard.csv", "_against_all.csv", "_an
 
 BESIDE_RANDOM = "_beside_random.csv"
 
-PERMUTED = "_permuted.csv"
+STUDIES = "_studies.csv"
 
 TOLD_SIZE = 20
 """Number of features that sentences tell of."""
@@ -138,7 +137,7 @@ def write_results(folder: Path) -> Iterator[Path]:
     `_leaderboard.csv` has a line for each task and method, see `provlab.verdicts.panel_ranking.leaderboard`.
     `_against_all.csv` compares each method with all features at each size, over all domains, over all sources, and in
     each domain that is judged separately, see `provlab.verdicts.panel_pairs.pairs`. `_answers.csv` is `answer_frame`,
-    `_beside_random.csv` is `beside_random`, and `_permuted.csv` is `provlab.bench.permuted.excess_errors`.
+    `_beside_random.csv` is `beside_random`, and `_studies.csv` is `provlab.bench.studies.study_answers`.
     """
     panel = read_panel(folder)
     boards = {}
@@ -163,9 +162,8 @@ def write_results(folder: Path) -> Iterator[Path]:
     yield folder / ANSWERS
     write_frame(beside_random(panel, cards).round(4), folder / BESIDE_RANDOM)
     yield folder / BESIDE_RANDOM
-    excess = excess_errors(folder / PERMUTED_FOLDER)
-    write_frame(excess.round(3), folder / PERMUTED)
-    yield folder / PERMUTED
+    write_frame(study_answers(folder).round(3), folder / STUDIES)
+    yield folder / STUDIES
 
 
 def stored_answers(folder: Path, task: Task) -> list[str]:

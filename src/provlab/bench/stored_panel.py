@@ -191,7 +191,7 @@ def write_dataset(name: str, cells: Sequence[PanelCell], store: TrialReader, fol
     (folder / OVERLAPS).mkdir(parents=True, exist_ok=True)
     _write_trials(name, trials_of(cells, store), folder)
     alike = selection_overlaps(cells, store)
-    _write(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
+    write_table(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
 
 
 def read_overlaps(folder: Path, task: str) -> pd.DataFrame:
@@ -220,10 +220,11 @@ def add_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
 def _write_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
     in_order = trials.sort_values(["method", "size", "repeat", "fold", "judge"])
     table = pa.Table.from_pandas(in_order, SCHEMA, preserve_index=False)
-    _write(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
+    write_table(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
 
 
-def _write(table: pa.Table, path: Path) -> None:
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table as a Parquet file, which is whole or not there."""
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", compression_level=19, write_statistics=False)
 

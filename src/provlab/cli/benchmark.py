@@ -6,6 +6,7 @@ import argparse
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -350,7 +351,7 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dataset", action="append", default=[], metavar="NAME", help="may be repeated (default: all)")
     parser.add_argument("--plan", action="store_true", help="compute nothing, say what is stored")
-    parser.add_argument("--permuted", action="store_true", help="the controls with permuted labels")
+    parser.add_argument("--study", metavar="NAME", help="a study beside the panel, such as permuted")
     parser.add_argument("--add", metavar="FILE", help="add a method's trials, which provsel rank --export wrote")
     parser.add_argument("--part", default="1/1", help="2/3 is the second third of the data sets (default: 1/1)")
     parser.add_argument("--hours", type=float, default=24.0, help="begin no data set later (default: 24)")
@@ -360,10 +361,10 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
 def call_panel(options: argparse.Namespace) -> int:
     """Compute data sets, a line for each, and return 1 where one could not be computed."""
     from provlab.bench.methods import panel_methods
-    from provlab.bench.panel import panel_cells, panel_datasets, some, stored_folder
-    from provlab.bench.panel_computing import compute, in_turn
-    from provlab.bench.permuted import excess_errors, permuted_cells, permuted_datasets, permuted_folder
-    from provlab.bench.stored_panel import is_complete
+    from provlab.bench.panel import panel_datasets, some, stored_folder
+    from provlab.bench.panel_computing import cells_of_panel, compute, in_turn
+    from provlab.bench.stored_panel import is_complete, write_dataset
+    from provlab.bench.studies import folder_of, studies, study_cells, write_study
     from provlab.bench.submission import read_submission
 
     why = "all else is the same for everybody: choose by --dataset"
@@ -376,26 +377,33 @@ def call_panel(options: argparse.Namespace) -> int:
             f"ranked {submission.n_variants} variants. Add to methods.yaml:\n{submission.entry}"
         )
         return 0
-    plan = permuted_cells if options.permuted else panel_cells
-    folder = permuted_folder() if options.permuted else stored_folder()
-    datasets = some("data set", options.dataset, permuted_datasets() if options.permuted else panel_datasets())
+    datasets = panel_datasets()
+    if options.study:
+        [study] = some("study", [options.study], studies()).values()
+        datasets = {name: datasets[name] for name in study.sets}
+        folder = folder_of(options.study)
+        plan = partial(study_cells, study, panel_methods())
+        write = write_study
+    else:
+        folder = stored_folder()
+        plan = cells_of_panel
+        write = write_dataset
+    chosen = some("data set", options.dataset, datasets)
     part, _, n_parts = options.part.partition("/")
-    mine = {name: datasets[name] for name in in_turn(datasets)[int(part) - 1 :: int(n_parts)]}
+    mine = in_turn(chosen)[int(part) - 1 :: int(n_parts)]
     if options.plan:
         lines = []
-        for name, dataset in mine.items():
-            cells = plan(panel_methods(), {name: dataset})
+        for name in mine:
+            cells = plan(name)
             n_trials = sum(entry.cell.n_trials for entry in cells)
             state = "stored" if is_complete(name, cells, folder) else ""
-            lines.append({"data set": name, "domain": dataset.domain, "trials": f"{n_trials:,}", "": state})
+            lines.append({"data set": name, "domain": datasets[name].domain, "trials": f"{n_trials:,}", "": state})
         PlainConsole().print(table(lines))
         return 0
     status = 0
-    for line in compute(mine, Path(options.results), folder, executor, options.hours, plan):
+    for line in compute(mine, Path(options.results), folder, executor, options.hours, plan, write):
         print(line, flush=True)
         status = max(status, int("state" in line))
-    if options.permuted:
-        PlainConsole().print(table(excess_errors(folder).round(2).to_dict("records"), caption="points above chance"))
     return status
 
 

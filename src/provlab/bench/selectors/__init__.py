@@ -1,4 +1,4 @@
-"""Selectors of the benchmark outside provsel: those of scikit-learn and other packages, and bagged ones.
+"""Selectors of the benchmark outside provsel: those of scikit-learn and other packages, bagged ones, and tuned ones.
 
 Packages of the extra "benchmark" are imported by fits.
 """
@@ -13,6 +13,7 @@ from provlab.bench.selectors.of_packages import (
     MCPPathSelector,
     SVMWeightsSelector,
 )
+from provlab.bench.selectors.tuned import TunedSelector
 
 __all__ = [
     "BaggedSelector",
@@ -23,4 +24,5 @@ __all__ = [
     "LeastAnglesSelector",
     "MCPPathSelector",
     "SVMWeightsSelector",
+    "TunedSelector",
 ]
