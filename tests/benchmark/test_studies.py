@@ -21,11 +21,13 @@ from provlab.bench.studies import (
     study_answers,
     study_cells,
     support_measures,
+    tagged_trials,
     variants,
     write_study,
 )
 from provlab.core.plan import load_from
-from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
+from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, HALF_SIZE, OWN_SIZE
+from provlab.verdicts.panel_table import panel_table
 from provsel.selectors import ReliefFSelector
 
 METHODS = {name: panel_methods()[name] for name in ("F-test", "all features", "random", "ReliefF")}
@@ -86,18 +88,18 @@ def test_errors_are_compared_with_chance_by_class():
 
 ON_SUPPRESSED = {
     name: replace(studies()[name], sets=("suppressed",), values=studies()[name].values[:2])
-    for name in ("noise", "simulated", "few_rows")
-} | {"tuned": Study(("suppressed",), ("tuned",), (20,), grids={"ReliefF": {"n_neighbors": (10, 3)}})}
+    for name in ("noise", "half", "simulated", "few_rows")
+} | {"tuned": replace(studies()["tuned"], sets=("suppressed",), grids={"ReliefF": {"n_neighbors": (10, 3)}})}
 
 
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory):
-    """Return a folder with four studies of few methods on one data set, and the cells of each."""
+    """Return a folder with five studies of few methods on one data set, and the cells of each."""
     folder = tmp_path_factory.mktemp("studies")
     cells = {}
     for name, study in ON_SUPPRESSED.items():
-        methods = METHODS if name != "tuned" else {"ReliefF": METHODS["ReliefF"]}
-        cells[name] = study_cells(study, methods, "suppressed")
+        study = replace(study, methods=() if study.grids else tuple(METHODS))
+        cells[name] = study_cells(study, METHODS, "suppressed")
         results = folder / "results" / name
         plan = {"suppressed": cells[name]}.__getitem__
         arguments = (["suppressed"], results, folder / name, {"name": "serial"}, 1.0, plan, write_study)
@@ -121,9 +123,34 @@ def test_half_of_the_columns_are_noise_and_the_shares_of_false_ones_tell_methods
     assert by_method["F-test"] < 50
 
 
+def test_half_of_the_columns_are_selected_and_real_ones_are_recalled(computed):
+    folder, _ = computed
+    n_real = load_from(panel_config("suppressed")).X.shape[1]
+    trials = read_study("half", folder)
+    assert {*trials["size"]} == {HALF_SIZE, ALL_FEATURES}
+    assert {*trials["judge"]} == {"linear", "forest"}
+    kept = trials[trials["size"] == HALF_SIZE]
+    assert {*kept["n_selected"]} == {n_real}
+    np.testing.assert_allclose(kept["support_recall"], 1 - kept["false_discovery"], rtol=1e-6)
+
+
+def test_claims_see_trials_of_studies_apart_from_those_of_the_panel(computed):
+    folder, _ = computed
+    panel = next(trials for tags, trials in tagged_trials(folder) if "rows_a_class" in tags)
+    cards = pd.DataFrame({"dataset": ["suppressed"], "rows": [160], "classes": [2], "error_linear": [0.3]})
+    table = panel_table(panel, cards, tagged_trials(folder))
+    assert {*table["rows_a_class"]} == {"full", "10", "20"}
+    assert {*table["tier"]} == {"default", "tuned"}
+    assert {*table["labels"]} == {"real", "simulated"}
+    added = {"20, random added", "20, copies added", "all, random added", "half, random added", "half, copies added"}
+    assert {*table["size"]} == {"10", "20", "all", "all, copies added", *added}
+    place = ["method", "size", "judge", "tier", "labels", "rows_a_class"]
+    assert not table[place].duplicated().any()
+
+
 def panel_config(name):
     """Return the config of a data set of the panel."""
-    [cell, *_] = study_cells(Study((name,), ("",), (20,)), {"F-test": METHODS["F-test"]}, name)
+    [cell, *_] = study_cells(Study((name,), ("",), {"linear": (20,)}, {}), {"F-test": METHODS["F-test"]}, name)
     return cell.cell.dataset
 
 

@@ -6,7 +6,7 @@ rows chooses, with all features among the sizes: it tells whether selection help
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -197,27 +197,40 @@ def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[
     return {name: entry for name, entry in entries.items() if name in names or not names}
 
 
+def sizes_of_judges(judges: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
+    """Return the numbers of features that each judge judges, without the chosen one if only some judges are given."""
+    names = tuple(judges)
+    sizes = {}
+    for judge in names or judging().judges:
+        sizes[judge] = (*judging().judges[judge].sizes, OWN_SIZE, ALL_FEATURES)
+    if not names:
+        sizes[judging().chosen.judge] += (CHOSEN_SIZE,)
+    return sizes
+
+
 def panel_cells(
-    methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset], judges: Iterable[str] = ()
+    methods: Mapping[str, PanelMethod],
+    datasets: Mapping[str, PanelDataset],
+    sizes: Mapping[str, Sequence[int]] | None = None,
 ) -> list[PanelCell]:
     """Return the cells of the given methods and data sets, grouped by data set.
 
     A size has a cell if the data set has more columns, and a method if it supports the task, the number of classes and
-    the size of the data set. With some judges only, no size is chosen.
+    the size of the data set.
 
     Parameters
     ----------
     methods, datasets : mapping
         By name. Other methods and data sets are judged in the same way.
-    judges : iterable of str, optional
-        By default all.
+    sizes : mapping, optional
+        Numbers of features for each judge, by default `sizes_of_judges`.
 
     Raises
     ------
     MissingDataError
         If a data set has no card and is not on this machine; names the command that fetches it.
     """
-    judges = tuple(judges)
+    sizes = sizes_of_judges() if sizes is None else sizes
     cells = []
     for name, dataset in datasets.items():
         base = base_cell(dataset)
@@ -229,28 +242,31 @@ def panel_cells(
         for title, method in methods.items():
             if not method.takes(shape, dataset.task):
                 continue
-            for size, judge in _judged(method, shape[1], judges):
-                cell = _cell(settings, method, dataset.task, judge, size).on(base.dataset, base.data)
-                cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, cell))
-            sizes = tuple(size for size in judging().chosen.sizes if size < shape[1])
-            if sizes and method.chosen and method.sizes != "own" and not judges:
-                cell = _chosen_cell(settings, method, dataset.task, sizes).on(base.dataset, base.data)
-                judge = judging().chosen.judge
-                cells.append(PanelCell(title, name, dataset.domain, CHOSEN_SIZE, judge, dataset.support, cell))
+            for judge, size in _judged(method, shape[1], sizes):
+                if size == CHOSEN_SIZE:
+                    candidates = tuple(size for size in judging().chosen.sizes if size < shape[1])
+                    cell = _chosen_cell(settings, method, dataset.task, judge, candidates)
+                else:
+                    cell = _cell(settings, method, dataset.task, judge, size)
+                on_data = cell.on(base.dataset, base.data)
+                cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, on_data))
     return cells
 
 
-def _judged(method: PanelMethod, n_columns: int, judges: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """Yield each size of a method with each of its judges."""
-    for judge, entry in judging().judges.items():
-        if judges and judge not in judges:
-            continue
-        if method.sizes == "own":
-            yield (ALL_FEATURES if method.selector_name == "full" else OWN_SIZE), judge
-            continue
-        for size in entry.sizes:
-            if size < n_columns:
-                yield size, judge
+def _judged(method: PanelMethod, n_columns: int, sizes: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:
+    """Yield each judge with each size of a method, the chosen one last."""
+    own = ALL_FEATURES if method.selector_name == "full" else OWN_SIZE
+    for judge, of_judge in sizes.items():
+        for size in of_judge:
+            if method.sizes == "own":
+                if size == own:
+                    yield judge, size
+            elif 0 < size < n_columns:
+                yield judge, size
+    for judge, of_judge in sizes.items():
+        has_candidates = min(judging().chosen.sizes) < n_columns
+        if CHOSEN_SIZE in of_judge and method.sizes != "own" and method.chosen and has_candidates:
+            yield judge, CHOSEN_SIZE
 
 
 @cache
@@ -275,9 +291,11 @@ def _cell(settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str
 
 
 @cache
-def _chosen_cell(settings: tuple[str, ...], method: PanelMethod, task: Task, sizes: tuple[int, ...]) -> Cell:
+def _chosen_cell(
+    settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, sizes: tuple[int, ...]
+) -> Cell:
     """Return the cell of a method whose number of features is chosen by cross-validation; its data are no matter."""
-    judge = judging().judges[judging().chosen.judge].model(task)
+    model = judging().judges[judge].model(task)
     inner = part_config("selector", method.overrides(sizes[0]))
     selector = {
         **part_config("selector", ["selector=cross_validated_size"]),
@@ -288,7 +306,7 @@ def _chosen_cell(settings: tuple[str, ...], method: PanelMethod, task: Task, siz
         "task": task,
         "random_state": inner.get("random_state"),
     }
-    return _cell_with_selector(settings, judge, selector)
+    return _cell_with_selector(settings, model, selector)
 
 
 def _cross_validation(task: Task) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from provlab.bench.answer import Words, of_methods
 from provlab.bench.methods import PanelMethod, Task, panel_methods, panel_names
-from provlab.bench.panel import PanelCell, PanelDataset, judging, panel_cells, some
+from provlab.bench.panel import PanelCell, PanelDataset, judging, panel_cells, sizes_of_judges, some
 from provlab.bench.rank import WORDS, computed, draw_differences, problems_of, write_pages
 from provlab.bench.stored_panel import panel_of, read_panel
 from provlab.core.cell import Cell
@@ -153,7 +153,7 @@ def on_data(
 ) -> OnData:  # fmt: skip
     """Compute missing trials, and return how methods, including `yours` if given, compare on a data set."""
     datasets = {name: dataset}
-    cells = panel_cells(methods, datasets, judging().own_data)
+    cells = panel_cells(methods, datasets, sizes_of_judges(judging().own_data))
     trials = panel_of(computed(cells, store, executor), datasets)
     scores = Scores.of(trials, dataset.task)
     ranking = leaderboard(scores)

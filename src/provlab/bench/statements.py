@@ -13,6 +13,7 @@ import pandas as pd
 
 from provlab.bench.panel import CARDS, stored_folder
 from provlab.bench.stored_panel import read_panel
+from provlab.bench.studies import tagged_trials
 from provlab.core.tables import write_frame
 from provlab.project.messages import did_you_mean
 from provlab.verdicts.claims.rules import (
@@ -57,8 +58,8 @@ SAID = {
 
 
 def stored_table() -> pd.DataFrame:
-    """Return the stored panel as the table that statements are judged on."""
-    return panel_table(read_panel(), pd.read_csv(stored_folder() / CARDS))
+    """Return the stored panel and its studies as the table that statements are judged on."""
+    return panel_table(read_panel(), pd.read_csv(stored_folder() / CARDS), tagged_trials())
 
 
 def write_panel_table(path: Path) -> None:

@@ -6,7 +6,7 @@ a line for each trial, as in the panel, and the change in `variant`; and `_studi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,6 @@ from provlab.bench.panel import (
     PanelCell,
     PanelDataset,
     base_cell,
-    judging,
     panel_cells,
     panel_datasets,
     shape_of,
@@ -32,7 +31,7 @@ from provlab.bench.stored_panel import SCHEMA, file_of, panel_of, read_panel, tr
 from provlab.core.plan import load_from
 from provlab.core.store import TrialStore
 from provlab.project.documents import read_record
-from provlab.verdicts.panel_frame import ALL_FEATURES
+from provlab.verdicts.panel_frame import ALL_FEATURES, HALF_SIZE
 
 KIND = ["variant", "task", "method", "size"]
 """Columns that say what a mean of a study is of."""
@@ -45,7 +44,12 @@ class Study:
     Attributes
     ----------
     sets, values, choose : tuple of str
-    sizes : tuple of int
+    sizes : mapping
+        Numbers of features for each judge.
+    tags : mapping
+        What distinguishes its trials from those of the panel, in columns of `provlab.verdicts.panel_table`.
+    methods : tuple of str
+        By default all.
     relevant : str
         "all", or a number in digits; "" if it is not known which columns are relevant.
     grids : mapping
@@ -54,8 +58,10 @@ class Study:
 
     sets: tuple[str, ...]
     values: tuple[str, ...]
-    sizes: tuple[int, ...]
+    sizes: Mapping[str, tuple[int, ...]]
+    tags: Mapping[str, str]
     choose: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
     relevant: str = ""
     grids: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
 
@@ -107,9 +113,18 @@ def study_cells(study: Study, methods: Mapping[str, PanelMethod], name: str) -> 
     """Return the cells of methods on all variants of a data set; `dataset` of each is its variant."""
     if study.grids:
         methods = {title: replace(methods[title], grid=(*grid.items(),)) for title, grid in study.grids.items()}
-    judge = judging().chosen.judge
-    cells = panel_cells(methods, variants(study, name))
-    return [entry for entry in cells if entry.model == judge and entry.size in study.sizes]
+    elif study.methods:
+        methods = {title: methods[title] for title in study.methods}
+    cells = []
+    for value, dataset in variants(study, name).items():
+        half = dataset.support
+        sizes = {}
+        for judge, of_judge in study.sizes.items():
+            sizes[judge] = [half if size == HALF_SIZE else size for size in of_judge]
+        for entry in panel_cells(methods, {value: dataset}, sizes):
+            is_half = HALF_SIZE in study.sizes[entry.model] and entry.size == half
+            cells.append(entry._replace(size=HALF_SIZE) if is_half else entry)
+    return cells
 
 
 def write_study(name: str, cells: Sequence[PanelCell], store: TrialStore, folder: Path) -> None:
@@ -129,6 +144,20 @@ def read_study(study: str, folder: Path | None = None) -> pd.DataFrame:
         table = pq.read_table(path)
         parts.append(table.to_pandas().assign(dataset=table.schema.metadata[b"dataset"].decode()))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def tagged_trials(folder: Path | None = None) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Yield the trials of each study and variant in the columns of the panel, with the tags that distinguish them."""
+    for name, study in studies().items():
+        trials = read_study(name, folder)
+        if trials.empty:
+            continue
+        panel = panel_of(trials, panel_datasets())
+        variant_of = (
+            trials["variant"] if any("VALUE" in tag for tag in study.tags.values()) else pd.Series("", trials.index)
+        )
+        for variant, of_variant in panel.groupby(variant_of):
+            yield {column: tag.replace("VALUE", str(variant)) for column, tag in study.tags.items()}, of_variant
 
 
 def study_answers(folder: Path | None = None) -> pd.DataFrame:
