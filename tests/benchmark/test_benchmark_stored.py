@@ -14,7 +14,7 @@ from pages_reader import read_pages
 from provlab.bench.boards import BOARDS, RELEASES, release_board
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_cells, panel_datasets
-from provlab.bench.panel_answers import SHAPES, stored_answers, write_results
+from provlab.bench.panel_answers import SHAPES, medians, n_different, stored_answers, write_results
 from provlab.bench.panel_computing import compute, in_turn
 from provlab.bench.panel_pages import write_panel
 from provlab.bench.stored_panel import (
@@ -232,10 +232,25 @@ def test_stored_answers_are_sentences_with_the_numbers_of_their_table(task):
     answers = pd.read_csv(REPO / PANEL / "_answers.csv")
     chosen = answers.query("task == @task and judge == 'linear' and size == @CHOSEN_SIZE")
     chosen = chosen[chosen["place"] == "these domains, each the same"].set_index("method")
-    assert f"probability of {100 * chosen['better'].median():.0f} %" in sentences[0]
-    assert f"medians of {len(chosen)} methods" in sentences[0]
+    one_of_each = [of_group["better"].mean() for _, of_group in chosen.groupby("alike")]
+    assert f"probability of {100 * np.median(one_of_each):.0f} %" in sentences[0]
+    assert f"medians of {len(chosen)} methods, {len(one_of_each)} different ones" in sentences[0]
     best = chosen["better"].idxmax()
     assert sentences[1].startswith(f"Most likely to lower it: {best} ({100 * chosen.at[best, 'better']:.0f} %)")
+
+
+def test_methods_that_select_nearly_the_same_features_count_as_one():
+    answers = pd.read_csv(REPO / PANEL / "_answers.csv")
+    alike = answers.drop_duplicates(["task", "method"]).set_index(["task", "method"])["alike"]
+    assert alike["classification", "strong RRQR"] == alike["classification", "RRQR"] == "RRQR"
+    assert alike["classification", "RFE"] == "RFE"
+    lines = pd.DataFrame({
+        "method": ["A", "B", "C", "D"], "alike": ["A", "A", "C", "D"],
+        "better": [0.0, 0.2, 0.5, 0.9], "within": 0.1, "worse": [0.9, 0.7, 0.4, 0.0],
+    })  # fmt: skip
+    assert medians(lines).to_dict() == pytest.approx({"better": 0.5, "within": 0.1, "worse": 0.4})
+    assert n_different(lines) == "4 methods, 3 different ones"
+    assert n_different(lines[1:]) == "3 methods"
 
 
 def test_stored_answers_are_probabilities_of_methods_as_the_questions_ask():

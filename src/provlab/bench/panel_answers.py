@@ -15,10 +15,11 @@ import pandas as pd
 
 from provlab.bench.methods import TASKS, Task, panel_methods
 from provlab.bench.panel import CARDS
-from provlab.bench.stored_panel import read_panel, rounded
+from provlab.bench.stored_panel import read_overlaps, read_panel, rounded
 from provlab.bench.studies import study_answers
 from provlab.core.tables import write_frame
 from provlab.verdicts.panel_answers import MIN_DOMAINS, SAME_DOMAINS, answers, by_covariate
+from provlab.verdicts.panel_families import families
 from provlab.verdicts.panel_frame import CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_model import fit, folds_of_panel, sets_of_folds
 from provlab.verdicts.panel_pairs import compared_with_all
@@ -46,8 +47,8 @@ SHAPED = "linear"
 SHAPES = ("few rows", "many rows", "few columns", "many columns")
 """Kinds of data sets: at the quartiles of rows and of columns, the other number as on average."""
 
-NAMES = ["task", "judge", "size", "method", "place"]
-"""Columns that say what an answer is about."""
+NAMES = ["task", "judge", "size", "method", "alike", "place"]
+"""Columns that say what an answer is about. alike: the first of the methods that select nearly the same features."""
 
 NO_VERDICT = ("ceiling", "chance")
 """States of data sets, see `provlab.bench.cards.state_of`, that do not tell methods apart by their errors."""
@@ -110,7 +111,7 @@ def beside_random(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
 def _named(answer: pd.DataFrame, task: str, judge: str, size: int, method: str) -> pd.DataFrame:
     """Return an answer with its question in the first columns."""
     answer = answer.rename_axis("place").reset_index()
-    names = {"task": task, "judge": judge, "size": size, "method": method}
+    names = {"task": task, "judge": judge, "size": size, "method": method, "alike": method}
     return pd.DataFrame([names] * len(answer)).join(answer)
 
 
@@ -158,12 +159,29 @@ def write_results(folder: Path) -> Iterator[Path]:
         write_frame(frame.assign(**numbers), folder / name)
         yield folder / name
     cards = pd.read_csv(folder / CARDS, keep_default_na=False)
-    write_frame(answer_frame(panel, cards).round(4), folder / ANSWERS)
-    yield folder / ANSWERS
-    write_frame(beside_random(panel, cards).round(4), folder / BESIDE_RANDOM)
-    yield folder / BESIDE_RANDOM
+    alike = {task: families(read_overlaps(folder, task)) for task in TASKS}
+    for name, frame in {ANSWERS: answer_frame(panel, cards), BESIDE_RANDOM: beside_random(panel, cards)}.items():
+        for task, of_task in frame.groupby("task"):
+            frame.loc[of_task.index, "alike"] = of_task["method"].map(alike[task]).fillna(of_task["method"])
+        write_frame(frame[[*NAMES, *frame.columns.drop(NAMES)]].round(4), folder / name)
+        yield folder / name
     write_frame(study_answers(folder).round(3), folder / STUDIES)
     yield folder / STUDIES
+
+
+def medians(answers: pd.DataFrame) -> pd.Series:
+    """Return the median probabilities over methods; methods that select nearly the same features count as one.
+
+    Such methods have the mean of their probabilities.
+    """
+    medians: pd.Series = answers.groupby("alike")[["better", "within", "worse"]].mean().median()
+    return medians
+
+
+def n_different(answers: pd.DataFrame) -> str:
+    """Say how many methods answers are of."""
+    n_methods, n_groups = answers["method"].nunique(), answers["alike"].nunique()
+    return f"{n_methods} methods" if n_methods == n_groups else f"{n_methods} methods, {n_groups} different ones"
 
 
 def stored_answers(folder: Path, task: Task) -> list[str]:
@@ -181,16 +199,16 @@ def stored_answers(folder: Path, task: Task) -> list[str]:
     sentences = [
         f"With a linear model and a number of features that cross-validation chooses, selection lowers the "
         f"{ERROR_OF[task]} of a new data set by more than a point with a probability of "
-        f"{100 * chosen['better'].median():.0f} %, and raises it by more with {100 * chosen['worse'].median():.0f} %: "
-        f"medians of {len(chosen)} methods.",
+        f"{100 * medians(chosen)['better']:.0f} %, and raises it by more with {100 * medians(chosen)['worse']:.0f} %: "
+        f"medians of {n_different(chosen)}.",
         f"Most likely to lower it: {', '.join(named)}.",
     ]
     for judge, model in (("linear", "a linear model"), ("boosting", "boosted trees")):
         at_size = lines[(lines["size"] == TOLD_SIZE) & (lines["judge"] == judge)]
         if len(at_size):
-            better, worse = 100 * at_size[["better", "worse"]].median()
+            better, worse = 100 * medians(at_size)[["better", "worse"]]
             sentences.append(
                 f"{TOLD_SIZE} features in the place of all, with {model}: lower with {better:.0f} %, higher with "
-                f"{worse:.0f} % (medians of {len(at_size)} methods)."
+                f"{worse:.0f} % (medians of {n_different(at_size)})."
             )
     return sentences
