@@ -115,9 +115,9 @@ def study_cells(study: Study, methods: Mapping[str, PanelMethod], name: str) -> 
         methods = {title: replace(methods[title], grid=(*grid.items(),)) for title, grid in study.grids.items()}
     elif study.methods:
         methods = {title: methods[title] for title in study.methods}
+    half = shape_of(panel_datasets()[name])[1]
     cells = []
     for value, dataset in variants(study, name).items():
-        half = dataset.support
         sizes = {}
         for judge, of_judge in study.sizes.items():
             sizes[judge] = [half if size == HALF_SIZE else size for size in of_judge]
