@@ -396,7 +396,10 @@ class TableEvidence(AbstractEvidence):
 
     def _numbers(self, values: pd.Series, name: str) -> Floats:
         """Return the values of a column as numbers, shape (n_lines,); NaN for empty cells."""
-        numbers = np.array([_number(value) for value in values])
+        if pd.api.types.is_float_dtype(values):
+            numbers = values.to_numpy(float)
+        else:
+            numbers = np.array([_number(value) for value in values])
         for place in np.flatnonzero(np.isinf(numbers)).tolist():
             raise ValueError(
                 f"{self.path}: column {name}: expected a finite number or an empty cell, got "
@@ -407,13 +410,11 @@ class TableEvidence(AbstractEvidence):
 
     def _texts(self, values: pd.Series, name: str) -> list[str]:
         """Return the values of a column as names; the error states a line without a name."""
-        texts = []
-        for line, value in values.items():
-            text = "" if pd.isna(value) else _name(value)
-            if not text:
-                raise ValueError(f"{self.path}: column {name}: expected a name, got none in line {line}.")
-            texts.append(text)
-        return texts
+        cells = values.astype(object).where(values.notna(), "").map(str)
+        names = cells.map({cell: _name(cell) for cell in cells.unique()})
+        for line in names.index[names == ""]:
+            raise ValueError(f"{self.path}: column {name}: expected a name, got none in line {line}.")
+        return names.to_list()
 
 
 def read_table(path: Path) -> pd.DataFrame:
