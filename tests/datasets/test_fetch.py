@@ -241,7 +241,7 @@ def test_without_a_network_hosts_are_tried_once_and_the_reason_is_said_once(writ
         "         set/a: no network", "         set/b: no network", "         set/c: no network",
     ]  # fmt: skip
     hosts = [host.removeprefix("http://") for host in closed]
-    reason = rf"there is no network: {hosts[0]}: .*refused\S*; {hosts[1]}: .*refused\S*; try again with one, or put"
+    reason = rf"there is no network: {hosts[0]}: .*refused\S*; {hosts[1]}: .*refused\S*; try again later, or put"
     assert re.match(reason, shown.out.splitlines()[-1])
     assert shown.err.splitlines() == ["download set/a (0.1 MB)"]
     assert server.requests == []

@@ -101,7 +101,7 @@ def check_audit_by_a_third_kind(turns):
         assert {"key", "data", "seed", "error", "features"} <= {*columns["column"][is_same]}
         assert 0 < columns["worst"].max() <= 10**-DIGITS
         assert not columns["worst"][columns["column"] == "content"].any()
-    assert out.count("of another kind") == len(names)
+    assert out.count("another environment") == len(names)
     assert re.search(r"content +│ \d+ +│ \d+ +│ reported only", out)
 
 

@@ -224,7 +224,7 @@ def test_runs_beside_papers_are_a_part_of_their_own_and_damage_is_said(outside, 
     assert main(["report"]) == 0
     page = Page(outside / "results" / "report" / "index.html")
     assert "Replication report" in page.text
-    assert "Runs of your own synthetic: Uniform A run cannot be shown." in page.text
+    assert "Your own runs synthetic: Uniform A run cannot be shown." in page.text
     runs = Page(outside / "results" / "report" / "runs" / "index.html")
     assert page.problems == []
     assert runs.problems == []

@@ -219,7 +219,7 @@ def test_a_trace_leads_to_the_trials_and_its_command_computes_them_again(seen, f
     stored = {line["key"]: line for line in TrialStore(seen.parent / "store").query().to_pylist()}
     assert len(keys) == 3
     assert all(str(stored[key]["seed"]) in section for key in keys)
-    assert all((stored[key]["git_revision"] or "not known") in text for key in keys)
+    assert all((stored[key]["git_revision"] or "unknown") in text for key in keys)
     done = run_python([*PROVSEL, "run", *shlex.split(command), "executor=serial"], seen.parents[1])
     assert done.returncode == 0, done.stderr
     again = TrialStore("results/again/store").query(columns=["key", "error"]).to_pylist()

@@ -23,7 +23,7 @@ SIZES = {ALL_FEATURES: "all", OWN_SIZE: "own", CHOSEN_SIZE: "chosen"}
 TASKS = {"classification": "classes", "regression": "numbers"}
 
 AS_THEY_ARE = {"tier": "default", "labels": "real", "rows_a_class": "full"}
-"""Columns for trials that the panel does not have yet: tuned methods, permuted labels, few rows."""
+"""Columns for trials that are not part of the panel yet: tuned methods, permuted labels, few rows."""
 
 SMALL_SAMPLE = 100
 """A data set with fewer rows is called small."""

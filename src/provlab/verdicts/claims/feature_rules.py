@@ -1,4 +1,4 @@
-"""Rules about the features that a method keeps; they are statements about the given data, without a test."""
+"""Rules about the features that a method keeps, which are statements about the given data without a test."""
 
 from __future__ import annotations
 

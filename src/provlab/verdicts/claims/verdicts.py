@@ -89,7 +89,7 @@ class Verdict:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All parts and additional tests in words, or the reason why there are none."""
+        """All parts and additional tests as text, or the reason why there are none."""
         lines = [part.line() for part in self.parts]
         lines += [f"beside, {part.line()}" for part in self.beside]
         if not lines and self.reason:
