@@ -213,7 +213,7 @@ def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):
     made_study(tmp_path, monkeypatch, READINGS + part)
     assert main([*COMMAND, "--plan"]) == 0
     said = capsys.readouterr().err
-    assert "known2000/table: on a part of the data (protocol.n_splits=2): A quick look." in said
+    assert "known2000/table: on part of the data (protocol.n_splits=2): A quick look." in said
     assert "20 trials" in said
     assert main([*COMMAND, "--plan", "--whole"]) == 0
     said = capsys.readouterr().err

@@ -141,7 +141,7 @@ def test_the_same_store_gives_the_same_pages_in_any_number_of_processes(seen, mo
 
 def test_numbers_stand_beside_the_printed_ones_and_lead_to_their_traces(seen, frame):
     raw = (seen / "artefacts" / "figure.html").read_text(encoding="utf-8")
-    assert 'Why it differs from the print: The print rounds. <a href="../papers/seen2020.html#notes">' in raw
+    assert 'Why it differs from the printed values: The print rounds. <a href="../papers/seen2020.html#notes">' in raw
     [_, numbers] = raw.split('id="number-table"')
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", numbers, re.S)
     texts = [re.sub(r"<[^>]*>", "|", row) for row in rows]  # those first that are printed

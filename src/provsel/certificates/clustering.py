@@ -1,4 +1,4 @@
-"""k-means on the selection: the cost of partitions there, and on all features."""
+"""k-means on the selection: costs of partitions on the selection and on all features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Costs = tuple[NDArray[np.float64], NDArray[np.float64]]
 class ClusteringCost(Theorem):
     r"""Every partition costs as much on the selection as on all features, up to a factor within 1 +- epsilon.
 
-    Use it before you trust a k-means clustering of selected features.
+    Use it to check a k-means clustering of selected features.
 
     Promised by selectors with `spectral_bound_`, which gives epsilon; vacuous if `SpectralSparsification` is. It is
     checked for three partitions: the one found on the selection by the trial's fitted clusterer, the one found on all
@@ -212,7 +212,7 @@ def _partition_costs(trial: MeasuredTrial) -> Costs:
 
 
 def _improved(rows: Matrix, labels: NDArray[np.int64], rounds: int = 100) -> NDArray[np.int64]:
-    """Return the partition after Lloyd's iterations from the means of `labels`: its cost on `rows` never rises."""
+    """Return the partition after Lloyd's iterations from the means of `labels`, which never increase its cost."""
     from sklearn.cluster import KMeans
 
     names, codes = np.unique(labels, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What compression costs a linear SVM: its objective beside the optimum, and theorems of Giesen et al., measured."""
+"""Cost of compression for a linear SVM: its objective compared with the optimum, and theorems of Giesen et al."""
 
 from __future__ import annotations
 

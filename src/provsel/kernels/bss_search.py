@@ -1,4 +1,4 @@
-"""Lazy search for the feasible column of largest norm, the question at the heart of each BSS step."""
+"""Lazy search for the feasible column of largest norm, which each BSS step needs."""
 
 from __future__ import annotations
 

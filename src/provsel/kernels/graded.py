@@ -158,7 +158,7 @@ def triangle(X: Any, block: Callable[[Array, slice], Array]) -> Array:
 
 
 def _parts(shape: tuple[int, int]) -> Iterator[slice]:
-    # at least as many rows as columns, or the triangle above would be factorised again and again
+    # at least as many rows as columns, or the triangle above would be factorised repeatedly
     step = max(BLOCK // max(shape[1], 1), 2 * shape[1], 1)
     return (slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step))
 

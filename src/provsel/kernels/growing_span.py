@@ -17,7 +17,7 @@ BLOCK = 4096
 
 
 class GrowingSpan:
-    """The span of the rows of Lambda and of vectors added to it, with an orthonormal basis that is never held whole.
+    """The span of the rows of Lambda and of added vectors, with an orthonormal basis that is never stored as a whole.
 
     The basis is Lambda^T T, where T T^T is the inverse of Lambda Lambda^T, and the added vectors, orthogonalised.
     Memory O(l^2 + (n + m) k) beside the rows, for k added vectors; Lambda is generated in blocks.

@@ -50,7 +50,7 @@ class PrimalDual(NamedTuple):
     gap : float
         (primal - dual) / primal.
     converged : bool
-        Whether gap <= tol; if not, the other fields tell what was reached.
+        Whether gap <= tol; if not, the other fields state what was reached.
     n_iter : int
         Newton steps.
     """
@@ -71,7 +71,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
     alpha_i - ||Z^T (y alpha)||^2 / 2 over 0 <= alpha <= C. Solved by the proximal point method on the dual: the next
     alpha is clip(alpha + sigma (1 - y Z w), 0, C) where w is such that w = Z^T (y alpha). That is a smooth problem,
     solved by Newton steps with line search. Only rows strictly inside the box enter the Newton matrix, about as many as
-    lie on the margin. Memory beside Z: O(n) memory, a copy of these rows (or, if they are more than l, of `BLOCK` of
+    lie on the margin. Memory in addition to Z: O(n), a copy of these rows (or, if they are more than l, of `BLOCK` of
     them) and the square of the smaller side.
 
     Parameters
@@ -93,7 +93,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
 
     References
     ----------
-    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge in place of the Lasso.
+    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge instead of the lasso.
     """
     n = Z.shape[0]
     C = 1.0 / (2.0 * c * n)

@@ -1,4 +1,4 @@
-"""HSIC lasso: non-negative weights of features, whose kernels add up to that of the target."""
+"""HSIC lasso: non-negative weights with which the kernels of features approximate that of the target."""
 
 from __future__ import annotations
 

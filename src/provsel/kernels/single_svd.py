@@ -17,7 +17,7 @@ DEPENDENT = 1e-13
 """A squared residual below this share of the largest is rounding: its row depends on those chosen."""
 
 STALE = 1e-8
-"""A downdated score that differs by more than this share from the exact one is replaced, and the choice made anew."""
+"""A downdated score that differs by more than this share from the exact one is replaced, and the choice repeated."""
 
 
 def single_svd_columns(V: Array, tail: Tail) -> Columns:

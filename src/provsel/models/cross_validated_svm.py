@@ -23,11 +23,11 @@ SCORING = ("accuracy", "balanced_accuracy")
 
 
 class CrossValidatedSVM(BaseLinearSVM):
-    """A linear SVM with the C of a grid that has the least error in an inner cross-validation.
+    """A linear SVM whose C minimises the error of an inner cross-validation over a grid.
 
     Use it for papers that do not state C. Each fit chooses its own C: on all features, which determines the support
-    vectors of supervised selection, and again on the selected ones. The inner folds are stratified, shuffled by a fixed
-    seed, and never see a test row.
+    vectors of supervised selection, and again on the selected ones. The inner folds are stratified, shuffled with a
+    fixed seed, and never contain test rows.
 
     Parameters
     ----------

@@ -32,12 +32,12 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     Compressed, with `n_components` = l, D(f) w is D(f) Lambda^T w_bar with a Gaussian Lambda, shape (l, m), and the
     penalty is c2 ||w_bar||^2. Neither form is then convex; both are solved by alternating between w_bar, an SVM, and f.
     As printed, that is a linear program, with sparse solutions; with weights on the kernels it is a quadratic program
-    with the price c1 ||f||^2. That price is flat at 0, so that only about half of the mu become zero.
+    with the price c1 ||f||^2. The derivative of this price is 0 at 0, so that only about half of the mu become zero.
 
     Parameters
     ----------
     c1 : float, default=1e-3
-        Price of a feature in full use, in units of the mean hinge loss. From `c1_max` on, none is used.
+        Price of a feature in full use, in units of the mean hinge loss. From `c1_max` on, no feature is used.
     c2 : float, default=1e-4
         Weight of ||w||^2.
     form : {"kernel_weights", "as_printed"}, default="kernel_weights"

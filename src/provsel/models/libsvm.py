@@ -98,7 +98,7 @@ class LibsvmSVM(BaseLinearSVM):
     def class_weights(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the factor of C of each class, numbered as in `labels`; a mapping has the labels of `fit` as keys."""
         classes = getattr(self, "classes_", np.unique(labels))
-        if self.class_weight is None:  # scikit-learn's function checks its arguments for as long as a small fit takes
+        if self.class_weight is None:  # scikit-learn's checks of arguments take as long as a small fit
             return np.ones(classes.size)
         return compute_class_weight(self.class_weight, classes=classes, y=classes[labels])
 

@@ -1,4 +1,4 @@
-"""A selector with features that are kept whatever it chooses."""
+"""A selector with features that are always kept."""
 
 from __future__ import annotations
 

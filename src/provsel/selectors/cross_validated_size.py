@@ -26,7 +26,7 @@ RULES = ("one_standard_error", "best")
 class CrossValidatedSize(SelectorAround):
     """Choose the number of features of a selector by cross-validation, then fit it on all rows with that number.
 
-    Use it if the number of features is not known. In each fold the selector and the model see only the training rows,
+    Use it if the number of features is not known. In each fold the selector and the model use only the training rows,
     and all sizes share the values that the selector derives from them.
 
     Parameters
@@ -39,8 +39,8 @@ class CrossValidatedSize(SelectorAround):
     most : int, default=None
         Largest number to try with `sizes=None`; None is the number of features.
     model : estimator, default=None
-        Model that scores a selection; trained on the reduced rows. None is `provsel.models.LibsvmSVM()` for classes and
-        scikit-learn's `Ridge()` for numbers.
+        Model that scores a selection, and is trained on the reduced rows. None is `provsel.models.LibsvmSVM()` for
+        classes and scikit-learn's `Ridge()` for numbers.
     cv : int, splitter or iterable of splits, default=5
         As in scikit-learn: an integer is a number of folds, stratified for classes.
     scoring : str or callable, default=None
@@ -57,7 +57,7 @@ class CrossValidatedSize(SelectorAround):
     Attributes
     ----------
     indices_, weights_, n_features_in_
-        Of `selector_`.
+        Attributes of `selector_`.
     scores_ : ndarray of shape (n_features,)
         Those of `selector_`, if it has any.
     selector_ : selector
@@ -68,8 +68,8 @@ class CrossValidatedSize(SelectorAround):
         Increasing.
     fold_scores_ : ndarray of shape (n_sizes, n_folds)
     mean_scores_, standard_errors_ : ndarray of shape (n_sizes,)
-        Mean and standard error of the scores over the folds. The folds share training rows, so the error is a rule of
-        thumb.
+        Mean and standard error of the scores over the folds. The folds share training rows, so the standard error is a
+        rule of thumb.
 
     Raises
     ------
@@ -123,7 +123,7 @@ class CrossValidatedSize(SelectorAround):
         seed = int(rng.integers(2**31)) if self.is_random and self.random_state is not None else None
         names, task = self._known_task()
         classes, target = target_of("CrossValidatedSize", view.y, task)
-        # told the task, as the rows of a fold alone may look different
+        # the task is set, because the rows of a fold alone may suggest another one
         task = "regression" if classes is None else "classification"
         selector = clone(self.selector).set_params(**dict.fromkeys(names, task))
         y = np.asarray(target if classes is None else view.y)

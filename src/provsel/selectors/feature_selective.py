@@ -1,4 +1,4 @@
-"""Features to which the feature-selective SVM gives weight."""
+"""Features with non-zero weight in the feature-selective SVM."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class FeatureSelectiveSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing mu, summed over the problems, ties by index. If every weight is zero, the one of each
-        problem that gets weight first as c1 falls.
+        In order of decreasing mu, summed over the problems, ties by index. If every weight is zero, the feature of each
+        problem that first gets weight as c1 decreases.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)

@@ -1,4 +1,4 @@
-"""Gaussian compression: each new column is a random combination of all features. A transformer, not a selector."""
+"""Gaussian compression, a transformer whose columns are random combinations of all features."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     Use it before a linear model if individual features do not matter, and rows come from a file that does not fit in
     memory.
 
-    Lambda, shape (l, m), is determined by m and the seed. It is generated in blocks of columns when needed. So rows can
-    be compressed chunk by chunk, with memory for one chunk and its compressed rows::
+    Lambda, shape (l, m), is determined by m and the seed. It is generated in blocks of columns when needed. Rows can
+    therefore be compressed chunk by chunk, with memory for one chunk and its compressed rows::
 
         compression = GaussianCompression(400, random_state=0)
         compressed = np.vstack([compression.partial_compress(X) for X, _ in row_chunks("counts.parquet")])
@@ -49,8 +49,8 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
         m. With "1/l", lengths, distances and scalar products of rows are kept in expectation, as its Lemmas 1 and 2
         need. The two differ by the factor sqrt(l / m).
     store : "auto" or bool, default="auto"
-        Keep Lambda, 8 l m bytes, instead of generating it again for each chunk; "auto": if it takes at most 256 MB.
-        The results are the same bit for bit.
+        Whether to keep Lambda, 8 l m bytes, instead of regenerating it for each chunk. "auto" keeps it if it takes at
+        most 256 MB. The results are the same bit for bit.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -193,7 +193,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
             if not hasattr(self, "blocks_"):
                 self.fit(first[0])
             rows = chain([first], rows)
-            del first  # otherwise it would stay in memory to the end
+            del first  # otherwise it would stay in memory until the end
             n_samples = getattr(chunks, "n_samples", None)
             return write_compressed(name, path, rows, self.blocks_, n_samples, effective_n_jobs(n_jobs))
         except BaseException:

@@ -1,4 +1,4 @@
-"""Features kept from a stream by their online leverage scores."""
+"""Selection of features from a stream by online leverage scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME = "OnlineLeverageSelector"
 
 
 class OnlineLeverageSelector(BaseSelector):
-    r"""Keep or drop each column of a stream by its leverage against the columns kept so far (OFS).
+    r"""Keep or drop each column of a stream by its leverage relative to the columns kept so far (OFS).
 
     Use it if columns come as a stream or from a file that does not fit in memory, before a clustering or a linear
     model. `transform` keeps the names of the kept columns, but multiplies them by `weights_`; with `rescale=False` they
@@ -42,7 +42,8 @@ class OnlineLeverageSelector(BaseSelector):
     ----------
     n_features_to_select : int or float, default=None
         None takes the theorem's c, which does not limit the number. With a number r, c is searched so that r features
-        are kept, or the nearest possible number: the number kept is not a monotone function of c and may step over r.
+        are kept, or the nearest possible number, because the number kept is not a monotone function of c and may skip
+        r.
     epsilon : float, default=0.5
         Between 0 and 1.
     outside_span : {"one", "project", "ridge"}, default="one"
@@ -109,7 +110,7 @@ class OnlineLeverageSelector(BaseSelector):
     >>> selector.n_seen_, bool(selector.indices_.size < 2000)
     (2000, True)
 
-    With a ridge, all columns count only down to it:
+    With a ridge, directions below it hardly count:
 
     >>> X = np.random.default_rng(0).standard_normal((2, 5000))
     >>> selector = OnlineLeverageSelector(outside_span="ridge", ridge=100.0, random_state=0).fit(X)
@@ -158,7 +159,7 @@ class OnlineLeverageSelector(BaseSelector):
         if self.n_features_to_select is None or self.sampling_rate is not None:
             done: Pass = one_pass(_by_columns(view.X), rule, key)
         else:
-            # the same for every r and seed, and a third of a search's time with many rows
+            # the same for every r and seed, and with many rows a third of the time of a search
             X = view.shared("compressed rows", lambda: compressed_rows(_by_columns(view.X)))
             done = calibrated_pass(X, r, rule, key)
         if done.positions.size == 0:
@@ -224,7 +225,7 @@ class OnlineLeverageSelector(BaseSelector):
         block : array-like or sparse of shape (n_samples, b)
             Columns, in order of arrival.
         feature_indices : array-like of int, shape (b,), default=None
-            The features that they are; None counts on from `n_seen_`.
+            Feature numbers of the columns; None continues from `n_seen_`.
 
         Returns
         -------
@@ -255,7 +256,7 @@ class OnlineLeverageSelector(BaseSelector):
             )
         indices = checked_indices(feature_indices, block.shape[1], stream)
         check_finite(block, indices)
-        if not hasattr(self, "_stream"):  # drawn last: a refused block does not advance a shared generator
+        if not hasattr(self, "_stream"):  # drawn last, so that a refused block does not advance a shared generator
             stream.sampler.key = _draw_key(as_generator(self.random_state))
         stream.advance(block, indices)
         return self._publish(stream)

@@ -1,4 +1,4 @@
-"""The threshold at which the nearest shrunken centroids drop a feature."""
+"""Thresholds at which nearest shrunken centroids drop features."""
 
 from __future__ import annotations
 

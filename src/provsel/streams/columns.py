@@ -31,7 +31,7 @@ _FILES: dict[str, Callable[[Path], ColumnSource]] = {
 
 
 class ColumnBlocks:
-    """Blocks of columns, in order; every iteration reads them anew. Made by `column_blocks`.
+    """Blocks of columns, in order, which every iteration rereads. Made by `column_blocks`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The Parquet file of compressed rows: written chunk by chunk, whole or not at all, and read again by `row_chunks`."""
+"""Parquet file of compressed rows, which is written atomically in chunks and read by `row_chunks`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CompressedFile:
     Attributes
     ----------
     n_rows : int
-        Written until now.
+        Number of rows written so far.
     """
 
     def __init__(self, name: str, target: Path, sink: Any, n_samples: int | None, about: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ class CompressedFile:
             self._sink.close()
 
     def abandon(self) -> None:
-        """Close what is open: the writer would complain when it is garbage-collected."""
+        """Close the file, because the writer would otherwise warn when it is garbage-collected."""
         if self._writer is not None:
             with suppress(Exception):  # the original error must stay visible
                 self._writer.close()

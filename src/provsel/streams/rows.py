@@ -22,7 +22,7 @@ PARQUET = ".parquet"
 
 
 class RowChunks:
-    """Chunks of rows, in order; every iteration reads them anew. Made by `row_chunks`.
+    """Chunks of rows, in order, which every iteration rereads. Made by `row_chunks`.
 
     Attributes
     ----------
@@ -42,7 +42,8 @@ class RowChunks:
         Raises
         ------
         ValueError
-            For NaN or infinite values, missing labels, or damage: with the chunk and the rows, counted from 0.
+            If values are NaN or infinite, labels are missing, or the file is damaged; the message names the chunk and
+            the rows, counted from 0.
         """
         start = 0
         for number, (X, y) in enumerate(self._source.chunks(self._chunk_rows)):
