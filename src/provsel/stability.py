@@ -164,9 +164,9 @@ class StabilityReport(ValuesWithNaN):
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the stability, from the least possible index of M selections to 1.
 
-        Its lower end is also at most the stability at which no change would be seen in G selections with a probability
-        of (1 - level) / 2, if changes are rare and affect one feature. Rare changes of the whole selection are not
-        covered: five identical selections say little about them.
+        Its lower end is also at most the stability at which G selections show no change with a probability of (1 -
+        level) / 2, if changes are rare and affect one feature. Rare changes of the whole selection are not covered:
+        five identical selections provide little evidence against them.
 
         Parameters
         ----------

@@ -94,7 +94,7 @@ def test_the_same_sweep_changes_nothing_and_another_one_has_its_own_folder(sweep
     assert len(re.findall(r"│ (RRQR|LeverageScore) +│ (5|10|20) ", shown)) == 6
     assert re.match(r"(RRQR|LeverageScore) with 20 features has the least error: \d", shown)
     assert "told apart from the best (" in " ".join(shown.split())
-    figure = r"table and figure: (results/runs/\S+/figure\.png); pages that name the features: provsel report"
+    figure = r"table and figure: (results/runs/\S+/figure\.png); pages with the selected features: provsel report"
     [path] = re.findall(figure, said.splitlines()[-1])
     assert (sweep_project / path).is_file()
     assert main(["run", "dataset=digits", "selector=rrqr", "selector.n_features_to_select=5", *SWEEP[4:]]) == 0

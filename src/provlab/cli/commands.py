@@ -239,7 +239,7 @@ def message_of(error: BaseException) -> str:
         return str(error)
     return (
         f"{os.fsdecode(error.filename)}: expected a file or folder that can be read and written, got "
-        f"{os.strerror(error.errno)!r}; {STEPS[error.errno]}, then run the same command again."
+        f"{os.strerror(error.errno)!r}; {STEPS[error.errno]}, then rerun the command."
     )
 
 

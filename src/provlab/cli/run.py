@@ -121,7 +121,7 @@ def _show(
     pages = [tool("provsel"), "report"]
     if str(results) != "results":
         pages += ["--results", str(results)]
-    return f"{written}; pages that name the features: {shlex.join(pages)}"
+    return f"{written}; pages with the selected features: {shlex.join(pages)}"
 
 
 # ---- Sweeps

@@ -1,4 +1,4 @@
-"""Results of an artefact for the report: numbers, traces, verdicts, and the reference results beside them."""
+"""Results of an artefact for the report: numbers, traces, verdicts and reference results."""
 
 from __future__ import annotations
 

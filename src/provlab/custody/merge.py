@@ -1,6 +1,6 @@
 """Merge stores of several people into one, and report their disagreements.
 
-A trial is identified by its key, wherever it was computed, so the union of stores is one store. If two stores have the
+A trial is identified by its key on every machine, so the union of stores is one store. If two stores have the
 same trial, the results are compared as in an audit (`provlab.custody.agreement`). They must agree bit for bit in the
 same environment, and to the promised digits otherwise. Any larger difference is a conflict, which people must resolve.
 """

@@ -249,8 +249,8 @@ def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str
     n_contradicted = counts.get(CONTRADICTED, 0) + counts.get(NO_DIFFERENCE, 0)
     return [
         f"{run}, {n_replicated} of {n_run} claims of {whose} are replicated or not contradicted, and "
-        f"{n_contradicted} are contradicted. The other {n_run - n_replicated - n_contradicted} are open: they depend "
-        f"on how a paper is read, or the data do not decide them."
+        f"{n_contradicted} are contradicted. The other {n_run - n_replicated - n_contradicted} are open, because "
+        f"they depend on the reading of a paper, or the data do not decide them."
     ]
 
 

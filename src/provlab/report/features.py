@@ -18,7 +18,7 @@ from provlab.report.figures.style import only_formats, save_figure, style
 from provlab.report.templating import Site
 
 TOP = 30
-"""Number of features in a table, the most frequent ones."""
+"""Number of features in a table, which are the most frequent ones."""
 
 MAX_GROUPS, MAX_STABILITIES = 6, 300
 """Limits of a page: tables of features, one per data set and column, and rows of the table of stability."""

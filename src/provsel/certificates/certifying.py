@@ -34,7 +34,7 @@ def certify(
     model: Any = None,
     also: Iterable[type[Theorem]] = (),
 ) -> Certificate:
-    """Measure what a fitted selector preserved of the rows on which it was fitted.
+    """Measure which properties of its training rows a fitted selector preserved.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     r"""Measure Theorem 5, or for a feature-selective model Theorem 7, on the rows that a model was fitted on.
 
     Let f be the objective of the problem without compression. Both theorems say that f(recovered) is at least the
-    optimum, which only tests the solvers, and not much more: (1 + delta)^-2 f(recovered) - delta <= optimum, where
+    optimum, which only tests the solvers, and not much larger: (1 + delta)^-2 f(recovered) - delta <= optimum, where
     Theorem 7 has (1 - delta)^2. They leave open delta and the constant of the l that they require. The certificate is
     therefore the smallest delta that satisfies this inequality.
 

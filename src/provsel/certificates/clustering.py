@@ -70,7 +70,7 @@ class ClusteringCost(Theorem):
 class PartitionCost(Theorem):
     """On all features, the selection's best partition costs at most (1 + epsilon) / (1 - epsilon) times the optimum.
 
-    Use it beside `ClusteringCost`, for the partition that the clusterer found.
+    Use it with `ClusteringCost`, for the partition that the clusterer found.
 
     The theorem compares optimal partitions, which cannot be computed. Its proof only needs the partition of the
     selection to cost no more on the selection than the other one. The best of the three partitions of `ClusteringCost`
@@ -124,8 +124,8 @@ class ClusteringRatio(Theorem):
     states.
 
     Both clusterings use the same method, starts and seed; the theorems speak of optimal clusterings, which cannot be
-    computed. Vacuous if all features are kept, or if a single cluster of all rows meets the bound: then every partition
-    does.
+    computed. Vacuous if all features are kept, or if a single cluster of all rows meets the bound, because every
+    partition then does.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class ClusteringRatio(Theorem):
         Costs on all features of the clustering of the reduced rows, and of a single cluster, each divided by the cost
         of the clustering of all features.
     bound : float
-        The `bound` passed to `measure`; NaN for a method that promises nothing.
+        The `bound` passed to `measure`; NaN for a method without a guarantee.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class ClusteringRatio(Theorem):
         ----------
         trial : MeasuredTrial
         bound : float, optional
-            The ratio that the method's paper promises.
+            The ratio that the method's paper guarantees.
         """
         from provsel.kernels.clustering_cost import kmeans_cost
         from provsel.reducers import leaves_nothing_out

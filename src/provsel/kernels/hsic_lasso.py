@@ -103,7 +103,7 @@ class KernelColumns:
     Attributes
     ----------
     values : ndarray of shape (n, d)
-        Numbers in units of their standard deviation, and codes.
+        Numeric columns in units of their standard deviation, and codes.
     discrete : ndarray of shape (d,), bool
     blocks : ndarray of shape (n_blocks, size), int64
     """

@@ -170,7 +170,7 @@ class _RateSearch:
         else:
             self._high = x, y
         if self._low is None or self._high is None:
-            # as if the count were proportional to the rate; where that brings little, steps double
+            # assumes that the count is proportional to the rate; if that gains little, steps double
             step = min(OVERSHOOT * abs(y), math.log(BRACKET))
             self._step = step if abs(y) < 0.5 * self._left else max(step, 2 * self._step)
             self._left = abs(y)

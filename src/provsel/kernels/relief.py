@@ -53,7 +53,7 @@ class UnitRows:
 
     @classmethod
     def of(cls, X: Array, discrete: NDArray[np.bool_]) -> UnitRows:
-        """Return the rows of X, shape (n, d); `discrete`, shape (d,), says which columns are codes."""
+        """Return the rows of X, shape (n, d); `discrete`, shape (d,), marks columns of codes."""
         columns = np.argsort(discrete, kind="stable")
         n_numbers = int(np.count_nonzero(~discrete))
         values = np.ascontiguousarray(X[:, columns])

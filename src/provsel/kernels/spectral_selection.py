@@ -22,9 +22,9 @@ CERTIFIED = 1e-9
 
 
 def spectral_bound(d: int, k: int, r: int) -> float:
-    r"""Return the least sigma_min(V_S)^2 that `spectral_columns` promises for r of d rows: (k/d) ((r - a) / (a - 1))^2.
+    r"""Return the sigma_min(V_S)^2 that `spectral_columns` guarantees for r of d rows, (k/d) ((r - a) / (a - 1))^2.
 
-    a = sqrt((r - 1) k + 1); r / d for k = 1.
+    a = sqrt((r - 1) k + 1); for k = 1 it is r / d.
 
     References
     ----------

@@ -43,6 +43,6 @@ def first_largest(scores: Array) -> int:
 
 
 def number_tied(scores: Array) -> int:
-    """Return how many of the squares `scores`, shape (d,), are non-zero if all of these are equal; else 0."""
+    """Return how many of the squares `scores`, shape (d,), are non-zero if all of these are equal, otherwise 0."""
     others = scores[scores > TIED * scores.max()]
     return others.size if others.min() >= others.max() * (1 - TIED) else 0

@@ -22,7 +22,7 @@ to 30 million.
 
 
 class GramSolution(NamedTuple):
-    """An SVM on a Gram matrix of n rows, p of which are support vectors, of k classes numbered from 0 on.
+    """An SVM on a Gram matrix of n rows with k classes, numbered from 0, and p support vectors.
 
     Attributes
     ----------

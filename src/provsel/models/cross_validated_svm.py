@@ -55,8 +55,8 @@ class CrossValidatedSVM(BaseLinearSVM):
     Raises
     ------
     ValueError
-        From `fit`: for a class with a single row, a grid that is empty or not of positive numbers, `n_splits` below 2,
-        or a model without C.
+        From `fit`, if a class has a single row, the grid is empty or has numbers that are not positive, `n_splits` is
+        below 2, or the model has no C.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from provsel.validation import CheckedSelectorMixin, as_generator, checked_array
 class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     r"""Two-class linear SVM with feature weights mu in [0, 1]; features with mu = 0 are dropped.
 
-    Use it if few features are wanted and the classifier that chose them is the final model.
+    Use it to select few features with the classifier that is also the final model.
 
         min over mu, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) w>) + c2 ||w||^2 + c1 ||mu||_1
 
@@ -90,7 +90,7 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     Raises
     ------
     ValueError
-        From `fit`: for labels not of two classes, a parameter out of range, or no feature that differs between the
+        From `fit`, if labels do not have two classes, a parameter is out of range, or no feature differs between the
         classes.
 
     Warns

@@ -94,8 +94,8 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For NaN or infinite values, labels of another length, neither `n_clusters` nor y, more clusters than rows,
-            or `n_local_trials` that is not positive.
+            If X has NaN or infinite values, the number of labels is wrong, neither `n_clusters` nor y is given, there
+            are more clusters than rows, or `n_local_trials` is not positive.
         """
         from sklearn.cluster import KMeans, kmeans_plusplus  # slow import, needed only here
 

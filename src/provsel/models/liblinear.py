@@ -43,7 +43,7 @@ class LiblinearSVM(BaseLinearSVM):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (1, n_features) for two classes, else (n_classes, n_features)
+    coef_ : ndarray of shape (1, n_features) for two classes, otherwise (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
 
     Warns

@@ -48,7 +48,7 @@ class LibsvmSVM(BaseLinearSVM):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (1, n_features) for two classes, else (n_classes (n_classes - 1) / 2, n_features)
+    coef_ : ndarray of shape (1, n_features) for two classes, otherwise (n_classes (n_classes - 1) / 2, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes (n_classes - 1) / 2,)
     support_ : ndarray of shape (p,), int64
         Rows with a non-zero dual variable.

@@ -1,4 +1,4 @@
-"""Feature selectors with the scikit-learn API: the classes of the modules beside this file, one per module.
+"""Feature selectors with the scikit-learn API: the classes of the modules in this folder, one per module.
 
 Your own selector inherits from `BaseSelector` and returns a `Selection`. It reads its rows from a
 `provsel.training_view.TrainingView`, and checks a number of features by `checked_count`.

@@ -113,7 +113,8 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            For NaN or infinite values, empty X, a wrong number of labels, or more features than X has.
+            If X is empty or has NaN or infinite values, the number of labels is wrong, or more features are requested
+            than X has.
         """
         return self.fit_view(self._validated(X, y))
 

@@ -191,8 +191,8 @@ class WeightedRankedSelector(RankedSelector, ABC):
         Raises
         ------
         ValueError
-            For NaN or infinite values, empty X, a wrong number of labels or weights, negative weights, or more features
-            than X has.
+            If X is empty or has NaN or infinite values, the number of labels or weights is wrong, weights are negative,
+            or more features are requested than X has.
         """
         view = self._validated(X, y)
         if sample_weight is not None:

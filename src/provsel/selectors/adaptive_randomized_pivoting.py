@@ -97,7 +97,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
         return completed(view, draws[0], r, scores=leverage_scores(basis.V), rank_tolerance=basis.tolerance)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         k, d = self.rank_, self.n_features_in_
         return SubsetPromise(
             k,

@@ -73,8 +73,8 @@ class AlphaInvestingSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, if there is only one class, or the numbers are all equal, if more features are requested than there
-        are, or an option is out of range or does not apply to numbers.
+        From `fit`, if there is only one class, numbers are all equal, more features are requested than exist, or an
+        option is out of range or does not apply to numbers.
 
     Warns
     -----
@@ -125,7 +125,7 @@ class AlphaInvestingSelector(BaseSelector):
         classes, target = target_of("AlphaInvestingSelector", view.y, self.task)
         targets = _targets(classes, target, self.target)
         options: dict[str, Any] = {"wealth": wealth, "delta": delta, "p_value": self.p_value}
-        passes = view.shared(  # they do not depend on how many features are wanted
+        passes = view.shared(  # independent of the requested number of features
             f"alpha-investing {options} {'numbers' if classes is None else self.target}",
             lambda: [alpha_investing(view.X, target, **options) for target in targets],
         )

@@ -61,7 +61,7 @@ class AtSize(SelectorAround):
     Raises
     ------
     ValueError
-        From `fit`: if the selector is not provsel's or lacks the parameter, if the range is empty, or if fewer than r
+        From `fit`, if the selector is not provsel's or lacks the parameter, if the range is empty, or if fewer than r
         features are kept.
 
     Warns

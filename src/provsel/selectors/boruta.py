@@ -78,7 +78,7 @@ class BorutaSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: if no column varies, the target does not suit the task, the estimator has no importances, or a
+        From `fit`, if no column varies, the target does not suit the task, the estimator has no importances, or a
         parameter is out of range.
 
     Warns

@@ -70,10 +70,10 @@ class BSSSelector(BaseSelector):
     rank_tolerance_ : float
         Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     eigenvalue_range_ : tuple of float
-        The range that Lemma 1 promises for the eigenvalues of V^T R R^T V; not set with non-default `gain`, `shifts` or
-        `no_candidate`, like the next.
+        The range that Lemma 1 guarantees for the eigenvalues of V^T R R^T V. Like `spectral_bound_`, it is not set with
+        non-default `gain`, `shifts` or `no_candidate`.
     spectral_bound_ : float
-        3 sqrt(rank / r), which Lemma 2 promises for ||E||_2.
+        3 sqrt(rank / r), the bound of Lemma 2 on ||E||_2.
     n_features_in_ : int
 
     Raises

@@ -47,8 +47,8 @@ class CrossValidatedSize(SelectorAround):
         A scikit-learn scorer, higher is better; None is the model's own `score`: accuracy or R^2.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target, for the folds, the model, and a `task` of the selector. "auto" is the selector's task if it
-        has one. Otherwise numbers that are not all whole are a regression, as for scikit-learn's `type_of_target`, and
-        strings and whole numbers are classes; whole numbers with very many different values raise an error.
+        has one. Otherwise it is regression for numbers that are not all integers, and classification for integers and
+        strings, as in scikit-learn's `type_of_target`. Integers with very many distinct values raise an error.
     rule : {"one_standard_error", "best"}, default="one_standard_error"
         The fewest features whose mean score is within one standard error of the best, or those with the best score.
     random_state : int, Generator, RandomState or None, default=None
@@ -74,7 +74,7 @@ class CrossValidatedSize(SelectorAround):
     Raises
     ------
     ValueError
-        From `fit`: if the selector is not provsel's or lacks `n_features_to_select`, a size is out of range, there is
+        From `fit`, if the selector is not provsel's or lacks `n_features_to_select`, a size is out of range, there is
         only one fold, the target does not suit the task, or a score is not finite, like R^2 of a fold with one row.
 
     Examples
@@ -226,7 +226,7 @@ class CrossValidatedSize(SelectorAround):
 
 
 def _at(selector: BaseSelector, size: int, seed: int | None, n_features: int) -> BaseSelector:
-    """Return an unfitted copy of the selector that asks for `size` features; all of them need no selector."""
+    """Return an unfitted copy of the selector for `size` features; all features need no selector."""
     if size == n_features:
         return FullDataSelector()
     copy: BaseSelector = clone(selector).set_params(n_features_to_select=size)

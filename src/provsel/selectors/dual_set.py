@@ -104,7 +104,7 @@ class DualSetSelector(BaseSelector):
         return completed(view, columns, r, n_repeats=n_repeats, dual_weights=weights, **attributes)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         bound = 1 + 1 / (1 - math.sqrt(self.rank_ / self.indices_.size)) ** 2
         return SubsetPromise(
             self.rank_, frobenius=bound, oblique=bound, source="Boutsidis, Drineas, Magdon-Ismail (2014)"

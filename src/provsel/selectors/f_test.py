@@ -47,7 +47,7 @@ class FTestSelector(WeightedRankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, or an unknown task.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, or the task is unknown.
 
     Examples
     --------

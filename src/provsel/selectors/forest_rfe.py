@@ -53,7 +53,7 @@ class ForestRFESelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: if no column varies, the target does not suit the task, or a parameter is out of range.
+        From `fit`, if no column varies, the target does not suit the task, or a parameter is out of range.
 
     Examples
     --------

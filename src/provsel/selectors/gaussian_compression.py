@@ -66,7 +66,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     Raises
     ------
     ValueError
-        From `fit`, for a parameter other than those above, NaN or infinite values, or empty X.
+        From `fit`, if a parameter is invalid, or X is empty or has NaN or infinite values.
 
     Notes
     -----
@@ -178,10 +178,10 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
         Raises
         ------
         ValueError
-            For bad parameters; for chunks of other widths or types, with NaN or infinite values, or labels of only some
-            rows. Nothing is left behind, neither a file nor a fit.
+            If parameters are invalid, chunks differ in width or type, values are NaN or infinite, or only some rows
+            have labels. Neither a file nor a fit is left behind.
         OSError
-            If the disk is full, with the size written and the size needed. Nothing is left.
+            If the disk is full; the message states the size written and the size needed. Nothing is left behind.
         """
         name = "GaussianCompression.compress_to"
         if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:

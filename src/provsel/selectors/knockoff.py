@@ -87,8 +87,8 @@ class KnockoffSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for more than 2,000 columns, no column that varies, fewer than ten rows, correlations of 1 (as for
-        equal columns), a target that does not suit the task, or a parameter out of range.
+        From `fit`, if there are more than 2,000 columns or fewer than ten rows, no column varies, a correlation is 1
+        (as for equal columns), the target does not suit the task, or a parameter is out of range.
 
     Warns
     -----

@@ -68,7 +68,7 @@ class L1SVMSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: for fewer than two classes, a parameter out of range, or no feature that differs between the
+        From `fit`, if there are fewer than two classes, a parameter is out of range, or no feature differs between the
         classes.
 
     Warns

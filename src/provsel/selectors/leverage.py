@@ -55,8 +55,8 @@ class LeverageScoreSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Kept features, in order of their first draw ("top": of decreasing score; scores that agree to 1e-10 count as
-        tied: the lowest index goes first).
+        Kept features, in order of their first draw. With "top", in order of decreasing score; scores that agree to
+        1e-10 count as ties, sorted by index.
     weights_ : ndarray of shape (n_selected,)
     scores_ : ndarray of shape (n_features,)
         Leverage scores; they sum to the rank. Squared lengths with `columns="sigma_V"`.

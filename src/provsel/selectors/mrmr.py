@@ -76,8 +76,8 @@ class MRMRSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, a parameter out of range,
-        or, with mutual information, sparse X of more than 125 million entries with its zeros.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, a parameter is out of range,
+        or, with mutual information, sparse X has more than 125 million entries, zeros included.
 
     Examples
     --------

@@ -60,8 +60,8 @@ class MultiSURFSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, rows that are all equal, a
-        parameter out of range, or sparse X of more than 125 million entries, zeros included.
+        From `fit`, if labels are missing or have a single class, numbers or rows are all equal, a parameter is out of
+        range, or sparse X has more than 125 million entries, zeros included.
 
     Notes
     -----

@@ -66,8 +66,8 @@ class MutualInformationSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, a parameter out of range,
-        or sparse X with features that are not discrete.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, a parameter is out of range, or
+        sparse X has features that are not discrete.
 
     Notes
     -----

@@ -47,7 +47,7 @@ class OnSupportVectors(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are not classes, if `svm` is a classifier; also the errors of `selector` and `svm`.
+        From `fit`, if labels are not classes although `svm` is a classifier; also the errors of `selector` and `svm`.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class OnlineLeverageSelector(BaseSelector):
         Between 0 and 1.
     outside_span : {"one", "project", "ridge"}, default="one"
         A column outside span(W) scores 1, as the proof of Theorem 1 needs, or only its projection, as Algorithm 1 is
-        printed: then Theorem 1 does not hold. "ridge" scores a_i^T (W W^T + ridge I)^-1 a_i, which values columns
+        printed; Theorem 1 then does not hold. "ridge" scores a_i^T (W W^T + ridge I)^-1 a_i, which values columns
         outside only by their length: Algorithm 1 in the form of Cohen, Musco and Pachocki.
     ridge : float, default=None
         In units of X squared; with outside_span="ridge", and only then. Let ridge = delta / epsilon, with the theorem's
@@ -72,19 +72,19 @@ class OnlineLeverageSelector(BaseSelector):
     weights_ : ndarray of shape (n_selected,)
         1 / sqrt(p) of each.
     scores_ : ndarray of shape (n_seen_,)
-        l of each column seen, in order of arrival.
+        l of each processed column, in order of arrival.
     seen_indices_ : ndarray of shape (n_seen_,), int64
         The features to which these scores belong.
     n_seen_ : int
     sampling_rate_ : float
         The c used.
     spectral_bound_ : float
-        epsilon, and `eigenvalue_range_` (1 - epsilon, 1 + epsilon): the promise of Theorem 1, only at its own c and
-        without a ridge. The paper claims it for "project" too, so it is set there, although it does not hold in
+        epsilon, and `eigenvalue_range_` is (1 - epsilon, 1 + epsilon): the guarantee of Theorem 1, only at its own c
+        and without a ridge. The paper claims it for "project" too, so it is set there, although it does not hold in
         general.
     ridge_range_ : tuple of float
-        (1 - epsilon, 1 + epsilon): the promise, only with a ridge and at the theorem's c, for the eigenvalues of W
-        W^T + ridge I relative to X X^T + ridge I. `certificates.RidgeSparsification` measures them.
+        (1 - epsilon, 1 + epsilon): the guaranteed range, only with a ridge and at the theorem's c, of the eigenvalues
+        of W W^T + ridge I relative to X X^T + ridge I. `certificates.RidgeSparsification` measures them.
     n_features_in_ : int
         On a stream: one more than the largest feature number seen.
 
@@ -200,7 +200,7 @@ class OnlineLeverageSelector(BaseSelector):
         return {"spectral_bound": epsilon, "eigenvalue_range": (1 - epsilon, 1 + epsilon)}
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise with a ridge for ||X - C C^+ X|| relative to the best of `rank`, after `fit`."""
+        """Return the guarantee with a ridge for ||X - C C^+ X|| relative to the best of `rank`, after `fit`."""
         if not hasattr(self, "ridge_range_") or self.ridge is None:
             return SubsetPromise(rank)
         left = self.ridge * float(self.epsilon) / (1 - float(self.epsilon))
@@ -234,7 +234,7 @@ class OnlineLeverageSelector(BaseSelector):
         Raises
         ------
         ValueError
-            Without a fixed c; for NaN or infinity, columns of another length, or features that are negative or
+            If c is not fixed, values are NaN or infinite, columns have another length, or features are negative or
             repeated.
         """
         if self.n_features_to_select is not None and self.sampling_rate is None:
@@ -290,8 +290,9 @@ class OnlineLeverageSelector(BaseSelector):
         Raises
         ------
         ValueError
-            For missing or unknown entries, wrong types or shapes, a state of other parameters, and values that cannot
-            come from one stream: the stored draws are repeated from key and scores. Nothing is changed in that case.
+            If entries are missing or unknown or have wrong types or shapes, the parameters differ, or the values cannot
+            come from one stream, which is checked by repeating the draws from key and scores. Nothing is changed in
+            that case.
         """
         return self._publish(stream_from(state, self._rule))
 

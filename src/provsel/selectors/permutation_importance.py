@@ -23,8 +23,8 @@ class PermutationImportanceSelector(RankedSelector):
 
     A forest is trained on a part of the rows. On the held-out rows each feature is permuted `n_repeats` times, and its
     importance is the mean loss of score: exactly that of scikit-learn's `permutation_importance` for this forest and
-    these permutations. A tree is evaluated again for a row only if its path tests the feature, so the cost does not
-    grow with the number of features that no tree uses.
+    these permutations. A tree is re-evaluated for a row only if its path tests the feature, so the cost does not grow
+    with the number of features that no tree uses.
 
     The forest is trained on ranks within columns, so increasing transformations of a column have no effect. Equal
     importances, as for features that no path tests, are ordered by the decrease of impurity, then by index; constant
@@ -64,7 +64,7 @@ class PermutationImportanceSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: if no column varies, there are fewer than two rows on either side, the target does not suit the
+        From `fit`, if no column varies, there are fewer than two rows on either side, the target does not suit the
         task, or a parameter is out of range.
 
     Examples

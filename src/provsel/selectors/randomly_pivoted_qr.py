@@ -97,7 +97,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
         return completed(view, chosen, r)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best of `rank`, at most rank_, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best of `rank`, at most rank_, after `fit`."""
         k = min(rank, self.rank_)
         bound = random_pivots_expectation(spectrum, self.rank_, k)
         return SubsetPromise(k, frobenius=bound, expectation=True, source="recursion of the spectrum, 2^k (provsel)")

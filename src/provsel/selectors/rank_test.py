@@ -50,7 +50,7 @@ class RankTestSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, or an unknown task.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, or the task is unknown.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class ShrunkenCentroidsSelector(WeightedRankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing, of one class, or real numbers.
+        From `fit`, if labels are missing, have a single class, or are real numbers.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class SingleSVDSelector(BaseSelector):
         return completed(view, single_svd_columns(basis.V, tail), r, rank_tolerance=basis.tolerance)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         k, d = self.rank_, self.n_features_in_
         if self.form == "residual":
             return SubsetPromise(k, frobenius=k + 1.0, oblique=k + 1.0, source="Osinsky (2023)")

@@ -80,7 +80,7 @@ class SpectralSelectionSelector(BaseSelector):
         return completed(view, chosen, r, rank=basis.rank, rank_tolerance=basis.tolerance, sigma_min_bound=bound)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         bound = self.sigma_min_bound_**-2
         return SubsetPromise(
             self.rank_, frobenius=bound, spectral=bound, basis=bound, source="Kozyrev and Osinsky (2025)"

@@ -81,7 +81,7 @@ class StabilitySelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: if no column varies, there are fewer than four rows, the selector has no `n_features_to_select`, the
+        From `fit`, if no column varies, there are fewer than four rows, the selector has no `n_features_to_select`, the
         target does not suit the task, or a parameter is out of range.
 
     Warns

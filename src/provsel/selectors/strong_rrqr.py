@@ -84,7 +84,7 @@ class StrongRRQRSelector(BaseSelector):
         )
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         k, d = self.rank_, self.n_features_in_
         bound = 1.0 + float(self.f) ** 2 * k * (d - k)
         return SubsetPromise(k, frobenius=bound, spectral=bound, source="Gu and Eisenstat (1996)")

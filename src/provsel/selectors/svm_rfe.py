@@ -43,7 +43,7 @@ than conjugate gradients, which do not end if columns have very different scales
 
 MILD = 1e8
 """Largest condition number of X X^T + alpha I with which it is solved, to some eight digits. It is larger for wide rows
-with a column of another scale: then singular values, which are ten times slower, preserve what is small beside it.
+with a column of another scale. Singular values, which are ten times slower, then preserve small parts.
 """
 
 NEAR = 1e-6
@@ -84,9 +84,9 @@ class SVMRFESelector(BaseSelector):
         takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows, solved
         in the dual; "liblinear_primal" is the same in the primal, for n >> d. Hinge and squared hinge are different
         models and select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n
-        > 100 d, else "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds. For
-        numbers, and only for them, it is "ridge": a factorisation, or conjugate gradients for sparse X of more than ten
-        million entries, zeros included.
+        > 100 d, and otherwise "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds.
+        For numbers, and only for them, it is "ridge": a factorisation, or conjugate gradients for sparse X of more than
+        ten million entries, zeros included.
     tol : float, default=None
         Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR's dual, 0.01 for its primal,
         1e-10 for the conjugate gradients.
@@ -111,8 +111,8 @@ class SVMRFESelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, step, C, task, solver, tol
-        or max_iter out of range, a solver for the other task, or a model with w = 0.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, step, C, task, solver, tol or
+        max_iter is out of range, the solver is for the other task, or a model has w = 0.
 
     Warns
     -----

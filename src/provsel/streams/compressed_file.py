@@ -26,7 +26,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class CompressedFile:
     """Writes rows of l numbers, the columns z0, z1, ..., and their labels, if there are any, as the column "label".
 
-    Made by `compressed_file`. Plain encoding, neither compressed nor with dictionaries: the numbers are random bits.
+    Made by `compressed_file`. The encoding is plain, without compression or dictionaries, because the numbers are
+    random bits.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
     source : ndarray, sparse matrix, str or Path
         Of shape (n, m):
 
-        - an array or a `numpy.memmap`. Chunks are views of it where the type is kept;
+        - an array or a `numpy.memmap`. Chunks are views of it if the type is kept;
         - a `.npy` file, mapped. Best in C order: in Fortran order each chunk touches every column;
         - a SciPy matrix in CSR form, or a `.npz` file of one as `scipy.sparse.save_npz` writes, which is loaded:
           it needs memory for its non-zeros;
@@ -100,9 +100,9 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
     FileNotFoundError
         If there is no such file.
     ValueError
-        For another kind of source, a damaged file, contents that are not real numbers of shape (n, m) or have another
-        width than n_features, labels of another number or kind, and parameters out of range; for a .npz file that needs
-        more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's. While iterating: see
+        If the kind of source is unknown, the file is damaged, contents are not real numbers of shape (n, m) or have
+        another width than n_features, labels do not fit, or parameters are out of range. Also if a .npz file needs more
+        memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's. For errors while iterating, see
         `RowChunks`.
 
     Examples

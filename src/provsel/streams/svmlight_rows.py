@@ -32,7 +32,7 @@ size."""
 
 
 class SvmlightRows(RowSource):
-    """Labels and rows of a file of lines "label index:value ...", packed or not.
+    """Labels and rows of a file of lines "label index:value ...", possibly compressed.
 
     Without `n_features` a first pass finds it, and the number of rows. Unless `zero_based` is set, this pass also finds
     whether indices start at 0 or, as usual, at 1. With `n_features` there is no such pass, and they start at 1 by

@@ -141,7 +141,7 @@ def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
     box: Any = "tight" if layout is None else None
     if layout is not None:
         layout.execute(figure)
-        figure.set_layout_engine(None)  # "none" would draw again for each format
+        figure.set_layout_engine(None)  # "none" would redraw for each format
     paths = []
     for kind in _formats.get():
         paths.append(stem.with_name(f"{stem.name}.{kind}"))

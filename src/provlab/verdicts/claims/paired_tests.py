@@ -315,7 +315,7 @@ class ShareTest(AbstractPairedTest):
 class CorrectedT(AbstractStudentT):
     """Corrected resampled t-test: the variance of the mean is (1 / n + ratio) s^2 instead of s^2 / n.
 
-    Folds share training rows, so their differences are correlated. Then s^2 / n is too small, and the plain t-test
+    Folds share training rows, so their differences are correlated. s^2 / n is then too small, and the plain t-test
     finds differences that do not exist.
 
     Parameters

@@ -91,7 +91,7 @@ class Versions:
                 changes.append(f"{name} of version {version}, now {version_now}")
         if not changes and self.plan != now.plan:
             changes = ["rows, columns, data or settings have changed"]
-        if now.claims and self.rules != now.rules:  # new rules judge all claims again
+        if now.claims and self.rules != now.rules:  # new rules rejudge all claims
             changes.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
         elif self.claims != now.claims:
             changes.append("claims or their tests have changed")

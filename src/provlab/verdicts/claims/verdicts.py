@@ -126,7 +126,7 @@ def verdict_of(findings: Sequence[Finding]) -> str:
 
 
 def headline(findings: Sequence[Finding]) -> Finding:
-    """Return the part whose numbers represent the claim: the clearest contradiction, or else the weakest support.
+    """Return the part whose numbers represent the claim: the clearest contradiction, or otherwise the weakest support.
 
     For a claim about all parts, the largest p-value is that of the claim (intersection-union test).
     """

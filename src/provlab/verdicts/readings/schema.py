@@ -243,7 +243,7 @@ class Readings:
     likelihood: Annotated[tuple[str, ...], _artefacts] = ()
 
     def why_one_reading(self, claim: str) -> str:
-        """Return why no reading of a claim was tested; "" if the file does not say."""
+        """Return why no reading of a claim was tested; "" if the file states no reason."""
         for pattern, why in self.one_reading.items():
             if fnmatchcase(claim, pattern):
                 return why
