@@ -237,7 +237,7 @@ def count_certificates(store: StoreSnapshot, cells: Sequence[Cell]) -> pd.Series
 
 
 def sum_certificates(pages: Iterable[ArtefactPage]) -> dict[str, dict[str, int]]:
-    """Return the number of trials in each state by certificate with a bound; cells of several artefacts count once."""
+    """Return the number of trials in each state, by certificate with a bound, counting shared cells once."""
     frames = [page.states for page in pages if page.states is not None]
     if not frames:
         return {}

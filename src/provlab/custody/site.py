@@ -170,7 +170,7 @@ def _write_stored_panel(site: Site, folder: Path) -> None:
 
 
 _parts: Sequence[Callable[[], ArtefactPage | None]] = ()
-"""Functions that forked processes call, to share the snapshot of the store, which is too large to send."""
+"""Functions that forked processes call, so that they share the snapshot of the store, which is too large to send."""
 
 
 def _write_parts(parts: Sequence[Callable[[], ArtefactPage | None]], n_jobs: int) -> list[ArtefactPage | None]:

@@ -1,4 +1,4 @@
-"""The project's reference results for pages, where they are marked and shown beside the results of stored trials."""
+"""The project's reference results, which pages show beside the results of stored trials."""
 
 from __future__ import annotations
 

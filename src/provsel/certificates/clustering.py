@@ -30,7 +30,8 @@ class ClusteringCost(Theorem):
     Attributes
     ----------
     cost_ratio_min, cost_ratio_max : float
-        k-means cost on the selection over that on all features, over the three.
+        Smallest and largest ratio of the k-means cost on the selection to that on all features, over the three
+        partitions.
 
     Examples
     --------

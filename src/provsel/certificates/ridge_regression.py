@@ -81,8 +81,8 @@ class RidgeRegressionRisk(Theorem):
     - the bias is at most the least ridge objective at z on all features, divided by n min(1, a).
 
     Proof. By Ostrowski's theorem the eigenvalues of K~ are those of K, each times a factor t in [a, b]; and
-    (t k / (t k + alpha))^2 over (k / (k + alpha))^2 lies between min(1, t)^2 and max(1, t)^2. The bias: as alpha (K~ +
-    alpha I)^{-1} is at most I, its square is at most itself, and `RidgeRegressionCost` bounds this.
+    (t k / (t k + alpha))^2 over (k / (k + alpha))^2 lies between min(1, t)^2 and max(1, t)^2. For the bias, alpha (K~ +
+    alpha I)^{-1} is at most I, so its square is at most itself, which `RidgeRegressionCost` bounds.
 
     The bias on all features gives no bound: squares of ordered matrices are not ordered, and the ratio of the two
     biases has no bound that depends on a and b alone. A test gives an example.
@@ -156,7 +156,8 @@ class _RidgeFit:
     least, most : float
         Extreme eigenvalues of V^T R R^T V.
     error : float
-        Error bound of the eigenvalues; infinite if the numerical rank is undecided and matters beside alpha.
+        Error bound of the eigenvalues; infinite if the numerical rank is undecided and not negligible relative to
+        alpha.
     """
 
     alpha: float

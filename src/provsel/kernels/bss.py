@@ -80,7 +80,7 @@ def bss(
     gain : {"inverse_mean", "mean"}, default="inverse_mean"
         1/t = (L + U) / 2, as in Algorithm 1, or t = (L + U) / 2, without a guarantee: A then hardly grows, the lower
         barrier overtakes it, and no column is feasible. Such a step takes the longest unselected column, with the gain
-        of the step before.
+        of the previous step.
     shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
     no_candidate : {"repeat", "longest", "skip"}, default="repeat"
         See `SHIFTS` and `NO_CANDIDATE`. Values other than the defaults are readings of the paper without a guarantee,

@@ -37,7 +37,7 @@ def gaussian_knockoffs(Z: Array, correlation: Array, gap: float, rng: np.random.
     solved = cho_solve(cho_factor(correlation), np.eye(len(correlation)))
     mean = Z - gap * (Z @ solved)
     covariance = 2 * gap * np.eye(len(correlation)) - gap**2 * solved
-    values, vectors = eigh(covariance)  # singular where s = 2 lambda_min
+    values, vectors = eigh(covariance)  # singular if s = 2 lambda_min
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return mean + rng.standard_normal(Z.shape) @ root.T
 

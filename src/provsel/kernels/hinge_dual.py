@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 GROWTH = 4.0
 """Factor by which sigma, the step of the proximal point method, grows."""
 STEEPEST = 1e5
-"""Largest sigma / C: larger ones make the Newton systems ill-conditioned, and the method converges with any."""
+"""Largest sigma / C; the method converges with any value, but larger ones make the Newton systems ill-conditioned."""
 MAX_INNER = 50
 """Newton steps for one proximal point."""
 INEXACT = 1e-2

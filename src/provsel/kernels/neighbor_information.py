@@ -1,7 +1,7 @@
 """Mutual information of columns with a target, estimated by nearest neighbours: all columns of a block at once.
 
 Kraskov, Stoegbauer, Grassberger (2004) for two numbers, Ross (2014) for a number and a class. Columns are rows here,
-shape (d, n), so that each lies in one piece.
+shape (d, n), so that each is contiguous.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ class KeptSpan:
 class Panel:
     """Columns B, shape (n, b), with their coordinates in the basis of `span`, which `keep` extends in place.
 
-    Scores need the coordinates only. Residuals B - Q Q^T B would cost twice as much in addition. They are computed
+    Scores need the coordinates only. Residuals B - Q Q^T B would cost twice as much more. They are computed
     together, by matrix products, for the columns that are predicted to be kept (`hold`, `sharpen`). For other kept
     columns they are computed one by one. Predictions affect results only by rounding.
 

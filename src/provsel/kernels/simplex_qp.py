@@ -1,4 +1,4 @@
-"""Concave quadratic programs over products of simplices, the problem of the smallest ball and the hard margin.
+"""Concave quadratic programs over products of simplices, which give the smallest ball and the hard margin.
 
 References
 ----------

@@ -162,7 +162,7 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
 
     @staticmethod
     def c1_max(X: Any, y: Any, c2: float) -> float:
-        """Return the c1 from which on form="kernel_weights" drops all features of X, shape (n, m).
+        """Return the smallest c1 with which form="kernel_weights" drops all features of X, shape (n, m).
 
         max_j |Phi_j^T y / n|^2 / (4 c2), with y of shape (n,), two classes.
         """

@@ -34,9 +34,9 @@ class AlphaInvestingSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        Keep this many of the first accepted features, as if the stream stopped there (all columns are still tested);
-        fewer if the wealth does not suffice. None keeps all that are accepted. If there are several passes, they run in
-        parallel, and a column counts once even if several passes accept it.
+        Keep the first features that are accepted, up to this number, as if the stream stopped there. All columns are
+        still tested, and fewer are kept if the wealth does not suffice. None keeps all that are accepted. If there are
+        several passes, they run in parallel, and a column counts once even if several passes accept it.
     wealth : float, default=0.5
         Initial w.
     delta : float, default=0.5

@@ -160,8 +160,8 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     def compress_to(self, path: str | Path, chunks: Any, *, n_jobs: int = 1) -> int:
         """Write the compressed rows of `chunks` to a Parquet file, and return their number; the first chunk fits.
 
-        `row_chunks(path)`, or `row_chunks(path, y="label")` with labels, reads back the same bits. Memory: 2 n_jobs
-        chunks, or 64 MB of small ones put together, with their compressed rows.
+        `row_chunks(path)`, or `row_chunks(path, y="label")` with labels, reads back the same bits. It needs memory for
+        2 n_jobs chunks, or for joined small chunks of 64 MB, with their compressed rows.
 
         Parameters
         ----------

@@ -67,7 +67,7 @@ def source_of(
 def mapped_npy(subject: str, path: Path) -> NDArray[Any]:
     """Return the array of a .npy file, mapped."""
     try:
-        with np.errstate(over="ignore"):  # for sizes that a header claims although the file is shorter
+        with np.errstate(over="ignore"):  # a header can claim sizes that overflow
             mapped: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except DAMAGED as error:
         raise damaged(subject, path, "a whole .npy file of numbers", error) from error

@@ -1,4 +1,4 @@
-"""Lines of svmlight text as numbers: all at once if they are written plainly, and otherwise by scikit-learn."""
+"""Parsing of lines of svmlight text, all at once if they are written plainly, and otherwise by scikit-learn."""
 
 from __future__ import annotations
 
