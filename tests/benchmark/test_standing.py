@@ -183,7 +183,8 @@ def test_a_selector_that_raises_has_no_number_but_a_reason(small, results):
 def test_fewer_features_than_asked_are_said(small, results):
     ranked = provlab.rank(Halves(), results=results, name="halves")
     assert ranked.problems[0] == (
-        "halves selected fewer features than asked: asked 3, selected 1 on average; asked 10, selected 5 on average"
+        "halves selected fewer features than asked: requested 3, selected 1 on average; "
+        "requested 10, selected 5 on average"
     )
     text = read_pages(results / "rank" / "halves")[results / "rank" / "halves" / "index.html"].text
     assert ranked.problems[0] in text

@@ -124,7 +124,7 @@ def sentence(line: pd.Series, method: str, reference: str, *, margin: float = 1.
     listed = ", ".join(f"{name} {_percent(shares[name])}" for name in words)
     if min(shares["better"], shares["worse"]) < 0.05:
         excluded = shares[["better", "worse"]].idxmin()
-        return f"On {place}, {method} is hardly {words[excluded]}; the rest is open ({listed})."
+        return f"On {place}, {method} is unlikely to be {words[excluded]}; the rest is open ({listed})."
     return (
         f"On {place}, it is open whether {method} is better or worse than {reference} by more than {unit} ({listed})."
     )

@@ -140,7 +140,7 @@ class AlwaysSelected(AbstractRule):
                 n_always += 1
             else:
                 notes.append(f"{name} in {count} of {len(selections)}")
-        absent = [f"{name} is no feature of these data" for name in self.features if name not in numbers]
+        absent = [f"{name} is not a feature of these data" for name in self.features if name not in numbers]
         if n_always < len(numbers):
             verdict = CONTRADICTED
         elif absent:
