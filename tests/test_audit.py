@@ -375,7 +375,7 @@ def test_number_of_drawn_trials(blank, options, n_drawn):
         ({"limit": 0}, "expected a limit of at least 1 trial, got 0; omit --limit"),
         ({"seed": -1}, "expected a seed of at least 0, got -1; omit --seed"),
         ({"cell": "aaaa"}, "expected the first 8 or more hex digits of a cell, got 'aaaa'; copy them"),
-        ({"cell": "aaaaaaaa"}, f"expected one cell .* got 2, such as {CELLS[0]} and {CELLS[1]}; add digits"),
+        ({"cell": "aaaaaaaa"}, f"expected one cell .* got 2, such as {CELLS[0]} and {CELLS[1]}; give more digits"),
         ({"cell": "cccccccc"}, "no stored cell begins with cccccccc"),
     ],
     ids=str,
@@ -471,7 +471,7 @@ def test_an_interrupt_keeps_what_was_compared(command, results, monkeypatch, rea
     assert status == expected
     assert str(reason) in error
     assert "interrupted: 2 of 3 drawn trials were compared, see " in error
-    assert "--seed 3 draws the same again" in error
+    assert "--seed 3 draws the same trials again" in error
     [run] = read_audits(results)
     assert run.interrupted
     assert run.n_drawn == 3

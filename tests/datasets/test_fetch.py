@@ -399,7 +399,7 @@ def test_the_command_says_what_is_there_and_what_is_not(write, server, capsys):
     assert lines[2] == "either  present (1 of 2 files, 0.1 MB); missing but not needed:"
     assert lines[4] == "good    present (1 file, 0.0 MB)"
     assert lines[5] == "many    MISSING (0 of 8 files):"
-    assert lines[-1] == "          and 3 files more"
+    assert lines[-1] == "          and 3 more files"
     assert shown.err.splitlines()[:2] == ["download bad/0 (0.1 MB)", "download bad/1 (0.1 MB)"]
     assert "make set/file.xz" in shown.err
     assert main(["fetch", "good", "either", "digits", "good", "--quiet"]) == 0

@@ -102,7 +102,7 @@ def check_audit_by_a_third_kind(turns):
         assert 0 < columns["worst"].max() <= 10**-DIGITS
         assert not columns["worst"][columns["column"] == "content"].any()
     assert out.count("another environment") == len(names)
-    assert re.search(r"content +│ \d+ +│ \d+ +│ reported only", out)
+    assert re.search(r"content +│ \d+ +│ \d+ +│ only reported", out)
 
 
 def check_audit_by_the_same_kind(alone):
