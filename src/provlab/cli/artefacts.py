@@ -144,4 +144,4 @@ COMMANDS = {
     "reproduce": (reproduce_arguments, call_reproduce),
     "status": (status_arguments, call_status),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -403,4 +403,4 @@ COMMANDS = {
     "panel": (panel_arguments, call_panel),
     "rank": (rank_arguments, call_rank),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -519,4 +519,4 @@ COMMANDS = {
     "reference": (reference_arguments, call_reference),
     "verify": (verify_arguments, call_verify),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -247,4 +247,4 @@ COMMANDS = {
     "explain": (explain_arguments, call_explain),
     "report": (report_arguments, call_report),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -258,4 +258,4 @@ COMMANDS = {
     "list": (list_arguments, call_list),
     "new": (new_arguments, call_new),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -271,4 +271,4 @@ def _print(*lines: str) -> None:
 COMMANDS = {
     "run": (run_arguments, call_run),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

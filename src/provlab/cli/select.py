@@ -259,4 +259,4 @@ def _write(selected: Selected, folder: Path) -> None:
 COMMANDS = {
     "select": (select_arguments, call_select),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

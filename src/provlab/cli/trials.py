@@ -221,4 +221,4 @@ COMMANDS = {
     "export": (export_arguments, call_export),
     "merge": (merge_arguments, call_merge),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

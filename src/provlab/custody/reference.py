@@ -65,7 +65,7 @@ MAX_BYTES = 16_000_000
 """Size limit of the reference, because a repository is cloned with its whole history."""
 
 SUFFIXES = {".csv", ".md", ".svg"}
-"""Formats of an artefact's files that people can read and compare, and browsers can show."""
+"""Formats of an artefact's files, which are readable, comparable and viewable in a browser."""
 
 MAX_TRIALS = 12
 """Number of records per artefact in the sample."""

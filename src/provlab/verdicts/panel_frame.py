@@ -9,7 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 ALL_FEATURES, OWN_SIZE, CHOSEN_SIZE = 0, -1, -2
-"""Values of `size`: all features are kept; the method chooses the number; cross-validation chooses it."""
+"""Values of `size` if all features are kept, the method chooses the number, or cross-validation chooses it."""
 
 KEY = ["method", "dataset", "size"]
 """Columns that identify a selection."""

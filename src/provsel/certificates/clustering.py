@@ -73,10 +73,10 @@ class PartitionCost(Theorem):
 
     Use it with `ClusteringCost`, for the partition that the clusterer found.
 
-    The theorem compares optimal partitions, which cannot be computed. Its proof only needs the partition of the
-    selection to cost no more on the selection than the other one. The best of the three partitions of `ClusteringCost`
-    on the selection meets that condition, so the theorem holds or is violated for this pair. Promised and vacuous under
-    the same conditions as `ClusteringCost`.
+    The theorem compares optimal partitions, which cannot be computed. Its proof only requires that the partition of the
+    selection costs at most as much on the selection as the other one. The best of the three partitions of
+    `ClusteringCost` on the selection meets that condition, so the theorem holds or is violated for this pair. Promised
+    and vacuous under the same conditions as `ClusteringCost`.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class ClusteringRatio(Theorem):
 
         X = trial.rows.X
         best = kmeans_cost(X, clusterer_of_all(trial.model, trial.rows).labels_)
-        if best == 0:  # no more distinct rows than clusters: there is no ratio
+        if best == 0:  # at most as many distinct rows as clusters, so there is no ratio
             return cls()
         achieved = kmeans_cost(X, trial.model.labels_) / best
         one_cluster = kmeans_cost(X, np.zeros(X.shape[0])) / best

@@ -21,7 +21,7 @@ TWICE = 2.0
 """Ratio up to which columns count as good for an approximation: the limit of `DualSetSelector` with more columns."""
 
 IN_EXPECTATION = "in expectation"
-"""State of a promise about the mean of all draws, which a single selection can neither keep nor break."""
+"""State of a guarantee for the mean of all draws, which a single selection can neither meet nor violate."""
 
 
 class SubsetApproximation(Theorem):

@@ -78,7 +78,7 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     exhausted = rss * DEPENDENT**2
     accepted: list[int] = []
     p_values = np.ones(d)
-    # the wealth after a column is a `share` of one number, which grows where a column is accepted
+    # the wealth after a column is a `share` of one number, which grows when a column is accepted
     share = np.multiply.accumulate(1 - 0.5 / np.arange(1, d + 1))
     prices = np.concatenate([[1.0], share[:-1]]) * (0.5 / np.arange(1, d + 1))
     shared = [wealth]

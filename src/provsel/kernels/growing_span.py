@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 SMALLEST = 1e-10
 """Directions of Lambda Lambda^T below this share of its largest eigenvalue, as beyond the rank, are left out."""
 BLOCK = 4096
-"""Rows that change their coordinates together."""
+"""Number of rows whose coordinates are changed together."""
 
 
 class GrowingSpan:

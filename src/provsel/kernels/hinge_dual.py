@@ -98,7 +98,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
     n = Z.shape[0]
     C = 1.0 / (2.0 * c * n)
     w, scores, alpha = np.zeros(Z.shape[1]), np.zeros(n), np.zeros(n)  # scores: y_i <z_i, w>
-    # A hinge smoothed over the whole margin, but not where C is so large that this is nearly the hard margin.
+    # A hinge smoothed over the whole margin, unless C is so large that this is nearly the hard margin.
     values = Z.data if sparse.issparse(Z) else Z
     length = float(np.vdot(values, values)) / n
     sigma, n_iter = min(C, 1.0 / length) if length else C, 0

@@ -130,7 +130,7 @@ def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> P
             best, gap = tried, abs(count - r)
         return r if count < r and _is_saturated(tried) else count
 
-    # the first rate keeps r columns where all score 1: so many random numbers are below it
+    # the first rate keeps r columns if all score 1, because r random numbers are below it
     draws = uniforms(key, 0, d)
     draws[: rule.n_initial] = 0.0
     search = _RateSearch(r, float(np.append(np.sort(draws), 1.0)[r - 1 : r + 1].mean()))

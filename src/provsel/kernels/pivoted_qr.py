@@ -119,8 +119,8 @@ class PivotedQR:
         """Return the columns that are not pivots, shape (d - k,), in the order in which LAPACK's geqp3 leaves them.
 
         Each pivot swaps places with the column at the position of its step. Columns that were never pivots stay where
-        the swaps left them: mostly in the order of X, with the columns that made room for a pivot in the pivot's old
-        place.
+        the swaps left them: mostly in the order of X, with the columns that made room for a pivot in the old position
+        of that pivot.
         """
         order = np.arange(self._norms.size)
         place = order.copy()

@@ -46,7 +46,7 @@ def single_svd_columns(V: Array, tail: Tail) -> Columns:
     d, k = V.shape
     chosen: list[int] = []
     left = np.einsum("ij,ij->i", V, V)  # ||q_i||^2
-    squares = tail.squares + tail.rounding  # ||f_i||^2; where E is zero up to rounding, the largest ||q_i|| wins
+    squares = tail.squares + tail.rounding  # ||f_i||^2; if E is zero up to rounding, the largest ||q_i|| wins
     U = np.zeros((k, k))
     A = np.zeros((tail.column(0).size, k), order="F")  # F = E - A P^T
     P = np.zeros((d, k), order="F")

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 Array: TypeAlias = NDArray[np.float64]
 
 MAX_ITER = 1_000_000_000
-"""Limit on iterations, which stops fits after minutes that would run for hours. Ten features of a hundred rows took up
+"""Limit on iterations: fits that would run for hours stop after minutes. Ten features of a hundred rows took up
 to 30 million.
 """
 

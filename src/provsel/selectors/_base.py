@@ -28,7 +28,7 @@ from provsel.validation import CheckedSelectorMixin, DocumentedMixin, as_generat
 class Selection:
     """The result of a method.
 
-    Use it in `_select` of a selector of your own.
+    `_select` of your own selector returns one.
 
     Attributes
     ----------

@@ -52,7 +52,7 @@ class ApproximateBSSSelector(BaseSelector):
     rank_tolerance_ : float
         Share of the largest singular value up to which others count as zero.
     eigenvalue_range_ : tuple of float
-        Promised range for the eigenvalues of V^T R R^T V, where V are the right singular vectors of the sketch.
+        Guaranteed range of the eigenvalues of V^T R R^T V, where V are the right singular vectors of the sketch.
     spectral_bound_ : float
         3 sqrt(rank_ / r), the guaranteed bound on ||V^T V - V^T R R^T V||_2 with the same V.
     n_features_in_ : int

@@ -97,8 +97,8 @@ class LPSVMSelector(BaseSelector):
     ConvergenceWarning
         If the relative duality gap is above `tol`, or the published iteration ended at its limit.
     UserWarning
-        If w = 0 is optimal; also for more than 20 different whole numbers with fewer than 5 rows each. For more than
-        50,000 rows, before it starts: the program has a variable per row.
+        If w = 0 is optimal; also for more than 20 different whole numbers with fewer than 5 rows each. Also for more
+        than 50,000 rows, before it starts, because the program has a variable per row.
 
     Examples
     --------

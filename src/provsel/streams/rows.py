@@ -83,7 +83,8 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
         - an svmlight text file with its labels: `.svm`, `.svmlight`, `.libsvm` or `.txt`, also packed (`.gz`, `.xz`,
           `.bz2`). Chunks are CSR of float64. Empty lines, comments and qid are skipped.
     y : array-like of shape (n_samples,) or str, optional
-        Labels; for `.parquet` also the name of their column. None: there are none, but for svmlight files.
+        Labels; for `.parquet` also the name of their column. None means no labels, except for svmlight files, which
+        contain them.
     chunk_rows : int, default=4096
         Rows per chunk; the last one may have fewer.
     n_features : int, optional

@@ -47,7 +47,7 @@ def source_of(
     FileNotFoundError
         If there is no such file.
     ValueError
-        For anything else than `kinds`.
+        If the source is none of `kinds`.
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)

@@ -137,7 +137,7 @@ def draw_front(
             axes.set_xscale("log")
         axes.margins(x=0.15)
         axes.set_xlabel(label)
-        axes.set_ylabel("points of balanced error more than all features, mean")
+        axes.set_ylabel("mean loss compared with all features (points of balanced error)")
         axes.grid(axis="y")
         return save_figure(figure, stem, "")
 

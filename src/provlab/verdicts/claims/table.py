@@ -189,7 +189,7 @@ class TableEvidence(AbstractEvidence):
         return pd.DataFrame(trials).sort_values("dataset", kind="stable", ignore_index=True)
 
     def _group_trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
-        """Return the means over the rows of a group, where all its rows have a result."""
+        """Return the means over the rows of a group, if all its rows have a result."""
         artefact, group, column = place
         keys = [*FOLD_KEYS, "draw"]
         parts = [self.trials((artefact, row, column), columns) for row in self.groups[group]]
