@@ -297,7 +297,7 @@ def test_times_that_are_measured_side_by_side_are_said_to_be():
     assert executor_note(compose_artefact("wang2018/ofs-figure1", ["executor=loky"])) == ""
     note = executor_note(compose_artefact("wang2018/ofs-table3", ["executor=loky"]))
     assert note.startswith("wang2018/ofs-table3: expected executor=serial, because it measures times")
-    assert "got loky; parallel trials take longer: leave out executor=..." in note
+    assert "got loky; parallel trials take longer: omit executor=..." in note
 
 
 def test_missing_data_is_named(monkeypatch, tmp_path, capsys):

@@ -273,7 +273,7 @@ def test_the_table_of_methods_leads_to_the_page_of_each(method_pages):
     assert {name: by_method[name]["target"] for name in targets} == targets
     guarantees = {"strong RRQR": "subset", "BSS": "budget", "leverage": "budget", "leverage, largest": ""}
     assert {name: by_method[name]["guarantee"] for name in guarantees} == guarantees
-    assert by_method["LPSVM"]["what it does"].startswith("Keep the features to which a linear-programming SVM gives")
+    assert by_method["LPSVM"]["what it does"].startswith("Keep the features with non-zero weight in a")
 
 
 def test_the_page_of_a_method_has_its_numbers_of_the_stored_results(method_pages):

@@ -118,7 +118,7 @@ def test_overlaps_are_means_over_the_data_sets_of_a_task(computed):
     assert read_overlaps(computed / PANEL, "regression").empty
 
 
-@pytest.mark.parametrize(("value", "said"), [(0.9, "nearly one method: F-test, random."), (0.5, "")])
+@pytest.mark.parametrize(("value", "said"), [(0.9, "nearly the same features: F-test, random."), (0.5, "")])
 def test_the_leaderboard_shows_which_methods_select_the_same(value, said, computed, tmp_path):
     site = Site(tmp_path, tmp_path, (), "2026-12-01T00:00:00+00:00", 1, (), alone=True)
     overlap = pd.DataFrame([[1.0, value], [value, 1.0]], ["F-test", "random"], ["F-test", "random"])
@@ -126,7 +126,7 @@ def test_the_leaderboard_shows_which_methods_select_the_same(value, said, comput
     page = read_pages(tmp_path)[tmp_path / "benchmark" / "index.html"]
     assert not page.problems
     assert "Methods that select the same features" in page.text
-    assert ("nearly one method" in page.text) == bool(said)
+    assert ("nearly the same features" in page.text) == bool(said)
     assert said in page.text
     assert "F-test" in (tmp_path / "benchmark" / "selections.svg").read_text()
 

@@ -114,9 +114,9 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
     assert not [page.problems for page in pages.values() if page.problems]
     assert not broken_links(results / "rank" / "mine", pages)
     text = pages[results / "rank" / "mine" / "index.html"].text
-    assert "mine beside each other method" in text
+    assert "mine compared with each other method" in text
     assert "Strongest" in text
-    assert "So few domains cannot show a difference." in text
+    assert "These domains are too few to show a difference." in text
 
 
 def test_the_command_line_shows_where_a_selector_stands(small, results, capsys):
@@ -183,7 +183,8 @@ def test_a_selector_that_raises_has_no_number_but_a_reason(small, results):
 def test_fewer_features_than_asked_are_said(small, results):
     ranked = provlab.rank(Halves(), results=results, name="halves")
     assert ranked.problems[0] == (
-        "halves selected fewer features than asked: asked 3, selected 1 on average; asked 10, selected 5 on average"
+        "halves selected fewer features than asked: requested 3, selected 1 on average; "
+        "requested 10, selected 5 on average"
     )
     text = read_pages(results / "rank" / "halves")[results / "rank" / "halves" / "index.html"].text
     assert ranked.problems[0] in text
@@ -419,7 +420,7 @@ def test_more_rows_than_methods_end_on_are_refused(tmp_path, capsys):
     data = written(tmp_path, pd.DataFrame(rows).add_prefix("c").assign(y=["a", "b"] * (MANY_ROWS // 2 + 1)))
     assert main(["rank", *data, f"results={tmp_path}"]) == 2
     said = capsys.readouterr().err
-    assert f"rank: expected at most {MANY_ROWS:,} rows, as methods and judges of the benchmark take minutes" in said
+    assert f"rank: expected at most {MANY_ROWS:,} rows, because more rows can take hours" in said
     assert "+dataset.sample_rows=5000" in said
     assert not (tmp_path / "store").exists()
 

@@ -16,7 +16,7 @@ KEY = ["method", "dataset", "size"]
 """Columns that identify a selection."""
 
 WHERE = ["environment", "git_revision"]
-"""Columns that say where a trial was computed."""
+"""Columns that state where a trial was computed."""
 
 COLUMNS = {
     **dict.fromkeys(("method", "dataset", "domain", "source", "task"), "str"),
