@@ -233,7 +233,9 @@ def test_stored_answers_are_sentences_with_the_numbers_of_their_table(task):
     assert f"probability of {100 * chosen['better'].median():.0f} %" in sentences[0]
     assert f"medians of {len(chosen)} methods" in sentences[0]
     best = chosen["better"].idxmax()
-    assert sentences[1].startswith(f"Most likely to lower it: {best} ({100 * chosen.at[best, 'better']:.0f} %)")
+    assert sentences[1].startswith(
+        f"The methods most likely to lower it are {best} ({100 * chosen.at[best, 'better']:.0f} %)"
+    )
 
 
 def test_stored_answers_are_probabilities_of_methods_as_the_questions_ask():
@@ -277,10 +279,10 @@ def test_an_honest_panel_is_the_same_again_and_a_changed_number_is_found(folder,
 def test_what_is_no_file_of_a_panel_is_refused(folder):
     path = file_of("shift", folder / PANEL)
     pq.write_table(pq.read_table(path).drop_columns(["cell"]), path)
-    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file that provsel panel writes"):
+    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file written by provsel panel"):
         read_panel(folder / PANEL)
     path.write_bytes(b"no parquet")
-    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file that provsel panel writes"):
+    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file written by provsel panel"):
         read_panel(folder / PANEL)
 
 

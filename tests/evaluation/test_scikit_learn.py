@@ -543,5 +543,5 @@ def test_select_and_numbers_as_labels_have_weights_of_classes_too(table):
 
 def test_select_refuses_two_ways_to_say_the_folds(table):
     X, y, _ = table
-    with pytest.raises(ValueError, match=r"select: cv: n_splits and repeats cannot be given together"):
+    with pytest.raises(ValueError, match=r"select: cv: n_splits and repeats cannot be combined"):
         select(X, y, cv=3, n_splits=4)

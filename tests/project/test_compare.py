@@ -209,7 +209,7 @@ def test_what_decides_is_printed_in_80_columns_and_shown_in_a_notebook(scoring, 
     answer, _, printed = str(comparison).partition("\n\n")
     assert answer.split() == " ".join(comparison.answer).split()
     assert answer.startswith("chi2 has the l")  # least error, largest roc_auc
-    table, _, notes = printed.partition("difference: to chi2, fold by fold")
+    table, _, notes = printed.partition("difference: from chi2, fold by fold")
     header, *lines = table.splitlines()
     assert max(map(len, str(comparison).splitlines())) <= 80
     headline = comparison.headline
@@ -376,7 +376,7 @@ def test_fewer_features_than_asked_are_said():
     comparison = quietly(X, y, {"few": SelectFewer(n_features_to_select=6), "all": UniformSelector(6)})
     assert comparison[["n_selected", "asked"]].loc["few"].tolist() == [3, 6]
     [page] = Path("results/runs").glob("*/table.md")
-    assert "3 (asked 6)" in page.read_text()
+    assert "3 (requested 6)" in page.read_text()
     assert "asked" not in quietly(X, y, {"all": UniformSelector(6)})
 
 

@@ -1,4 +1,7 @@
-"""The panel is computed data set by data set, and resumed at any time: files of complete sets stay."""
+"""Computation of the panel, one data set at a time.
+
+It can be interrupted and resumed; the files of complete data sets are kept.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from provlab.data import MissingDataError
 from provlab.run.runner import run_cells
 
 Plan = Callable[[Mapping[str, PanelMethod], Mapping[str, PanelDataset]], list[PanelCell]]
-"""Returns the cells of methods and data sets."""
+"""Function that returns the cells of methods on data sets."""
 
 
 def compute(
@@ -29,14 +32,16 @@ def compute(
     hours: float,
     plan: Plan = panel_cells,
 ) -> Iterator[dict[str, Any]]:
-    """Compute data sets whose file is not complete, in the given order; begin none after so many hours.
+    """Compute the data sets whose files are incomplete in the given order, until a time limit.
+
+    No data set is started after the given number of hours.
 
     `plan` returns the cells of methods on data sets.
 
     Yields
     ------
     dict
-        data set, trials, failed, and CPU s, of those computed now; `state` says why a set was left out.
+        data set, trials, failed, and CPU s of the trials computed now; `state` says why a data set was skipped.
     """
     end = time.monotonic() + hours * 3600
     for name, dataset in datasets.items():
@@ -67,7 +72,7 @@ def compute(
 
 
 def in_turn(datasets: Mapping[str, PanelDataset]) -> list[str]:
-    """Return data sets so that domains take turns, each with its smallest first."""
+    """Return data set names with the domains taking turns, the smallest data set of each domain first."""
     frame = pd.DataFrame({"domain": [entry.domain for entry in datasets.values()]}, index=[*datasets])
     shapes = [shape_of(entry) for entry in datasets.values()]
     frame["entries"] = [rows * columns * max(1, classes) for rows, columns, classes in shapes]

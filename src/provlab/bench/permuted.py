@@ -1,6 +1,7 @@
-"""Controls of the benchmark: all methods on some of its data sets with permuted labels.
+"""Controls of the benchmark: all methods on some data sets with permuted labels.
 
-Nothing can be learned there. A method whose balanced error is below that of a guess has seen test rows, or was lucky.
+Permuted labels cannot be learned. A method whose balanced error is below that of guessing has used
+test rows or was lucky.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from provlab.bench.panel import (
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 
 FOLDER = "permuted"
-"""Of their files, in the folder of the stored panel."""
+"""Folder of the control files within the folder of the stored panel."""
 
 SIZE = 20
-"""Number of features that is asked for, beside the chosen one."""
+"""Requested number of features, in addition to the chosen size."""
 
 
 def permuted_folder() -> Path:
-    """Return the folder of their files that come with provsel."""
+    """Return the folder of the control files that come with provsel."""
     return stored_folder() / FOLDER
 
 
 def permuted_datasets() -> Mapping[str, PanelDataset]:
-    """Return the data sets with permuted labels, by the names that they have in the panel."""
+    """Return the data sets with permuted labels by their names in the panel."""
     datasets = {}
     for name in panel_data().permuted:
         dataset = panel_datasets()[name]
@@ -47,25 +48,26 @@ def permuted_datasets() -> Mapping[str, PanelDataset]:
 
 
 def permuted_cells(methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset]) -> list[PanelCell]:
-    """Return the cells of methods on data sets: by the judge of chosen sizes, at `SIZE` and their own sizes."""
+    """Return the cells of methods on data sets, with the judge of chosen sizes, at `SIZE`, chosen and own sizes."""
     sizes = (SIZE, CHOSEN_SIZE, OWN_SIZE, ALL_FEATURES)
     cells = panel_cells(methods, datasets)
     return [entry for entry in cells if entry.model == judging().chosen.judge and entry.size in sizes]
 
 
 def excess_errors(folder: Path) -> pd.DataFrame:
-    """Return how far balanced errors on permuted labels lie above chance, 1 - 1 / classes.
+    """Return the excess of balanced errors on permuted labels over the chance level 1 - 1 / classes.
 
     Returns
     -------
     DataFrame
-        method, size, excess and standard_error, in points: mean and its error over the data sets, of which the folds
-        are pooled; sets, how many. A set of which no trial is left has none.
+        method, size, excess, standard_error and sets. The excess is the mean over data sets in
+        points, with its standard error; the folds of a data set are pooled. sets is the number of
+        data sets with at least one successful trial.
     """
     lines = []
     for path in sorted(folder.glob("*.parquet")):
         trials = pq.read_table(path, columns=["method", "size", "class_rows", "class_errors"]).to_pandas()
-        trials = trials[trials["class_rows"].notna()]  # others failed
+        trials = trials[trials["class_rows"].notna()]  # the other trials failed
         for (method, size), of_method in trials.groupby(["method", "size"]):
             rows = np.sum([*of_method["class_rows"]], axis=0)
             errors = np.sum([*of_method["class_errors"]], axis=0)
