@@ -266,9 +266,9 @@ def test_all_data_sets_of_a_collection_or_some():
         (
             TABLE1,
             ["dataset.n_relevant=30"],
-            r"expected settings that some entry takes.*sets dataset\.n_relevant itself",
+            r"expected settings that some entry uses.*sets dataset\.n_relevant itself",
         ),
-        (TABLE1, ["selector=single_svd"], "expected settings that some entry takes.*sets selector itself"),
+        (TABLE1, ["selector=single_svd"], "expected settings that some entry uses.*sets selector itself"),
         (
             "giesen2013/compression-gap",
             ["artefact.only=[CCAT]", "+artefact.datasets.CCAT.colums=['1']"],

@@ -188,7 +188,7 @@ def test_a_released_board_stays_as_it_was(folder, capsys):
     assert line["trials"] == len(read_trials(folder / PANEL))
     with pytest.raises(ValueError, match="expected a date without a release, got 2026-12-01"):
         release_board(folder / PANEL, date(2026, 12, 1))
-    with pytest.raises(ValueError, match="expected trials that no release has, got those of 2026-12-01"):
+    with pytest.raises(ValueError, match="expected trials that no release has, got those of the release 2026-12-01"):
         release_board(folder / PANEL, date(2026, 12, 2))
     path = file_of("shift", folder / PANEL)
     stored = pq.read_table(path)
