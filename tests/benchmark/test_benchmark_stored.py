@@ -230,7 +230,7 @@ def test_stored_answers_are_sentences_with_the_numbers_of_their_table(task):
     answers = pd.read_csv(REPO / PANEL / "_answers.csv")
     chosen = answers.query("task == @task and judge == 'linear' and size == @CHOSEN_SIZE")
     chosen = chosen[chosen["place"] == "these domains, each the same"].set_index("method")
-    assert f"probability of {100 * chosen['better'].median():.0f} %" in sentences[0]
+    assert f"probability {100 * chosen['better'].median():.0f} %" in sentences[0]
     assert f"medians of {len(chosen)} methods" in sentences[0]
     best = chosen["better"].idxmax()
     assert sentences[1].startswith(

@@ -196,7 +196,7 @@ def test_variants_are_counted_and_said(small, tmp_path):
     assert (ranked.submission.n_variants, ranked.problems) == (1, [])
     ranked = provlab.rank(RRQRSelector(2), results=tmp_path, name="again")
     assert ranked.submission.n_variants == 2
-    assert ranked.problems[0].startswith("2 variants were ranked from this results folder, see rank/variants.csv: ")
+    assert ranked.problems[0].startswith("2 variants were ranked from this results folder, see rank/variants.csv. ")
     listed = pd.read_csv(tmp_path / "rank" / "variants.csv")
     assert listed["name"].tolist() == ["mine 1", "again"]
 

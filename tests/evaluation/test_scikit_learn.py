@@ -388,7 +388,7 @@ def test_k_and_the_usual_name_and_both_ways_of_naming_a_function_are_one_method(
         (["protocol=splitter", "protocol.cv._target_=sklearn.model_selection.KFold", "+protocol.cv.folds=3"],
          r"KFold: expected arguments among n_splits, shuffle, random_state, got folds"),
         (["protocol=tenfold", "+protocol.cv={_target_:sklearn.model_selection.KFold}"],
-         r"protocol\.cv: it cannot be set with the split kfold, .*; use protocol=splitter"),
+         r"protocol\.cv: cannot be set with the split kfold, .*; use protocol=splitter"),
         (["selector=select_k_best", "selector.score_func=chi"], r"a function of sklearn\.feature_selection, .*'chi2'"),
         (["selector=any", "selector._target_=sklearn.feature_selection.RFE",
           "+selector.estimator={_target_:sklearn.neighbors.KNeighborsClassifier}"],

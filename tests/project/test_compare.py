@@ -227,7 +227,7 @@ def test_what_decides_is_printed_in_80_columns_and_shown_in_a_notebook(scoring, 
     assert repr(comparison) == str(comparison)
     html = comparison._repr_html_()
     assert all(f"<th>{name}</th>" in html for name in order)
-    assert html.index(comparison.answer[0]) < html.index("<svg") < html.index("difference: to chi2")
+    assert html.index(comparison.answer[0]) < html.index("<svg") < html.index("difference: from chi2")
     assert type(comparison[["p"]]) is pd.DataFrame  # a part of it prints as pandas does
 
 
