@@ -179,7 +179,7 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", labelled(f"n{k}" for k in range(25)), {}, r"classes in .* got 25 different strings"),
     ("a.csv", PQ, {"task": "regression"}, r"expected numbers in .* got 2 different strings"),
     ("a.csv", "a,w,y\n1,-1,p\n3,2,q\n", {"sample_weight": "w"}, r"weights, .* from 0 on, got -1 in line 2"),
-    ("a.csv", "a,w,y\n1,0.5,p\n3,2,q\n", {"fold": "w"}, r"numbers of folds, .*got 0\.5 in line 2"),
+    ("a.csv", "a,w,y\n1,0.5,p\n3,2,q\n", {"fold": "w"}, r"fold numbers from 0.*got 0\.5 in line 2"),
     ("a.csv", PQ, {"zero_based": True}, r"expected settings of \.csv .*got True"),
     ("a.csv", PQ, {"encoding": "klingon"}, r"dataset\.encoding: expected one .*got 'klingon'"),
     ("a.csv", "a,y,\n" + "1,p,\n3,q,\n" * 150 + "1,p,7\n", {}, r"no values after the last .*got 7.* in line 302; give"),
@@ -192,13 +192,13 @@ KINDS = [  # name, content, options, what is read or refused
     *(("a.svm", "1 1:0.5\n0 2:1\n", {name: value}, rf"dataset\.{name}: expected .*, got {value!r}") for name, value in (
         ("zero_based", "no"), ("n_features", 0), ("n_features", 2.5), ("sep", ","),
     )),
-    ("a.svm", "1 1:0.5\n0 2:1\n", {"groups": "qid"}, r"expected qid:NUMBER in each row, which dataset\.groups=qid "
-                                                     r"needs"),
+    ("a.svm", "1 1:0.5\n0 2:1\n", {"groups": "qid"}, r"expected qid:NUMBER in each row because of "
+                                                     r"dataset\.groups=qid, got"),
     ("a.svm", "1 1:0.5\n0 2:1\n", {"fold": "f"}, r"expected no fold, because an svmlight file .*, got 'f'"),
     ("a.arff.gz", gzip.compress(b"@attribute a real\n@attribute y {p,q}\n@data\n1,p\n3,q\n"), {}, ["a"]),
     *(("a.csv", 'a,y\n"$1,137.40",p\n"$2,500.00",q\n', options, r"write it without '\$', as '1,137\.40': no " + end)
-      for options, end in (({}, r".*thousands=\",\"'\."), ({"thousands": ","}, r"setting takes this sign\.$"))),
-    ("a.csv", "a,y\n12.5%,p\n13%,q\n", {}, r"write it without '%', as '12\.5': no setting takes this sign\.$"),
+      for options, end in (({}, r".*thousands=\",\"'\."), ({"thousands": ","}, r"setting covers this sign\.$"))),
+    ("a.csv", "a,y\n12.5%,p\n13%,q\n", {}, r"write it without '%', as '12\.5', because no setting covers this sign\.$"),
     ("a.csv", "a,y\n?,p\n13,q\n14,p\n", {"na_values": ["none"]}, r"'dataset\.na_values=\[none,\?\]'"),
     ("a.svm", "1 2:1 5:1 5:2\n", {}, r"data set a\.svm: .*increasing indices from 0 on, got index 5 twice in row 0;"),
     ("a.npz", lambda path: np.savez(path, X=VALUES), {}, r"got X \(40 x 5 float64\); .*set dataset\.target=-1"),
@@ -470,7 +470,7 @@ def test_a_run_warns_of_more_rows_than_its_model_is_made_for(project, monkeypatc
             cells = cells_of(compose_config([*chosen, *more]))
             run_cells(cells, TrialStore(project / f"store{k}"), {"name": "serial"}, console=Console(file=io.StringIO()))
         assert (
-            len([message for message in warned if "40 rows, and a model by LIBSVM" in str(message.message)]) == n_notes
+            len([message for message in warned if "40 rows, and a model of LIBSVM" in str(message.message)]) == n_notes
         )
 
 
@@ -744,7 +744,7 @@ def test_numbers_may_be_codes_of_categories(project):
         np.testing.assert_array_equal(dataset.X[:, 5], np.arange(40) % 3)
     table.assign(race=["rotary", *table.race[1:]]).to_csv(project / "t.csv", index=False)
     with pytest.raises(
-        ValueError, match=r"got 'rotary' in line 2; .*where .* has categories, 'dataset\.categorical=\[race"
+        ValueError, match=r"got 'rotary' in line 2; .*if .* has categories, set 'dataset\.categorical=\[race"
     ):
         read(project / "t.csv")
     dataset, _ = read(project / "t.csv", categorical=["race"])
@@ -806,8 +806,8 @@ def test_counts_and_features_that_are_numbered_are_not_asked_about(project):
 @pytest.mark.parametrize(
     ("name", "content", "options", "message"),
     [
-        ("t.jsonl", '{"a": 1, "y": 0}\n[1, 2]\n', {}, r"an object of JSON in each line, .*in line 2"),
-        ("t.jsonl", '{"a": 1, "y": 0}\n{"a": \n', {}, r"an object of JSON in each line, .*in line 2"),
+        ("t.jsonl", '{"a": 1, "y": 0}\n[1, 2]\n', {}, r"a JSON object in each line, .*in line 2"),
+        ("t.jsonl", '{"a": 1, "y": 0}\n{"a": \n', {}, r"a JSON object in each line, .*in line 2"),
         ("t.jsonl", '{"a": 1, "y": "p"}\n\n{"a": 2}\n', {}, r"a label in each row, got 1 .*in line 3"),
         ("t.feather", "FEA1 no", {}, r"expected an intact \.feather file"),
         ("t.dta", "no", {}, r"expected an intact \.dta file"),

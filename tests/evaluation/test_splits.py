@@ -50,7 +50,7 @@ OTHER = "protocol=fixed_folds"
     ("columns", "settings", "message"),
     [
         ({"y": RARE}, [], rf"10 rows of each class, got 3 of class 'b'; lower protocol.n_splits to 3, .*{OTHER}"),
-        ({"y": RARE}, [], r"leave out such classes by \+dataset\.min_class_size=10"),
+        ({"y": RARE}, [], r"leave out such classes with \+dataset\.min_class_size=10"),
         ({"y": TWO}, ["protocol=time_order", "protocol.n_splits=60"], "more than n_splits = 60 rows, got 60; lower"),
         ({"y": np.arange(60) / 7}, ["protocol.n_splits=61"], "at least n_splits = 61 rows, got 60; lower"),
         ({"y": TWO}, ["model=ridge"], "expected a model that predicts classes, as the data have them, got .*Ridge"),
