@@ -168,8 +168,8 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", "a;b;y\n1;2;p\n3;4;q;5\n", {}, r"rows of 3 fields, as many as there are names, got 4 in line 3; "),
     ("a.csv", "a;b,c;y\n1;2,3;p\n3;4,4;q\n", {}, r"splits all lines into equally many fields, got ',' and ';'"),
     ("a.csv", "a,y\n1,p,2,3\n3,q,4,3\n", {}, r"rows of 2 fields, .* got 4 in line 2; .*dataset\.header=1"),
-    ("a.csv", "a,y\n1,p\n3,\n", {}, r"a label in each row, got 1 without, the first in line 3; .*write a name"),
-    ("a.csv", "a,y\n1,?\n3,p\n4,q\n", {"na_values": "?"}, r"a label in each row, got 1 without, the first in line 2"),
+    ("a.csv", "a,y\n1,p\n3,\n", {}, r"a label in each row, got 1 without one, the first in line 3; .*write a name"),
+    ("a.csv", "a,y\n1,?\n3,p\n4,q\n", {"na_values": "?"}, r"a label in each row, got 1 without one, .* in line 2"),
     ("a.csv", "a,y\n1,p\n".encode("utf-16-le"), {}, r"expected text in utf-8, got zero bytes; .*utf-16-le"),
     ("a.txt", "1 1:0.5 2:3\n0 2:1\n", {}, r"got rows in svmlight format; rename the file to NAME\.svm"),
     *(("a.csv", labelled(values), {}, rf"{n} different whole numbers in \d+ rows .*=classification or .*=regression")
@@ -211,7 +211,7 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", PQ, {"path": ""}, r"dataset\.path: expected the path of a file, got ''; set for example"),
     ("a.csv", PQ, {"path": "no.csv"}, r"dataset\.path: there is no file 'no\.csv' in"),
     ("a.docx", PQ, {}, r"dataset\.path: expected a file ending in \.csv, .*got '.*a\.docx'"),
-    ("a.csv", "", {}, r"a\.csv: expected names of columns and rows, got an empty file"),
+    ("a.csv", "", {}, r"a\.csv: expected column names and rows, got an empty file"),
     ("a.csv", TABLE[:0].to_csv(index=False), {}, r"there are no rows below the names f0, f1, f2, f3, f4"),
     ("a.csv", 'a,y\n1,"p\n' + "a" * 200_000, {}, r"expected an intact \.csv file, got .*EOF inside string"),
     ("a.csv", "9" * 9000 + ",1\n1,2\n", {}, r"got 9{40}, 1, which look like the values below"),
@@ -274,7 +274,7 @@ def test_columns_of_types_that_are_no_numbers(project):
     assert dataset.feature_names.tolist() == ["a", "truth", "bytes"]
     np.testing.assert_array_equal(dataset.X, [[1.5, 1, 0], [2, np.nan, 1], [4, 0, 0]])
     assert dataset.categories["bytes"].tolist() == ["p", "q"]
-    assert any("dates, in when, are left out" in message for message in said)
+    assert any("columns of dates are left out: when" in message for message in said)
 
 
 def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
@@ -290,7 +290,7 @@ def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
     assert regression.is_regression
     np.testing.assert_array_equal(regression.y, pd.read_csv(case("regression.csv")).label)
     _, [said] = read(case("id_scale.csv"))
-    assert "whole numbers that differ in every row, in id;" in said
+    assert "different whole numbers in each row of id;" in said
     assert read(case("one_member.csv"))[0].class_names.tolist() == ["no", "rare", "yes"]
 
 

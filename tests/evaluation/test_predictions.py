@@ -302,7 +302,7 @@ def test_a_model_or_scorer_that_is_not_for_the_data_is_refused(task, weights, mo
 
 
 @pytest.mark.parametrize("split", ["streamed", "all_rows"])
-@pytest.mark.parametrize(("task", "got"), [("two classes", "sample_weight"), ("numbers", "a target of numbers")])
+@pytest.mark.parametrize(("task", "got"), [("two classes", "sample_weight"), ("numbers", "a numeric target")])
 def test_weights_and_numbers_are_refused_where_classes_are_counted(split, task, got):
     kmeans = {"_target_": "provsel.models.KMeansClustering"}
     dataset = noisy_data(task, weights=True)
@@ -523,9 +523,7 @@ def test_whole_numbers_of_a_regression_are_numbers_to_every_selector(selector, e
     train, _ = next(splitter("kfold", dataset).split(dataset.X, dataset.y))
     if expected is None:
         name = selector["_target_"].rpartition(".")[2]
-        with pytest.raises(
-            ValueError, match=f"{name}: expected classes, got a target of numbers; choose selector=rfe,"
-        ):
+        with pytest.raises(ValueError, match=f"{name}: expected classes, got a numeric target; choose selector=rfe,"):
             next(trials("kfold", dataset, RIDGE, N_SPLITS, selector=selector))
         return
     [record, *_] = trials("kfold", dataset, RIDGE, N_SPLITS, selector=selector)

@@ -416,9 +416,9 @@ def test_a_selector_of_weights_takes_what_has_some():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        ([(np.arange(30), np.arange(30, 61))], r"cv: fold 0: expected numbers of rows from 0 to 59, got 60"),
-        ([(np.arange(30), np.arange(-3, 0))], r"cv: fold 0: expected numbers of rows from 0 to 59, got -3"),
-        ([(np.arange(30) / 2, np.arange(9))], r"cv: fold 0: expected numbers of rows, got array"),
+        ([(np.arange(30), np.arange(30, 61))], r"cv: fold 0: expected row numbers from 0 to 59, got 60"),
+        ([(np.arange(30), np.arange(-3, 0))], r"cv: fold 0: expected row numbers from 0 to 59, got -3"),
+        ([(np.arange(30) / 2, np.arange(9))], r"cv: fold 0: expected row numbers, got array"),
         ([(np.arange(30), [])], r"expected test rows in fold 0, got none"),
         ([np.arange(30)], r"cv: expected kfold, .* or an iterable of \(training rows, test rows\), got"),
         ([], r"cv: expected kfold, .*, got \[\]"),

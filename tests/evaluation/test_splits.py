@@ -53,7 +53,7 @@ OTHER = "protocol=fixed_folds"
         ({"y": RARE}, [], r"leave out such classes with \+dataset\.min_class_size=10"),
         ({"y": TWO}, ["protocol=time_order", "protocol.n_splits=60"], "more than n_splits = 60 rows, got 60; lower"),
         ({"y": np.arange(60) / 7}, ["protocol.n_splits=61"], "at least n_splits = 61 rows, got 60; lower"),
-        ({"y": TWO}, ["model=ridge"], "expected a model that predicts classes, as the data have them, got .*Ridge"),
+        ({"y": TWO}, ["model=ridge"], "expected a model that predicts classes, as in the data, got .*Ridge"),
         ({"y": TWO}, ["protocol=official_split"], "expected an official split, got none; use"),
     ],
 )  # fmt: skip

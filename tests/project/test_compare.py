@@ -290,7 +290,7 @@ def test_pipelines_models_and_other_settings():
     ("changes", "message"),
     [
         ({"cv": "loo"}, "cv: expected kfold, leave_one_group_out, time_order, a number of folds, .*, got .loo"),
-        ({"cv": np.zeros((2, 2))}, "cv: fold 0: expected numbers of rows, got"),
+        ({"cv": np.zeros((2, 2))}, "cv: fold 0: expected row numbers, got"),
         ({"groups": np.zeros(3)}, "expected 150 values in groups, one for each row of X, got 3"),
         ({"groups": [None] * 150}, "groups: expected a value in each row, got 150 without"),
         ({"preparation": 3}, "preparation: expected a name or a transformer, got 3"),
@@ -412,11 +412,11 @@ def test_an_array_of_texts_is_a_table_of_categories():
 @pytest.mark.parametrize(
     ("missing", "count"),
     [
-        (lambda y: [None, *y[1:]], r"1 without, the first in row 0 from 0"),
-        (lambda y: [*y[:2], float("nan"), *y[3:]], r"1 without, the first in row 2"),
-        (lambda y: pd.Series(y).where(np.arange(150) > 6), r"7 without, the first in row 0 from 0"),
+        (lambda y: [None, *y[1:]], r"1 without one, the first in row 0 from 0"),
+        (lambda y: [*y[:2], float("nan"), *y[3:]], r"1 without one, the first in row 2"),
+        (lambda y: pd.Series(y).where(np.arange(150) > 6), r"7 without one, the first in row 0 from 0"),
         (lambda y: pd.Categorical.from_codes((y == "low") - 1, categories=["low"]), r"75 without"),
-        (lambda y: np.ma.masked_array(y == "low", mask=np.arange(150) < 2), r"2 without, the first in row 0"),
+        (lambda y: np.ma.masked_array(y == "low", mask=np.arange(150) < 2), r"2 without one, the first in row 0"),
         (lambda y: [1, *y[1:]], None),
     ],
 )

@@ -63,7 +63,7 @@ def chosen(dataset):
     return cell
 
 
-@pytest.mark.filterwarnings("ignore:.*whole numbers that differ in every row, in ring:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*different whole numbers in each row of ring:UserWarning")
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(project, data):

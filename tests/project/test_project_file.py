@@ -59,7 +59,7 @@ def test_named_by_the_environment(outside, monkeypatch, tmp_path_factory):
         ),
         ("papers = '/etc'", r"papers: expected a folder within the project's, such as 'experiments', got '/etc'"),
         ("conf = '../conf'", r"conf: expected a folder within the project's, such as .* got '\.\./conf'"),
-        ("trust = 'sklearn'", r"trust: expected a list, each a text, got 'sklearn'"),
+        ("trust = 'sklearn'", r"trust: expected a list, each a string, got 'sklearn'"),
         ("trust = ['sklearn.svm']", r"trust: expected top-level modules"),
         ("trust = ['os']", r"trust: expected modules of estimators, got 'os', a module of Python itself"),
         ("trust = ['json']", r"got 'json', a module of Python itself .* rename your own module if it has this name"),

@@ -87,7 +87,7 @@ class RunCell:
         wrong = [name for name in self.measures if not re.fullmatch(r"[A-Za-z]\w{0,80}", name) or name in LARGE]
         if wrong or not 1 <= len(self.measures) <= MAX_MEASURES:
             raise ValueError(
-                f"measures: expected 1 to {MAX_MEASURES} names of columns, got {[*wrong, *self.measures]!r:.80}."
+                f"measures: expected 1 to {MAX_MEASURES} column names, got {[*wrong, *self.measures]!r:.80}."
             )
 
     @property

@@ -194,7 +194,7 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
     old = node.get(name)
     if mark == "~":
         if value is not None and value != old:
-            raise ValueError(f"override {override.text!r:.80}: expected the present value, got {old!r:.80}.")
+            raise ValueError(f"override {override.text!r:.80}: expected the current value, got {old!r:.80}.")
         return {setting: inner for setting, inner in node.items() if setting != name}
     if mark == "+" and old not in (None, "???") and not isinstance(value, dict | list):
         raise ValueError(
@@ -312,7 +312,7 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
         check_references(referable, "config")
         return _by_omegaconf(referable, value)
     if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError(f"{where}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
+        raise ValueError(f"{where}: expected a string, a finite number, true, false or null, got {value!r:.80}.")
     return value
 
 

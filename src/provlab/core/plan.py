@@ -216,7 +216,7 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the data set of a config, or the members of the collection that it names."""
     name, chosen = dataset.get("name"), dataset.get("set", "")
     if not isinstance(name, str):
-        raise ValueError(f"dataset.name: expected a text, got {name!r:.80}; choose with dataset=....")
+        raise ValueError(f"dataset.name: expected a string, got {name!r:.80}; choose with dataset=....")
     if chosen == "all":
         names = dataset_members(name, dataset.get("path", ""))
     elif isinstance(chosen, str):

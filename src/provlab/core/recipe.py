@@ -109,8 +109,8 @@ class Recipe:
         labels = {headline_of(cell).label for cell in artefact.cells} - {ERROR.label, self.unit}
         if labels:
             raise ValueError(
-                f"{self.name}: expected cells that are judged by the {self.unit or ERROR.label}, which its script "
-                f"expects, got {', '.join(sorted(labels))}; leave out protocol.scoring and models of regression, or "
+                f"{self.name}: expected cells measured by the {self.unit or ERROR.label}, as its script "
+                f"requires, got {', '.join(sorted(labels))}; leave out protocol.scoring and regression models, or "
                 f"state the unit in the script: unit={min(labels)!r}; an artefact without a script states "
                 f"artefact.unit in its file."
             )

@@ -337,16 +337,16 @@ class TrialStore:
         In a read-only folder the file is left in place, and every reader skips it.
         """
         aside = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.damaged")
-        done = f"moved to {aside.name}, its trials will be run again"
+        done = f"moved to {aside.name}, its trials will be rerun"
         try:
             if self.read_only:
-                done = "left where it is, its trials are left out"
+                done = "left in place, its trials are left out"
             else:
                 path.rename(aside)
         except FileNotFoundError:
             return False  # another reader was faster
         except OSError as refusal:
-            done = f"left where it is ({os.strerror(refusal.errno or errno.EIO)}), its trials will be run again"
+            done = f"left in place ({os.strerror(refusal.errno or errno.EIO)}), its trials will be rerun"
         if path.exists():
             self.passed_over[path.name] = str(error)
         log.warning("store file %s: expected a complete Parquet file, got %s; %s.", path, error, done)
@@ -423,8 +423,8 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise ValueError(
                 f"store file {path}: expected the column {field.name} as {kind}, got {stored_kind!s:.80} "
-                f"({error!s:.200}); it was not written by provsel, or is damaged: move it out of the store, its trials "
-                f"will be run again."
+                f"({error!s:.200}); it was not written by provsel, or is damaged: move it out of the store; its trials "
+                f"will be rerun."
             ) from error
     return pa.table(columns, names=table.column_names)
 

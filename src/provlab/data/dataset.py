@@ -318,10 +318,10 @@ def rows_from(rows: Any, n_rows: int) -> np.ndarray:
     if array.dtype == bool and array.shape == (n_rows,):
         array = np.flatnonzero(array)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ValueError(f"expected numbers of rows, got {rows!r:.80}")
+        raise ValueError(f"expected row numbers, got {rows!r:.80}")
     outside = array[(array < 0) | (array >= n_rows)]
     if outside.size:
-        raise ValueError(f"expected numbers of rows from 0 to {n_rows - 1}, got {outside[0]}")
+        raise ValueError(f"expected row numbers from 0 to {n_rows - 1}, got {outside[0]}")
     return array.astype(np.int64)
 
 

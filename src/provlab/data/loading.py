@@ -122,7 +122,7 @@ def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any])
     except FileNotFoundError:
         pass
     except Exception as error:  # damaged files raise any error
-        _log.warning("cache file %s is damaged (%s): it is built again", cached, error)
+        _log.warning("cache file %s is damaged (%s): rebuilding it", cached, error)
     if sample != SAMPLE:
         dataset = sampled(_parsed(name, parameters, SAMPLE), **sample)
     else:

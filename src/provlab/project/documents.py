@@ -215,7 +215,7 @@ def _form(kind: Any) -> str:
         return " or ".join(map(_form, inner))
     if origin is Literal:
         return f"one of {', '.join(map(str, inner))}"
-    words = {str: "a text", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}
+    words = {str: "a string", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}
     return words[origin or kind]
 
 

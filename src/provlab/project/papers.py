@@ -116,7 +116,7 @@ def some_artefacts() -> list[str]:
     """
     names = artefact_names()
     if not names:
-        raise ValueError(f"artefact: there are none here; {_where()}.")
+        raise ValueError(f"artefact: there are no artefacts here; {_where()}.")
     return names
 
 

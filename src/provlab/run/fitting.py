@@ -160,13 +160,13 @@ def _tell_of_numbers(selector: Any) -> None:
     """Set the task of a selector, and of nested selectors, to regression, even for whole numbers."""
     if getattr(selector, "classes_only", False):
         raise ValueError(
-            f"{type(selector).__name__}: expected classes, got a target of numbers; choose selector=rfe, "
+            f"{type(selector).__name__}: expected classes, got a numeric target; choose selector=rfe, "
             f"selector=lasso, selector=alpha_investing, or a selector that needs no labels."
         )
     function = getattr(getattr(selector, "score_func", None), "__name__", "")
     if function in SCORES_OF_CLASSES:
         raise ValueError(
-            f"{type(selector).__name__}: expected classes for {function}, got a target of numbers; choose "
+            f"{type(selector).__name__}: expected classes for {function}, got a numeric target; choose "
             f"score_func={SCORES_OF_CLASSES[function]}."
         )
     if isinstance(selector, BaseEstimator):

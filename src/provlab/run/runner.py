@@ -46,7 +46,7 @@ NUMBER = re.compile(r"\d[\w.+-]*")
 
 FIRST = (
     "first failed trial: {reason} ({where}). Continuing; failures are summarised at the end. Ctrl-C ends the run, "
-    "and stored trials stay."
+    "and stored trials are kept."
 )
 """Printed at once, because wrong settings make every trial fail."""
 

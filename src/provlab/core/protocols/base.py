@@ -312,13 +312,12 @@ class AbstractProtocol(ABC):
         if not self.scores and (wanted or has_weights):
             raise ValueError(
                 f"protocol.split: expected classes without sample_weight for {self.name}, got "
-                f"{'a target of numbers' if wanted else 'sample_weight'}; use protocol=tenfold"
+                f"{'a numeric target' if wanted else 'sample_weight'}; use protocol=tenfold"
                 f"{' model=ridge' if wanted else ', or leave out dataset.sample_weight'}."
             )
         if predicts_numbers(method.model) != wanted:
             raise ValueError(
-                f"model: expected a model that predicts {'real numbers' if wanted else 'classes'}, as the data have "
-                f"them, "
+                f"model: expected a model that predicts {'real numbers' if wanted else 'classes'}, as in the data, "
                 f"got {target}; choose {MODELS[wanted]}, or set dataset.task="
                 f"{'classification' if wanted else 'regression'} if that is what the target of your own file means."
             )

@@ -266,7 +266,7 @@ def _beside(file: Path, splits: Any) -> Path:
 def _splits(path: Path, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return the training and test rows of each fold from a file."""
     content = read_json(path)
-    form = "a list of pairs of lists of row numbers from 0, as [[[0, 1, 2], [3, 4]], ...]"
+    form = "a list of pairs of lists of row numbers from 0, such as [[[0, 1, 2], [3, 4]], ...]"
     if not isinstance(content, list) or not content:
         raise TableError(f"dataset.splits: expected {form}, got {content!r:.80} in {path.name}; write it like this.")
     folds = []

@@ -104,10 +104,10 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
     notes = _notes_of_rounding(table, X, places)
     if dates:
         notes.append(
-            f"dates, in {_named(table, dates)}, are left out; to use them, write them as numbers, such as days"
+            f"columns of dates are left out: {_named(table, dates)}; to use them, write them as numbers, such as days"
         )
     if differing:
-        notes.append(f"text that differs in every row, in {_named(table, differing)}, is left out")
+        notes.append(f"columns with a different text in each row are left out: {_named(table, differing)}")
     return Features(X, places, categories, [*notes, *_notes_of_values(table, X, places, categories)])
 
 
@@ -135,8 +135,7 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
     if identifiers and 2 * len(identifiers) <= max(2, len(places)):  # otherwise these are counts
         names = _named(table, identifiers)
         notes.append(
-            f"whole numbers that differ in every row, in {names}; if they number the rows, set "
-            f"dataset.left_out=[{names}]"
+            f"different whole numbers in each row of {names}; if they number the rows, set dataset.left_out=[{names}]"
         )
     codes = _places_of_codes(table, X, places, categories)
     if codes and 2 * len(codes) <= max(2, len(places)):  # otherwise these are counts

@@ -50,9 +50,9 @@ UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_0__")
 
 MATLAB_ADVICE = {
     "sparse": "write it in full, X = full(X), or as svmlight",
-    "cell": "number its texts, [~, ~, Y] = unique(Y)",
+    "cell": "encode its strings as numbers, [~, ~, Y] = unique(Y)",
     "struct": "write its fields as variables",
-    "char": "number its texts, [~, ~, Y] = unique(cellstr(Y))",
+    "char": "encode its strings as numbers, [~, ~, Y] = unique(cellstr(Y))",
 }
 """Advice for each class of MATLAB variables that is not a numeric matrix."""
 

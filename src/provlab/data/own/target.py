@@ -148,7 +148,7 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
     missing = np.flatnonzero(is_missing)
     if missing.size:
         raise TableError(
-            f"{subject}: expected a label in each row, got {missing.size} without, the first in "
+            f"{subject}: expected a label in each row, got {missing.size} without one, the first in "
             f"{where(int(missing[0]))}; leave these rows out, or write a name instead if an empty cell is a "
             f"class."
         )

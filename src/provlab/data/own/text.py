@@ -446,7 +446,7 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
         )
     if lines and lines[0][0] in "#%" and how.comment is None:
         raise TableError(
-            f"expected names of columns in the first line, got {lines[0].strip()!r:.80}; if such lines are comments, "
+            f"expected column names in the first line, got {lines[0].strip()!r:.80}; if such lines are comments, "
             f"set 'dataset.comment=\"{lines[0][0]}\"'."
         )
     return usual
@@ -471,7 +471,7 @@ def _header_of(rows: list[list[str]], how: Reading) -> int | None:
     if how.header != "infer":
         return int(how.header or 0)
     if not rows:
-        raise TableError("expected names of columns and rows, got an empty file.")
+        raise TableError("expected column names and rows, got an empty file.")
     names = rows[0]
     numbers = [float(name.replace(",", ".")) for name in names if is_number(name, comma=True)]
     n_words = 0
@@ -487,7 +487,7 @@ def _header_of(rows: list[list[str]], how: Reading) -> int | None:
     are_rising = all(a < b for a, b in pairwise(numbers))  # as for wavelengths
     if has_name_among_values or (numbers and not (are_rising and (n_words or names[0] == ""))):
         raise TableError(
-            f"expected names of columns in the first line, got {listed(names)}, which look like the values below; "
+            f"expected column names in the first line, got {listed(names)}, which look like the values below; "
             f"set dataset.header=none if the file has no names, or dataset.header=0 if these are the names."
         )
     return 0
