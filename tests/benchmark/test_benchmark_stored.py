@@ -190,7 +190,7 @@ def test_a_released_board_stays_as_it_was(folder, capsys):
     assert line["trials"] == len(read_trials(folder / PANEL))
     with pytest.raises(ValueError, match="expected a date without a release, got 2026-12-01"):
         release_board(folder / PANEL, date(2026, 12, 1))
-    with pytest.raises(ValueError, match="expected trials that no release has, got those of 2026-12-01"):
+    with pytest.raises(ValueError, match="expected trials that no release has, got those of the release 2026-12-01"):
         release_board(folder / PANEL, date(2026, 12, 2))
     path = file_of("shift", folder / PANEL)
     stored = pq.read_table(path)
@@ -233,10 +233,12 @@ def test_stored_answers_are_sentences_with_the_numbers_of_their_table(task):
     chosen = answers.query("task == @task and judge == 'linear' and size == @CHOSEN_SIZE")
     chosen = chosen[chosen["place"] == "these domains, each the same"].set_index("method")
     one_of_each = [of_group["better"].mean() for _, of_group in chosen.groupby("alike")]
-    assert f"probability of {100 * np.median(one_of_each):.0f} %" in sentences[0]
+    assert f"probability {100 * np.median(one_of_each):.0f} %" in sentences[0]
     assert f"medians of {len(chosen)} methods, {len(one_of_each)} different ones" in sentences[0]
     best = chosen["better"].idxmax()
-    assert sentences[1].startswith(f"Most likely to lower it: {best} ({100 * chosen.at[best, 'better']:.0f} %)")
+    assert sentences[1].startswith(
+        f"The methods most likely to lower it are {best} ({100 * chosen.at[best, 'better']:.0f} %)"
+    )
 
 
 def test_methods_that_select_nearly_the_same_features_count_as_one():
@@ -294,10 +296,10 @@ def test_an_honest_panel_is_the_same_again_and_a_changed_number_is_found(folder,
 def test_what_is_no_file_of_a_panel_is_refused(folder):
     path = file_of("shift", folder / PANEL)
     pq.write_table(pq.read_table(path).drop_columns(["cell"]), path)
-    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file that provsel panel writes"):
+    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file written by provsel panel"):
         read_panel(folder / PANEL)
     path.write_bytes(b"no parquet")
-    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file that provsel panel writes"):
+    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file written by provsel panel"):
         read_panel(folder / PANEL)
 
 

@@ -57,7 +57,7 @@ def test_options_say_number_groups_time_and_metric(call, table):
     status, printed, _ = call("select", "flowers.csv", "species", "--methods=f_test", "--time=day", "--jobs=1")
     assert status == 0
     assert printed.startswith("Keep petal")
-    assert "is over 5 folds" in printed
+    assert "is the mean over 5 folds" in printed
 
 
 def test_the_script_of_a_file_runs_and_selects_the_same(call, table, tmp_path):

@@ -1,7 +1,8 @@
-"""The benchmark's plan: data sets, methods, judges and sizes as ordinary cells with ordinary keys.
+"""Plan of the benchmark: data sets, methods, judges and sizes as ordinary cells with ordinary keys.
 
-Judges are models that are trained on what was selected. *Chosen* is a size that cross-validation within the training
-rows chooses, with all features among the sizes: it tells whether selection helps.
+Judges are models that are trained on the selected features. A *chosen* size is chosen by
+cross-validation within the training rows. All features are among its candidates, so it shows
+whether selection helps.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 Entry = TypeVar("Entry")
 
 FOLDER = "benchmark"
-"""Of the stored panel, below the reference results."""
+"""Folder of the stored panel within the reference results."""
 
 CARDS = "_cards.csv"
-"""What is known of each data set, in the same folder, see `provlab.bench.cards`."""
+"""File of the cards in the same folder, see `provlab.bench.cards`."""
 
 
 TUNED = "provlab.bench.selectors.TunedSelector"
-"""Class of the selectors that are tuned."""
+"""Class of selectors whose parameters are tuned."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,17 @@ class PanelDataset:
     Attributes
     ----------
     choose : tuple of str
-        Overrides that choose the data set, its preparation unless it is standardised, and its folds.
+        Overrides that choose the data set, its folds, and its preparation if it is not "standardise".
     domain : str
     source : str
-        Source of the rows; sets of one source count as one witness.
+        Source of the rows; data sets of one source count as one observation.
     support : int
-        Number of columns that the labels depend on: the first of the data set without `shuffle_columns`. 0 if unknown.
+        Number of columns that the labels depend on, which come first without `shuffle_columns`; 0 if unknown.
     folds : str
-        How its rows are split, a name in `datasets.yaml`.
+        Name in `datasets.yaml` of the way the rows are split.
     task : {"classification", "regression"}
     train_rows : int, or None
-        Training rows of a fold, where its folds say so.
+        Number of training rows in a fold if the folds state it.
     """
 
     choose: tuple[str, ...]
@@ -69,18 +70,18 @@ class PanelDataset:
 
 @dataclass(frozen=True)
 class PanelData:
-    """The content of `datasets.yaml`.
+    """Content of `datasets.yaml`.
 
     Attributes
     ----------
     folds : mapping
-        Overrides of each kind of folds.
+        Overrides for each kind of folds.
     tables, settings : mapping
-        Sets of the loader `tables` by their folds, and overrides of some of these.
+        Data sets of the loader `tables` by kind of folds, and overrides for some of them.
     quick : mapping
-        Sets of the quick panel of each task.
+        Data sets of the quick panel for each task.
     left_out : mapping
-        Reasons.
+        Reasons for data sets that are left out, by name.
     sets : mapping
         All other data sets.
     """
@@ -95,7 +96,7 @@ class PanelData:
 
 @dataclass(frozen=True)
 class Judge:
-    """A model of each task, and the numbers of features that it judges."""
+    """A model for each task, and the numbers of features that it judges."""
 
     sizes: tuple[int, ...]
     classification: tuple[str, ...]
@@ -108,7 +109,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class ChosenSize:
-    """How a number of features is chosen: sizes, as `CrossValidatedSize` takes them, its folds, and its models."""
+    """Settings of `CrossValidatedSize`: the candidate sizes, the number of folds, and the models."""
 
     judge: str
     sizes: tuple[int, ...]
@@ -119,7 +120,7 @@ class ChosenSize:
 
 @dataclass(frozen=True)
 class Judging:
-    """The content of `judges.yaml`: overrides of all cells, judges, those of data of one's own, and chosen sizes."""
+    """Content of `judges.yaml`: overrides of all cells, judges, judges for own data, and chosen sizes."""
 
     choose: tuple[str, ...]
     judges: Mapping[str, Judge]
@@ -128,7 +129,7 @@ class Judging:
 
 
 class PanelCell(NamedTuple):
-    """A cell of the panel, and its names in the frame."""
+    """A cell of the panel with its names in the DataFrame."""
 
     method: str
     dataset: str
@@ -141,7 +142,7 @@ class PanelCell(NamedTuple):
 
 @cache
 def panel_data() -> PanelData:
-    """Return what `datasets.yaml` says."""
+    """Return the content of `datasets.yaml`."""
     return read_record(Path(__file__).with_name("datasets.yaml"), PanelData)
 
 
@@ -159,7 +160,7 @@ def panel_datasets() -> Mapping[str, PanelDataset]:
 
 
 def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
-    """Return a data set of the loader `tables`; relevant columns, which come first in the file, are shuffled."""
+    """Return a data set of the loader `tables`; columns are shuffled if the relevant ones come first in the file."""
     entry = table_entries()[name]
     choose = ["dataset=tables", f"dataset.set={name}", "+dataset.distinct_rows=true", "preparation=varying", *settings]
     if entry.relevant:
@@ -169,18 +170,18 @@ def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
 
 @cache
 def judging() -> Judging:
-    """Return the judges, and how a size is chosen."""
+    """Return the content of `judges.yaml`."""
     return read_record(Path(__file__).with_name("judges.yaml"), Judging)
 
 
 def stored_folder() -> Path:
-    """Return the folder of the stored panel that comes with provsel: in an installed wheel, or in a checkout."""
+    """Return the folder of the stored panel that comes with provsel, in an installed wheel or a checkout."""
     inside = Path(__file__).resolve().parent / "stored"
     return inside if inside.is_dir() else inside.parents[3] / "results" / "reference" / FOLDER
 
 
 def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Return the entries with the given names; all if none are given.
+    """Return the entries with the given names, or all if no name is given.
 
     Raises
     ------
@@ -198,7 +199,7 @@ def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[
 
 
 def sizes_of_judges(judges: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
-    """Return the numbers of features that each judge judges, without the chosen one if only some judges are given."""
+    """Return the numbers of features for each judge. Chosen numbers are left out if judges are given."""
     names = tuple(judges)
     sizes = {}
     for judge in names or judging().judges:
@@ -215,20 +216,20 @@ def panel_cells(
 ) -> list[PanelCell]:
     """Return the cells of the given methods and data sets, grouped by data set.
 
-    A size has a cell if the data set has more columns, and a method if it supports the task, the number of classes and
-    the size of the data set.
+    A size has a cell if the data set has more columns. A method has cells if it supports the task, the
+    number of classes and the size of the data set.
 
     Parameters
     ----------
     methods, datasets : mapping
-        By name. Other methods and data sets are judged in the same way.
+        Methods and data sets by name; they need not be in the panel.
     sizes : mapping, optional
-        Numbers of features for each judge, by default `sizes_of_judges`.
+        Numbers of features for each judge. The default is `sizes_of_judges`.
 
     Raises
     ------
     MissingDataError
-        If a data set has no card and is not on this machine; names the command that fetches it.
+        If a data set has no card and is not on this machine. The message names the command that fetches it.
     """
     sizes = sizes_of_judges() if sizes is None else sizes
     cells = []
@@ -236,8 +237,8 @@ def panel_cells(
         base = base_cell(dataset)
         shape = shape_of(dataset)
         of_dataset = [text for text in dataset.choose if text.startswith(("preparation", "protocol"))]
-        if isinstance(base.measured, AbstractStatedFolds):  # how many folds there are depends on the data
-            of_dataset = [*dataset.choose]  # else cells are composed on other data, which makes no difference
+        if isinstance(base.measured, AbstractStatedFolds):  # the number of folds depends on the data
+            of_dataset = [*dataset.choose]  # other cells do not depend on the data
         settings = (*judging().choose, *of_dataset)
         for title, method in methods.items():
             if not method.takes(shape, dataset.task):
@@ -254,7 +255,7 @@ def panel_cells(
 
 
 def _judged(method: PanelMethod, n_columns: int, sizes: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:
-    """Yield each judge with each size of a method, the chosen one last."""
+    """Yield each pair of a judge and a size of a method; sizes that are chosen come last."""
     own = ALL_FEATURES if method.selector_name == "full" else OWN_SIZE
     for judge, of_judge in sizes.items():
         for size in of_judge:
@@ -276,7 +277,7 @@ def _composer() -> Composer:
 
 @cache  # the same for all data sets with these folds
 def _cell(settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, size: int) -> Cell:
-    """Return the cell of a method at a size; its data are no matter."""
+    """Return a cell of a method with a number of features, for any data set."""
     model = judging().judges[judge].model(task)
     if not method.grid:
         [cell] = cells_of(_composer()([*settings, *model, *method.overrides(max(size, 1))]))
@@ -294,7 +295,7 @@ def _cell(settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str
 def _chosen_cell(
     settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, sizes: tuple[int, ...]
 ) -> Cell:
-    """Return the cell of a method whose number of features is chosen by cross-validation; its data are no matter."""
+    """Return a cell of a method whose number of features cross-validation chooses, for any data set."""
     model = judging().judges[judge].model(task)
     inner = part_config("selector", method.overrides(sizes[0]))
     selector = {
@@ -310,7 +311,7 @@ def _chosen_cell(
 
 
 def _cross_validation(task: Task) -> dict[str, Any]:
-    """Return how selectors choose what they choose: the folds, the model and its score."""
+    """Return the settings of cross-validation within the training rows: folds, model and scoring."""
     chosen = judging().chosen
     model = chosen.classification if task == "classification" else chosen.regression
     return {
@@ -321,21 +322,21 @@ def _cross_validation(task: Task) -> dict[str, Any]:
 
 
 def _cell_with_selector(settings: tuple[str, ...], judge: tuple[str, ...], selector: Mapping[str, Any]) -> Cell:
-    """Return the cell of a selector given by its config; its data are no matter."""
+    """Return a cell of a selector with the given config, for any data set."""
     config = dict(_composer()([*settings, *judge, "selector=cross_validated_size"]))
     [cell] = cells_of({**config, "selector": selector})
     return cell
 
 
 def base_cell(dataset: PanelDataset) -> Cell:
-    """Return a cell of the protocol on a data set, with its config and identity; nothing is loaded."""
-    choose = [*judging().choose, "protocol.scoring=[]", "selector=full", *dataset.choose]  # a model is no matter
+    """Return a cell of the protocol on a data set, with its config and identity, without loading data."""
+    choose = [*judging().choose, "protocol.scoring=[]", "selector=full", *dataset.choose]  # any model will do
     [cell] = cells_of(_composer()(choose))
     return cell
 
 
 def shape_of(dataset: PanelDataset) -> tuple[int, int, int]:
-    """Return training rows, columns after the preparation and classes of a data set, from its card or by loading it."""
+    """Return the numbers of training rows, prepared columns and classes, from the card or the data."""
     shapes = _shapes_on_cards()
     key = " ".join(text for text in dataset.choose if "permute_labels" not in text)
     if key in shapes:
@@ -350,7 +351,7 @@ def _n_training_rows(n_rows: int) -> int:
 
 @cache
 def _shapes_on_cards() -> Mapping[str, tuple[int, int, int]]:
-    """Return the shape of each data set that has a card, by the overrides that choose it."""
+    """Return the shape of each data set that has a card, by the overrides of the data set."""
     path = stored_folder() / CARDS
     if not path.is_file():
         return {}

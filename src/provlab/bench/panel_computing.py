@@ -1,4 +1,7 @@
-"""The panel is computed data set by data set, and resumed at any time: files of complete sets stay."""
+"""Computation of the panel, one data set at a time.
+
+It can be interrupted and resumed; the files of complete data sets are kept.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ from provlab.data import MissingDataError
 from provlab.run.runner import run_cells
 
 Plan = Callable[[str], Sequence[PanelCell]]
-"""Returns the cells of a data set, given its name."""
+"""Function that returns the cells of a data set, given its name."""
 
 Write = Callable[[str, Sequence[PanelCell], TrialStore, Path], None]
-"""Writes the trials of a data set from a store into a folder, given its name and its cells."""
+"""Function that writes the trials of a data set, given its name and cells, from a store into a folder."""
 
 
 def cells_of_panel(name: str) -> list[PanelCell]:
@@ -38,12 +41,14 @@ def compute(
     plan: Plan = cells_of_panel,
     write: Write = write_dataset,
 ) -> Iterator[dict[str, Any]]:
-    """Compute the data sets whose file is not complete, in the given order; begin none after so many hours.
+    """Compute the data sets whose files are incomplete in the given order, until a time limit.
+
+    No data set is started after the given number of hours.
 
     Yields
     ------
     dict
-        data set, trials, failed, and CPU s, of those computed now; `state` says why a set was left out.
+        data set, trials, failed, and CPU s of the trials computed now; `state` says why a data set was skipped.
     """
     end = time.monotonic() + hours * 3600
     for name in names:
@@ -74,7 +79,10 @@ def compute(
 
 
 def in_turn(datasets: Mapping[str, PanelDataset]) -> list[str]:
-    """Return data sets in the order of computing: a first one of each source, then a second one; the smallest first."""
+    """Return data set names in the order of computing.
+
+    The smallest data set of each source comes first, then the second one of each source, and so on.
+    """
     frame = pd.DataFrame({"source": [entry.source for entry in datasets.values()]}, index=[*datasets])
     shapes = [shape_of(entry) for entry in datasets.values()]
     frame["entries"] = [rows * columns * max(1, classes) for rows, columns, classes in shapes]

@@ -1,6 +1,6 @@
-"""Selectors of the benchmark outside provsel: those of scikit-learn and other packages, bagged ones, and tuned ones.
+"""Selectors of the benchmark outside provsel: bagged and tuned ones, and those of scikit-learn and other packages.
 
-Packages of the extra "benchmark" are imported by fits.
+The packages of the extra "benchmark" are imported when a selector is fitted.
 """
 
 from provlab.bench.selectors.bagged import BaggedSelector
