@@ -529,7 +529,7 @@ def test_the_reference_has_the_readings_and_a_letter_on_what_is_as_the_code(two_
     assert main(["reference", "--artefact", "table"]) == 0
     text = letter.read_text()
     assert "We tested 4 claims" in text
-    assert "Not final: we compute the readings of Table 1 again, and their verdicts may change." in text
+    assert "Not final: we are recomputing the readings of Table 1, and their verdicts may change." in text
     # without new readings as well, as the counts of the README change
     letter.unlink()
     shutil.move(results / "readings", results / "later")
