@@ -239,7 +239,7 @@ def test_the_page_on_statements_has_each_with_its_question(measured):
         assert entry.notes["asked"] in text
     paragraph = measured.statement_summary("literature")[0][0]
     assert re.match(r"\d+ statements of \d+ publications .* before they were tested\.", paragraph)
-    rows = [line for line in lines if line.startswith("| ") and "Asked:" in line]
+    rows = [line for line in lines if line.startswith("| ") and "Tested:" in line]
     assert all(len(re.split(r"(?<!\\)\|", row)) == 8 for row in rows)
     assert all(path.is_file() for path in files)
 

@@ -1,4 +1,4 @@
-"""The index of the reference: each public name of its pages in a line, with the first sentence of its docstring."""
+"""The index of the reference: a line for each public name of its pages, with the first sentence of its docstring."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ KEPT = re.compile(r"^(?P<marks>#+) (?P<title>[^\n]+)$|^```\{eval-rst\}\n(?P<bloc
 
 
 def index_lines() -> tuple[list[str], list[Path]]:
-    """Return headings and tables of all pages of the reference, and the pages.
+    """Return headings and tables of all pages of the reference, and the paths of the pages.
 
-    A page's title leads to it. Its tables stay as they are, but make no pages of their own.
+    The title of a page links to it. Its tables are copied without generating pages for their entries.
     """
     text = (REFERENCE / "index.md").read_text(encoding="utf-8")
     [entries] = TOCTREE.findall(text)

@@ -1,7 +1,7 @@
-"""The contents of a paper: each of its algorithms, theorems, tables and statements, with where it is in the project.
+"""The contents of a paper: its algorithms, theorems, tables and statements, with their places in the project.
 
 `docs/papers/PAPER_contents.yaml` names code, artefacts and claims. Verdicts come from the reference run, so a page says
-"replicated" only where a verdict does.
+"replicated" only if a verdict does.
 
 ```yaml
 contents:
@@ -16,7 +16,7 @@ contents:
     where: page 9
     kind: statement
     says: The method needs an hour.
-    why_not: The paper does not name its machine.      # required where neither code, artefact nor claim is named
+    why_not: The paper does not name its machine.      # required if neither code, artefact nor claim is named
 ```
 """
 
@@ -40,7 +40,7 @@ PAGES = Path(__file__).resolve().parents[1] / "papers"
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that a paper states."""
+    """An algorithm, theorem, table, figure or statement of a paper."""
 
     item: str
     where: str
@@ -53,28 +53,28 @@ class Item:
 
     def __post_init__(self) -> None:
         if not (self.code or self.artefact or self.claims or self.why_not):
-            raise ValueError(f"{self.item}: expected code, an artefact, a claim or why_not, got none of them.")
+            raise ValueError(f"{self.item}: expected code, an artefact, a claim or why_not, got none of these.")
 
 
 @dataclass(frozen=True)
 class Contents:
-    """A file of contents."""
+    """The contents of a paper, as read from a file."""
 
     contents: tuple[Item, ...]
 
 
 def contents_path(paper: str) -> Path:
-    """Return where the contents of a paper stand."""
+    """Return the path of the contents of a paper."""
     return PAGES / f"{paper}_contents.yaml"
 
 
 def read_contents(path: Path) -> tuple[Item, ...]:
-    """Return the contents of a paper; ValueError names the file and what is wrong there."""
+    """Return the contents of a paper; a ValueError names the file and its fault."""
     return read_record(path, Contents).contents
 
 
 def claims_of_item(item: Item, claims: Iterable[Claim]) -> list[Claim]:
-    """Return the claims that an item names, each once.
+    """Return the claims that an item names, without duplicates.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def claims_of_item(item: Item, claims: Iterable[Claim]) -> list[Claim]:
 
 
 def check_code(item: Item) -> None:
-    """Raise a ValueError where an item names code that cannot be imported."""
+    """Raise a ValueError if an item names code that cannot be imported."""
     if not item.code:
         return
     module, _, name = item.code.rpartition(".")
@@ -105,7 +105,7 @@ def check_code(item: Item) -> None:
 
 
 def place_of(item: Item) -> str:
-    """Return where an item is in the project: artefacts, and a public name without its package."""
+    """Return the names of an item's artefacts, and its public name without the package."""
     places = [name.rpartition("/")[2] for name in item.artefact]
     if item.code:
         places.append(f"`{item.code.rpartition('.')[2]}`")
@@ -115,7 +115,7 @@ def place_of(item: Item) -> str:
 def said_of(
     item: Item, claims: Iterable[Claim], verdicts: dict[str, dict[str, str]], asked: dict[str, Robustness]
 ) -> str:
-    """Return how many claims about an item count as which verdict, by kind of claim, and why something is left out."""
+    """Return the number of an item's claims with each verdict, by kind of claim, and why something is left out."""
     counts: dict[str, Counter[str]] = {}
     for claim in claims_of_item(item, claims):
         stated = verdicts[claim.id]["verdict"] if claim.id in verdicts else NOT_RUN

@@ -1,4 +1,4 @@
-"""The look of figures in the gallery: letters and lines that can still be read on a thumbnail."""
+"""Style of figures in the gallery: text and lines that remain legible on a thumbnail."""
 
 from __future__ import annotations
 

@@ -58,18 +58,18 @@ SUBSETS = REPO / "docs" / "measured" / "column_subset.csv"
 
 
 def theorems() -> list[type[Theorem]]:
-    """Return the classes that protocols measure by themselves, then the other public ones."""
+    """Return the theorems that protocols measure by default, then the other public ones."""
     public = [getattr(provsel.certificates, name) for name in provsel.certificates.__all__]
     others = [each for each in public if isinstance(each, type) and issubclass(each, Theorem) and each is not Theorem]
     return [*THEOREMS, *(each for each in others if each not in THEOREMS)]
 
 
 def theorem_lines(theorem: type[Theorem]) -> list[str]:
-    """Return a section on a theorem: what its class says of itself."""
+    """Return a section on a theorem, from the docstring of its class."""
     said = ClassDoc(theorem)
-    measured = "each trial whose protocol it fits" if theorem in THEOREMS else "trials that ask for it"
+    measured = "each trial with a suitable protocol" if theorem in THEOREMS else "trials that request it"
     lines = [f"## {theorem.__name__}", "", " ".join(said["Summary"]), "", *said["Extended Summary"], ""]
-    lines += [f"- Source: {theorem.source}", f"- Measured of: {measured}", f"- State: `{theorem.column('state')}`", ""]
+    lines += [f"- Source: {theorem.source}", f"- Measured in: {measured}", f"- State: `{theorem.column('state')}`", ""]
     for group in said["Attributes"]:
         columns = ", ".join(f"`{theorem.column(name.strip())}`" for name in group.name.split(","))
         lines += [f"- {columns}: {' '.join(group.desc)}"]
@@ -79,7 +79,7 @@ def theorem_lines(theorem: type[Theorem]) -> list[str]:
 
 @cache
 def verdicts() -> dict[str, dict[str, str]]:
-    """Return the lines of the reference run's verdicts by the claim's id."""
+    """Return the rows of the reference run's verdicts, by id of the claim."""
     return {line["id"]: line for line in texts(REFERENCE / "verdicts.csv").to_dict("records")}
 
 
@@ -90,7 +90,7 @@ def claims() -> list[Claim]:
 
 
 def claims_of(theorem: type[Theorem]) -> list[Claim]:
-    """Return the claims that read a theorem's columns; of several theorems with these, the artefact names the one."""
+    """Return the claims that read a theorem's columns; if several theorems share these, the artefact decides."""
     found = []
     for claim in claims():
         read = set(claim.rule.reads)
@@ -103,7 +103,7 @@ def claims_of(theorem: type[Theorem]) -> list[Claim]:
 
 
 def claim_lines(chosen: list[Claim]) -> list[str]:
-    """Return a table of claims with what the reference run found, and how often there was which verdict."""
+    """Return a table of claims with the results of the reference run, below the number of claims with each verdict."""
     rows = []
     for claim in chosen:
         line = verdicts()[claim.id]
@@ -120,18 +120,18 @@ def claim_lines(chosen: list[Claim]) -> list[str]:
 
 
 def measured_lines(theorem: type[Theorem]) -> list[str]:
-    """Return what came out of a theorem in the repository's runs."""
+    """Return the results on a theorem in the repository's runs."""
     if theorem is SubsetApproximation:
-        said = "**Measured** by the benchmark `column_subset`; a single draw may exceed a bound in expectation:"
+        said = "**Measured** by the benchmark `column_subset`; a single draw may exceed a bound on the expectation:"
         return [said, "", *promise_lines()]
     chosen = claims_of(theorem)
     if not chosen:
-        return ["**Measured**: the papers make no claim about it, and the reference run has no trial of it.", ""]
+        return ["**Measured**: no claim of the papers and no trial of the reference run concerns it.", ""]
     return ["**Measured** in the reference run:", "", *claim_lines(chosen)]
 
 
 def promise_lines() -> list[str]:
-    """Return, for each method that promises something, its states and how near its ratio came to the bound."""
+    """Return, for each method with a bound, its states and the largest ratio of error to bound."""
     rows = []
     runs = pd.read_csv(SUBSETS, keep_default_na=False, na_values={"subset_frobenius_bound": ["", "nan"]})
     runs = runs.dropna(subset=["subset_frobenius_bound"])
@@ -139,18 +139,18 @@ def promise_lines() -> list[str]:
         states = ", ".join(f"{n} {state}" for state, n in Counter(found["subset_approximation"]).items())
         nearest = (found["subset_frobenius_ratio"] / found["subset_frobenius_bound"]).max()
         rows.append([str(method), found["subset_promised_by"].iloc[0], states, f"{nearest:.2g}"])
-    return table_lines(["method", "promised by", "runs by state", "largest ratio over its bound"], rows)
+    return table_lines(["method", "bound by", "runs by state", "largest ratio divided by its bound"], rows)
 
 
 def table_lines(header: list[str], rows: list[list[str]]) -> list[str]:
-    """Return a Markdown table; columns of numbers are flush right."""
+    """Return a Markdown table; numeric columns are aligned right."""
     numbers = [all(re.match(r"^[-\d.]*(e[-+]\d+)?$", row[place]) for row in rows) for place in range(len(header))]
     rule = ["--:" if each else "---" for each in numbers]
     return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)] + [""]
 
 
 def subset_lines() -> tuple[list[str], list[Path]]:
-    """Return the mean ratio of each method on each matrix, and the file that has them."""
+    """Return the mean ratio of each method on each matrix, and the file with the ratios."""
     runs = pd.read_csv(SUBSETS)
     means = runs.pivot_table("subset_frobenius_ratio", "method", "data", sort=False)
     rows = [[str(method), *(f"{mean:.3g}" for mean in line)] for method, line in means.iterrows()]
@@ -158,24 +158,24 @@ def subset_lines() -> tuple[list[str], list[Path]]:
 
 
 def claims_of_paper(paper: str) -> tuple[list[str], list[Path]]:
-    """Return the claims of a paper with their verdicts, and the file that has them."""
+    """Return the claims of a paper with their verdicts, and the file with the verdicts."""
     return claim_lines([claim for claim in claims() if claim.paper == paper]), [REFERENCE / "verdicts.csv"]
 
 
 def contents_of_paper(paper: str) -> tuple[list[str], list[Path]]:
-    """Return a line for each thing that a paper states, and the files that say where it is."""
+    """Return a row for each item of a paper's contents, and the source files."""
     [own] = [file.claims for file in claim_files(paper)]
     asked, path = stored_robustness(REFERENCE), contents_path(paper)
     rows = []
     for item in read_contents(path):
         cells = [item.item, item.where, item.says, place_of(item), said_of(item, own, verdicts(), asked)]
         rows.append([cell.replace("|", "\\|") for cell in cells])
-    header = ["item", "where", "what it says", "here", "verdicts, or why it is left out"]
+    header = ["item", "where", "what it says", "in provsel", "verdicts, or reason for leaving it out"]
     return table_lines(header, rows), [path, REFERENCE / "verdicts.csv"]
 
 
 def figures_of(paper: str) -> tuple[list[str], list[Path]]:
-    """Return the figures of a paper's reference run, and the files that they are."""
+    """Return the figures of a paper's reference run, and their files."""
     paths = sorted((REFERENCE / "figures" / paper).glob("*.svg"))
     return [
         line for path in paths for line in (f"![{paper}, {path.stem}]({beside(path)})", "", f"*{path.stem}*", "")
@@ -183,18 +183,18 @@ def figures_of(paper: str) -> tuple[list[str], list[Path]]:
 
 
 def tables_of(paper: str) -> tuple[list[str], list[Path]]:
-    """Return the tables of a paper's reference run, and the files that they are."""
+    """Return the tables of a paper's reference run, and their files."""
     paths = sorted((REFERENCE / "tables" / paper).glob("*.md"))
     return [line for path in paths for line in (f"## {path.stem}", "", path.read_text(encoding="utf-8"), "")], paths
 
 
 def beside(path: Path) -> str:
-    """Return where a file is for a page of a folder of `docs`."""
+    """Return the path of a file relative to the pages of `docs/papers`."""
     return os.path.relpath(path, REPO / "docs" / "papers")
 
 
 def verdict_counts() -> tuple[list[str], list[Path]]:
-    """Return a table of how many claims of each paper have which verdict in the reference run."""
+    """Return a table with the number of claims of each paper with each verdict in the reference run."""
     found = {
         paper: [verdicts()[claim.id]["verdict"] for claim in claims() if claim.paper == paper] for paper in papers()
     }
@@ -236,38 +236,39 @@ def leaderboard_lines(task: str) -> tuple[list[str], list[Path]]:
     ]
     error = ERROR_OF[task]
     said = (
-        f"{len(board)} methods on {scores.domains.sum()} data sets of {len(scores.domains)} domains, all sizes and "
-        f"judges. Rank of {error} with its 95 % interval; wins over the other methods; loss, points of {error} more "
-        f"than all features, and in the domain where it is largest; data sets where a method failed, and where it was "
-        f"not run."
+        f"{len(board)} methods on {scores.domains.sum()} data sets of {len(scores.domains)} domains, with all sizes "
+        f"and judges. The table shows the mean rank by {error} with its 95 % interval, the share of wins over the "
+        f"other methods, the loss in points of {error} relative to all features, and the domain with the largest "
+        f"loss. *Failed* and *not run* are numbers of data sets."
     )
     return [said, "", *table_lines(["method", *shown], rows)], panel_files()
 
 
 def advice_lines(task: str) -> tuple[list[str], list[Path]]:
-    """Return what survives of comparisons with all features and with the best method, of all domains and of each."""
+    """Return the comparisons with all features and with the best method, over all domains and in each domain."""
     scores = Scores.of(stored_panel(), task)
     compared = compared_with_all(scores)
     lines = [
         " ".join(stored_answers(stored_folder(), task)),
         "",
-        "Each of the words *better*, *same* (within 1 point) and *worse* is wrong somewhere in a table with a "
-        "probability of at most 5 %, [if differences are symmetric](benchmark.md#how-far-the-results-hold). *Least "
-        "error*: of the methods that were run on all data sets. *Detectable*: the difference in points that a table "
-        "shows nine times in ten, the median of its comparisons; a smaller one is mostly *inconclusive*.",
+        "For each of the verdicts *better*, *same* (within 1 point) and *worse*, the probability that a table contains "
+        "a wrong one is at most 5 %, [if differences are symmetric](benchmark.md#how-far-the-results-hold). *Least "
+        "error* considers the methods that were run on all data sets. *Detectable* is the difference in points that a "
+        "comparison detects nine times in ten (median); smaller differences are mostly *inconclusive*.",
         "",
-        *compared_lines(compared[EVERYWHERE], f"{len(scores.domains)} domains, each of which counts the same"),
+        *compared_lines(compared[EVERYWHERE], f"{len(scores.domains)} domains with equal weights"),
         *best_lines(scores),
-        *compared_lines(compared[EVERY_SOURCE], f"{scores.lines['source'].nunique()} sources, each counted the same"),
-        "The second table takes sources of one domain as independent, and is about data such as these; the first is "
-        "about data of a new domain.",
+        *compared_lines(compared[EVERY_SOURCE], f"{scores.lines['source'].nunique()} sources with equal weights"),
+        "The second table treats the sources of a domain as independent, and applies to data such as these. The first "
+        "table applies to data of a new domain.",
         "",
     ]
     board = leaderboard(scores)
     for column, text in (("seconds", "faster"), ("stability", "more stable")):
         names = ", ".join(front(everywhere(board), column))
         lines += [
-            f"Of the selectors run on all data sets, no other is {text} and has less error than one of these: {names}.",
+            f"Among the selectors run on all data sets, none is both {text} and lower in error than one of these: "
+            f"{names}.",
             "",
         ]
     for domain in scores.decidable:
@@ -279,7 +280,7 @@ def advice_lines(task: str) -> tuple[list[str], list[Path]]:
 
 
 def compared_lines(compared: pd.DataFrame, over: str) -> list[str]:
-    """Return a table with a line a size: which methods are better than all features, and how many are worse."""
+    """Return a table with a row per size: which methods are better than all features, and how many are worse."""
     rows = []
     for size, of_size in compared.groupby(level="size", sort=False):
         names = {
@@ -295,7 +296,7 @@ def compared_lines(compared: pd.DataFrame, over: str) -> list[str]:
 
 
 def best_lines(scores: Scores) -> list[str]:
-    """Return how the method with the best mean rank stands among all others."""
+    """Return sentences that compare the method with the best mean rank with all others."""
     board = leaderboard(scores)
     best = next(name for name in board.index if name != ALL)
     rank, low, high = board.loc[best, ["rank", "low", "high"]]
@@ -305,21 +306,21 @@ def best_lines(scores: Scores) -> list[str]:
     alike = [*verdicts.index[~verdicts.isin(["better", "worse"])]]
     return [
         f"{first}. The mean rank of {best} is {rank:.1f} ({low:.1f} to {high:.1f}) of {len(board)}. Its error "
-        f"is smaller than that of {(verdicts == 'better').sum()} methods, random features "
-        f"{'not ' if 'random' in alike else ''}among them; differences of {seen:.1f} points would be seen (median). "
-        f"Inconclusive beside it: {', '.join(alike) or 'none'}.",
+        f"is smaller than that of {(verdicts == 'better').sum()} methods, "
+        f"{'not including' if 'random' in alike else 'including'} random features. Differences of {seen:.1f} points "
+        f"are detectable (median). Inconclusive comparisons: {', '.join(alike) or 'none'}.",
         "",
     ]
 
 
 def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:
-    """Return what became of each claim of a paper under all readings, and the file that says so."""
+    """Return the verdicts on each claim of a paper under all readings, and the source file."""
     path = REFERENCE / "readings" / paper / "robustness.csv"
     rows = []
     for line in texts(path).to_dict("records"):
         number = count_text(int(line["run"]), int(line["universes"]))
         rows.append([f"`{line['claim']}`", number, line["default"], line["shares"], line["flip"]])
-    header = ["claim", "universes", "by default", "share of each verdict", "smallest change for another"]
+    header = ["claim", "universes", "by default", "share of each verdict", "smallest change that changes the verdict"]
     return table_lines(header, rows), [path]
 
 
@@ -329,12 +330,12 @@ def claims_of_theorems() -> tuple[list[str], list[Path]]:
 
 
 def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
-    """Return what the docstring of a module says of a format."""
+    """Return the description of a format from the docstring of a module."""
     return (module.__doc__ or "").split("\n", 1)[1].splitlines(), []
 
 
 def statement_summary(paper: str) -> tuple[list[str], list[Path]]:
-    """Return what came out of the statements of a paper, as a paragraph and a figure, and the files that say so."""
+    """Return the results on the statements of a paper, as a paragraph and a figure, and the source files."""
     folder = REFERENCE / paper
     image = f"![Shares of verdicts over readings](../results/reference/{paper}/statements.svg)"
     return [summary(statement_frame(paper, folder)), "", image, ""], [
@@ -344,14 +345,14 @@ def statement_summary(paper: str) -> tuple[list[str], list[Path]]:
 
 
 def statement_lines(paper: str) -> tuple[list[str], list[Path]]:
-    """Return what the benchmark tells of the statements of a paper, by theme, and the files that say so."""
+    """Return the benchmark's verdicts on the statements of a paper, by theme, and the source files."""
     folder = REFERENCE / paper
     frame = statement_frame(paper, folder)
     lines = []
     for theme, of_theme in by_theme(frame).items():
         rows = []
         for line in of_theme.to_dict("records"):
-            said = f"{line['claim']} *{line['citation']}* (read: {line['read']}). Asked: {line['asked']}"
+            said = f"{line['claim']} *{line['citation']}* (read: {line['read']}). Tested: {line['asked']}"
             said += f" Left out: {line['left_out']}"
             if line["seen"]:
                 said += f" Known before: {line['seen']}"
@@ -363,7 +364,7 @@ def statement_lines(paper: str) -> tuple[list[str], list[Path]]:
             cells = [said, line["own"], line["beyond"], effect, seen, line["readings"]]
             rows.append([cell.replace("|", "\\|") for cell in cells])
         lines += [f"## {theme.capitalize()}", ""]
-        lines += table_lines(["statement", "on its data", "elsewhere", "effect", "would be seen", "readings"], rows)
+        lines += table_lines(["statement", "on its data", "elsewhere", "effect", "detectable", "readings"], rows)
     lines += ["## Not testable here", ""]
     lines += [f"- {item.statement}: {item.missing}." for item in not_testable(paper)]
     return [*lines, ""], [folder / "verdicts.csv", folder / "robustness.csv"]
@@ -373,23 +374,23 @@ FAMILIES = {
     "control": "random features", "subset": "columns that approximate X", "filter": "filters", "wrapper": "wrappers",
     "embedded": "embedded in a model",
 }  # fmt: skip
-"""Words for the families of methods; all features are what they are compared with."""
+"""Words for the families of methods, which are compared with all features."""
 
 SHARES = {"better": "lower", "within": "within a point", "worse": "higher"}
 """Probabilities of an answer, in words about the error."""
 
 
 def answer_lines(task: str) -> tuple[list[str], list[Path]]:
-    """Return the stored answers of a task: in sentences, by family, by shape, and beside random features."""
+    """Return the stored answers of a task: in sentences, by family, by shape, and compared with random features."""
     folder = stored_folder()
     answers = pd.read_csv(folder / ANSWERS).query("task == @task")
     board = pd.read_csv(folder / LEADERBOARD).query("task == @task").set_index("method")
     at_size = answers[(answers["size"] == TOLD_SIZE) & (answers["place"] == SAME_DOMAINS)]
     lines = [" ".join(stored_answers(folder, task)), ""]
-    lines += [f"By family, with {TOLD_SIZE} features in the place of all: medians of methods.", ""]
+    lines += [f"Medians over the methods of each family, with {TOLD_SIZE} features instead of all:", ""]
     lines += _family_lines(at_size, board)
     shaped = answers[(answers["size"] == TOLD_SIZE) & (answers["judge"] == SHAPED) & answers["place"].isin(SHAPES)]
-    lines += [f"By shape, the same with a {SHAPED} model: the lower and the upper quartile of these data sets.", ""]
+    lines += [f"The same by shape, with a {SHAPED} model, for the lower and the upper quartile of these data sets:", ""]
     rows = [[place, *_percents(shaped[shaped["place"] == place])] for place in SHAPES]
     lines += table_lines(["data sets of a new domain with", *(f"{word}, %" for word in SHARES.values())], rows)
     lines += _random_lines(pd.read_csv(folder / BESIDE_RANDOM).query("task == @task"))
@@ -413,7 +414,7 @@ def _family_lines(answers: pd.DataFrame, board: pd.DataFrame) -> list[str]:
 
 
 def _random_lines(answers: pd.DataFrame) -> list[str]:
-    """Return where methods that approximate X have less error than random features."""
+    """Return how likely methods that approximate X have a lower error than random features."""
     rows = []
     for place, of_place in answers.groupby("place", sort=False):
         best = of_place.loc[of_place["better"].idxmax()]
@@ -421,7 +422,7 @@ def _random_lines(answers: pd.DataFrame) -> list[str]:
         rows.append([str(place), f"{best['sources']:.0f}", *_percents(of_place), likeliest])
     heads = ["new data set of", "sources", *(f"{word}, %" for word in SHARES.values()), "most likely lower"]
     head = (
-        f"Methods that approximate X beside {TOLD_SIZE} random features, with a {SHAPED} model: medians of "
+        f"Methods that approximate X compared with {TOLD_SIZE} random features, with a {SHAPED} model: medians over "
         f"{n_different(answers)}."
     )
     return [head, "", *table_lines(heads, rows)]
@@ -450,16 +451,16 @@ PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "format-of-readings": lambda: format_of(schema),
     "format-of-results": lambda: format_of(table),
 }
-"""Directives by their names, and what gives their Markdown, of the directive's argument if it has one."""
+"""Directives by name, with the functions that return their Markdown, given the directive's argument if it has one."""
 
 
 class FromCode(SphinxDirective):
-    """Markdown made by the build, see `PARTS`."""
+    """Markdown generated by the build; see `PARTS`."""
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return the nodes, and note the files that they are made of."""
+        """Return the nodes, and register the files that they depend on."""
         lines, files = PARTS[self.name](*self.arguments)
         for path in files:
             self.env.note_dependency(str(path))

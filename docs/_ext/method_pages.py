@@ -1,6 +1,6 @@
-"""A page for each method of the benchmark, and the table that leads to them, from its class, its entry and the board.
+"""Pages of the benchmark's methods, from their classes, entries and results, and the table that links to the pages.
 
-The pages are written below `docs/methods` before the build reads the sources; nothing there is committed.
+The pages are written to `docs/methods` before the build reads the sources. They are not committed.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ DOCS = Path(__file__).resolve().parents[1]
 FOLDER = DOCS / "methods"
 
 KINDS = {
-    "filter": "filter: it looks at the data alone",
-    "embedded": "embedded: it trains a model, and looks at that",
-    "wrapper": "wrapper: it trains models again and again",
-    "subset": "subset: its columns stand for the others, without labels",
-    "control": "control: what the others have to beat",
+    "filter": "filter: uses only the data",
+    "embedded": "embedded: uses a model that it trains",
+    "wrapper": "wrapper: trains models repeatedly",
+    "subset": "subset: chooses columns that approximate the others, without labels",
+    "control": "control: a baseline that the others should beat",
 }
-"""What a family of `provlab.core.vocabulary.Described` means."""
+"""Descriptions of the families of `provlab.core.vocabulary.Described`."""
 
 SIZES = {
-    "fixed": "as many as asked",
-    "at most": "as many as asked, or fewer",
-    "own": "it chooses the number",
+    "fixed": "the requested number",
+    "at most": "at most the requested number",
+    "own": "chosen by the method",
 }
-"""What `PanelMethod.sizes` means."""
+"""Descriptions of the values of `PanelMethod.sizes`."""
 
 PROMISES = {
-    "budget": ("budget", "budget: a theorem tells how many features it needs"),
+    "budget": ("budget", "budget: a theorem states how many features are needed"),
     "subset": ("subset_promise", "subset: a theorem bounds the error of the columns kept"),
 }
-"""Guarantees by their names: the method of a class that has one, and what it says."""
+"""Guarantees by name: the method of a class that provides the guarantee, and its description."""
 
 TITLES = {"classification": "Classes", "regression": "Numeric targets"}
-"""Of what is said of each task."""
+"""Headings of the results of each task."""
 
 UNDECIDED = "inconclusive"
 
@@ -63,7 +63,7 @@ def page_name(method: str) -> str:
 
 
 def described_class(method: PanelMethod) -> type:
-    """Return the class that orders the features, of `AtSize` that of the selector inside."""
+    """Return the class that orders the features; for `AtSize`, the class of the selector inside."""
     selector = method.selector()
     return type(selector.selector if isinstance(selector, AtSize) else selector)
 
@@ -77,7 +77,7 @@ def summary_and_source(cls: type) -> tuple[str, str]:
 
 
 def guarantees(method: PanelMethod) -> list[str]:
-    """Return the names of a method's guarantees; the theorems on draws are not about the largest scores."""
+    """Return the names of a method's guarantees; theorems on random draws do not apply to the largest scores."""
     if getattr(method.selector(), "strategy", "") == "top":
         return []
     cls = described_class(method)
@@ -85,7 +85,7 @@ def guarantees(method: PanelMethod) -> list[str]:
 
 
 def labels_text(method: PanelMethod) -> str:
-    """Return which targets a method takes."""
+    """Return the kinds of targets that a method accepts."""
     if not method.selector().needs_labels:
         return "none"
     if "regression" in method.tasks:
@@ -94,20 +94,20 @@ def labels_text(method: PanelMethod) -> str:
 
 
 def public_class(method: PanelMethod) -> str:
-    """Return provsel's own class of a method, as an import; "" where it has none."""
+    """Return the import path of provsel's class for a method, or "" if it has none."""
     cls = described_class(method)
     return f"provsel.selectors.{cls.__name__}" if cls.__module__.startswith("provsel.selectors.") else ""
 
 
 def read_results(name: str) -> pd.DataFrame:
-    """Return a table of results of the stored panel; an empty one where it is not computed."""
+    """Return a table of results of the stored panel, empty if it is not computed."""
     path = stored_folder() / f"_{name}.csv"
     columns = ["task", "method", "rank", "domain", "size"]
     return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=columns)
 
 
 def facts(name: str, method: PanelMethod) -> list[tuple[str, str]]:
-    """Return what is known of a method before it is run, as pairs of a property and its value."""
+    """Return the properties of a method that need no results, as pairs of a property and its value."""
     _, source = summary_and_source(described_class(method))
     rows = [
         ("name in settings", f"`selector={method.selector_name}`"),
@@ -129,7 +129,7 @@ def facts(name: str, method: PanelMethod) -> list[tuple[str, str]]:
 
 
 def standing(line: Mapping[str, Any], n_methods: int) -> list[str]:
-    """Return sentences on a line of the leaderboard."""
+    """Return sentences about a row of the leaderboard."""
     error = ERROR_OF[line["task"]]
     sentences = [
         f"Its mean rank by {error} is **{line['rank']:.1f} of {n_methods}** (95 % interval {line['low']:.1f} to "
@@ -138,13 +138,13 @@ def standing(line: Mapping[str, Any], n_methods: int) -> list[str]:
     if pd.notna(line["loss"]) and line["loss"] != 0:
         direction = "above" if line["loss"] > 0 else "below"
         sentences.append(
-            f"Its {error} is {abs(line['loss']):.1f} points {direction} that of all features, the mean over domains; "
-            f"the difference is largest in the domain {line['worst_domain']}, {line['worst']:+.1f} points."
+            f"On average over domains, its {error} is {abs(line['loss']):.1f} points {direction} that of all features. "
+            f"The difference is largest in the domain {line['worst_domain']}, with {line['worst']:+.1f} points."
         )
     if pd.notna(line["stability"]):
         sentences.append(f"Its [stability](../glossary.md) over folds is {line['stability']:.2f}.")
     if pd.notna(line["seconds"]):
-        sentences.append(f"A selection takes {line['seconds']:.2g} CPU seconds, the median over data sets.")
+        sentences.append(f"A selection takes {line['seconds']:.2g} CPU seconds (median over data sets).")
     if line["failed"]:
         sentences.append(f"It failed on {line['failed']:.0f} data sets.")
     if line["missing"]:
@@ -153,7 +153,7 @@ def standing(line: Mapping[str, Any], n_methods: int) -> list[str]:
 
 
 def beside_all_features(compared: pd.DataFrame) -> list[str]:
-    """Return a table with a line for each size: the difference from all features, and its verdict if it has one."""
+    """Return a table with a row for each size: the difference from all features, and its verdict if it has one."""
     domains = list(dict.fromkeys(compared["domain"]))
     lines = [f"| features | {' | '.join(domains)} |", f"|---|{'---|' * len(domains)}"]
     for size, of_size in compared.groupby("size", sort=False):
@@ -178,7 +178,7 @@ def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: p
     for key, value in facts(name, method):
         escaped = value.replace("|", "\\|")
         lines.append(f"| {key} | {escaped} |")
-    lines += ["", "## How it stands", ""]
+    lines += ["", "## Results", ""]
     for task, title in TITLES.items():
         of_task = board[board["task"] == task]
         own_line = of_task[of_task["method"] == name]
@@ -187,28 +187,28 @@ def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: p
             lines += [f"### {title}", "", *standing(own_line.iloc[0], len(of_task)), ""]
         if not own_comparisons.empty:
             lines += [
-                f"Points of {ERROR_OF[task]} more than all features have, for all domains with the 95 % interval. A "
-                f"number without a word is inconclusive: the benchmark cannot tell the two apart, see "
-                f"[how far the results hold](../benchmark.md#how-far-the-results-hold).",
+                f"The table shows the difference from all features in points of {ERROR_OF[task]}, for all domains with "
+                f"a 95 % interval. A number without a verdict is inconclusive: the benchmark cannot distinguish the "
+                f"two. See [how far the results hold](../benchmark.md#how-far-the-results-hold).",
                 "",
                 *beside_all_features(own_comparisons),
                 "",
             ]
     if (board["method"] != name).all() and (compared["method"] != name).all():
-        lines += ["It is not measured yet: `provsel panel` computes the benchmark.", ""]
+        lines += ["This method has not been measured yet. `provsel panel` computes the benchmark.", ""]
     settings = " \\\n    ".join(shlex.quote(setting) for setting in method.overrides(EXAMPLE_SIZE))
-    lines += ["## Run it", "", "As the benchmark does, on the digits of scikit-learn:", ""]
+    lines += ["## Run it", "", "This command uses the benchmark's settings on the digits data of scikit-learn:", ""]
     lines += ["```console", f"$ provsel run dataset=digits \\\n    {settings}", "```", ""]
-    lines += ["[The leaderboard](../benchmark.md#the-leaderboard) has all methods.", ""]
+    lines += ["[The leaderboard](../benchmark.md#the-leaderboard) lists all methods.", ""]
     return "\n".join(lines)
 
 
 def methods_table() -> tuple[list[str], list[Path]]:
-    """Return a table with a line for each method, which leads to its page, and the file that names them."""
+    """Return a table with a row for each method that links to its page, and the file that names the methods."""
     board = read_results("leaderboard").pivot(index="method", columns="task", values="rank")
     ranks = board.reindex(columns=[*TITLES])
     lines = [
-        "| method | kind | target | guarantee | mean rank: classes | numbers | what it does |",
+        "| method | kind | target | guarantee | mean rank: classes | numeric targets | what it does |",
         "|---|---|---|---|--:|--:|---|",
     ]
     for name, method in panel_methods().items():
@@ -224,7 +224,7 @@ def methods_table() -> tuple[list[str], list[Path]]:
 
 
 def write_pages(app: Sphinx) -> None:
-    """Write the page of each method where it differs from what is there, and delete those of methods that are gone."""
+    """Write the pages of methods that have changed, and delete the pages of removed methods."""
     FOLDER.mkdir(exist_ok=True)
     board = read_results("leaderboard")
     compared = read_results("against_all")

@@ -1,4 +1,4 @@
-"""The HTML report among the pages: the one of `results/`, or else one of the trials that the repository has."""
+"""The HTML report among the pages: the report in `results/` or, without one, a report on the committed trials."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SAMPLE = REPO / "results" / "reference" / "sample"
 OF_RESULTS = "provsel report wrote it from the trials stored in this checkout."
 OF_SAMPLE = (
     "provsel report wrote it from the committed sample of the reference run: a few trials of each artefact on "
-    "synthetic data. Most numbers are missing, and verdicts rest on these few trials; the pages of the papers have "
-    "those of the whole run. With all trials stored, make report docs adds them."
+    "synthetic data. Most numbers are missing, and verdicts are based on these few trials. The pages of the papers "
+    "show the verdicts of the whole run. If all trials are stored, make report docs adds the missing numbers."
 )
 
 
 def add_report(folder: Path) -> None:
-    """Put the report below the folder of the built pages, in place of an older one."""
+    """Put the report into the folder of the built pages, and replace an older one."""
     target = folder / "report"
     shutil.rmtree(target, ignore_errors=True)
     if (MADE / "index.html").is_file():
@@ -41,7 +41,7 @@ def add_report(folder: Path) -> None:
 
 
 class ReportLink(SphinxDirective):
-    """A link to the report, and what it was made from."""
+    """A link to the report, with the source of its numbers."""
 
     def run(self) -> list[nodes.Node]:
         """Return a paragraph."""
@@ -51,7 +51,7 @@ class ReportLink(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the directive, and the making of the report after the pages."""
+    """Register the directive, and let the report be written after the pages."""
     app.add_directive("report-link", ReportLink)
     app.connect(
         "build-finished",

@@ -1,9 +1,9 @@
 """
-Beside scikit-learn's selectors
-===============================
+Comparison with scikit-learn's selectors
+========================================
 
-``compare`` cross-validates a linear SVM on what each selector chooses, on the same folds, and tests
-the differences.
+``compare`` cross-validates a linear SVM on the features that each selector chooses, on the same
+folds, and tests the differences.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ methods = {
     "leverage scores": LeverageScoreSelector(6, strategy="top", rank=6),
     "random": UniformSelector(6),
 }
-with tempfile.TemporaryDirectory() as folder:  # a study of yours keeps its results
+with tempfile.TemporaryDirectory() as folder:  # in your own study, keep the results
     found = compare(X, y, methods, repeats=1, n_splits=5, draws=2, results=folder)
 print(found[["error", "sd", "p"]].round(2))
 

@@ -2,9 +2,10 @@
 BSS against sampling as epsilon falls
 =====================================
 
-Both keep the geometry of the rows up to epsilon: BSS surely, sampling with a probability, here 0.9.
-What the theorems ask for grows like 1 / epsilon^2. Measured is the error of both at the number that
-BSS's theorem asks for: the median of ten draws of sampling, and their range.
+Both methods preserve the geometry of the rows up to epsilon: BSS always, sampling with a given
+probability, here 0.9. The number of features that the theorems require grows like 1 / epsilon^2.
+The right panel shows the measured error of both methods at the number that BSS's theorem requires.
+For sampling, it shows the median and the range of ten draws.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +36,7 @@ left.loglog(
     color="#D55E00",
 )
 left.loglog(accuracies, asked, "o-", color="#0072B2")
-left.set(xlabel="epsilon", ylabel="features asked for")
+left.set(xlabel="epsilon", ylabel="required features")
 right.loglog(accuracies, accuracies, "--", color="#000000", label="epsilon")
 right.loglog(accuracies, bss, "o-", color="#0072B2", label="BSS")
 right.loglog(

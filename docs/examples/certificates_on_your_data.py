@@ -2,9 +2,9 @@
 Certificates on your data
 =========================
 
-``certify_subset`` measures how well the selected columns stand for all of X, beside the promise of
-the selectors that have one. ``certify`` does the same for the theorems on eigenvalues, margin and
-radius.
+``certify_subset`` measures how well the selected columns approximate all of X, and compares the
+error with the selector's bound if it has one. ``certify`` does the same for the theorems on
+eigenvalues, margin and radius.
 """
 
 import matplotlib.pyplot as plt
@@ -19,14 +19,15 @@ from provsel.selectors import (
     UniformSelector,
 )
 
-X, y = load_digits(return_X_y=True)  # put your own here
+X, y = load_digits(return_X_y=True)  # put your own data here
 X, y = X[y < 2], y[y < 2]
 for theorem in certify(BSSSelector(60).fit(X, y), X, y):
     print(f"BSS, 60 features: {theorem.name} {theorem.state}")
 
 # %%
-# The squared error of the projection on r columns, over the least that any r directions leave:
-# 1 cannot be beaten. Dashed lines are the bounds of the selectors that have one.
+# The figure shows the squared error of the projection on r columns, divided by the least possible
+# with any r directions, so no ratio is below 1. Dashed lines are the bounds of selectors that have
+# one.
 
 sizes = [2, 4, 8, 16, 24, 32]
 methods = {
@@ -41,5 +42,5 @@ for name, (colour, made) in methods.items():
     print(f"{name}: {', '.join(each.state for each in found)}")
     axes.semilogy(sizes, [each.frobenius_ratio for each in found], "o-", color=colour, label=name)
     axes.semilogy(sizes, [each.frobenius_bound for each in found], "--", color=colour)
-axes.set(xlabel="columns r", ylabel="error over the least")
+axes.set(xlabel="columns r", ylabel="error / least possible")
 _ = axes.legend(frameon=False)

@@ -1,9 +1,10 @@
 """
-Leverage scores, seen
-=====================
+Leverage scores in a figure
+===========================
 
-A leverage score says how much a feature alone carries of the rows' geometry. Here twenty features
-carry a signal of rank 5 and the others copy it weakly: the scores separate them without labels.
+A leverage score measures how much a single feature contributes to the geometry of the rows. Here
+twenty features carry a signal of rank 5, and the others are weak copies of it. The scores separate
+them without labels.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 A specification curve
 =====================
 
-A paper leaves places open. Each defensible way to read one is an option, each combination a
-universe, and the claim is asked in all of them: what it depends on shows at the marks below the
-curve. The curve is the difference in points of error; its dots are orange where the claim is
-contradicted, and grey where it is inconclusive.
+A paper leaves details open, called places. Each defensible reading of a place is an option, and
+each combination of options is a universe. The claim is tested in all universes, and the marks below
+the curve show what it depends on. The curve is the difference in points of error. Its dots are blue
+if the claim is replicated, orange if it is contradicted, and grey if it is inconclusive.
 """
 
 import subprocess

@@ -2,7 +2,7 @@
 Selection inside GridSearchCV
 =============================
 
-The number of features is a parameter as any other: the search chooses it on the training rows only.
+The number of features is a parameter like any other. The search chooses it on the training rows.
 """
 
 import matplotlib.pyplot as plt

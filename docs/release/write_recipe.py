@@ -1,4 +1,4 @@
-"""Write dist/recipe.yaml: the conda recipe with what only a release has. `make release` runs it after the build."""
+"""Write dist/recipe.yaml, the conda recipe with the details of a release. `make release` runs it after the build."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def release_recipe(recipe: str, owner: dict[str, object], sdist: Path) -> str:
     recipe : str
         The text of recipe.yaml.
     owner : dict
-        What owner.toml has.
+        Content of owner.toml.
     sdist : Path
-        The built file, which is published beside the release's tag.
+        The built file, which is published with the release's tag.
 
     Raises
     ------
     ValueError
-        When the recipe does not take its source from the checkout.
+        If the recipe does not take its source from the checkout.
     """
     if recipe.count(CHECKOUT) != 1:
         raise ValueError(f"recipe.yaml: expected the source {CHECKOUT.strip()!r} once; correct it.")
