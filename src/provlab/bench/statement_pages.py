@@ -28,13 +28,18 @@ def write_field(site: Site, folder: Path) -> list[str]:
         frame = statement_frame(paper, folder / paper)
         (site.folder / "benchmark").mkdir(exist_ok=True)
         figures = draw_statements(shares_of(frame, folder / paper), site.folder / "benchmark" / paper)
-        pages.append(f"benchmark/{paper}.html")
+        pages.append(statements_page(paper))
         site.write(
             pages[-1], "statements.html", TITLE, "benchmark", TITLE,
             above=[("Benchmark", "benchmark/index.html")], summary=summary(frame), frame=frame, themes=by_theme(frame),
             not_testable=not_testable(paper), figures=[path.relative_to(site.folder).as_posix() for path in figures],
         )  # fmt: skip
     return pages
+
+
+def statements_page(paper: str) -> str:
+    """Return the address of the page of a paper's statements."""
+    return f"benchmark/{paper}.html"
 
 
 def draw_field(paper: str, folder: Path) -> None:

@@ -38,7 +38,16 @@ from provlab.verdicts.readings.robustness import (
     under_readings,
 )
 from provlab.verdicts.readings.schema import paper_readings
-from provlab.verdicts.readings.study import DIGITS, EFFECTS, ROBUSTNESS, UNIVERSES, Outcome, joined, texts
+from provlab.verdicts.readings.study import (
+    DIGITS,
+    EFFECTS,
+    ROBUSTNESS,
+    UNIVERSES,
+    Outcome,
+    joined,
+    read_universes,
+    texts,
+)
 from provlab.verdicts.readings.universes import Multiverse, judge_on_table
 
 VERDICTS = "verdicts.csv"
@@ -112,6 +121,20 @@ def readings_of_statements(paper: str, claims: Sequence[str] = ()) -> tuple[Mult
 def judge_readings(multiverse: Multiverse, evidence: TableEvidence) -> Outcome:
     """Return the outcome of all universes."""
     return Outcome(multiverse, judge_on_table(multiverse, evidence), {}, {})
+
+
+def traced(paper: str, folder: Path) -> tuple[list[Verdict], Outcome | None]:
+    """Return the verdicts on the statements of a paper with their evidence, and their readings stored in a folder."""
+    file, evidence = _read(paper)
+    verdicts, _ = judge_files([file], evidence)
+    path = folder / f"{UNIVERSES}.gz"
+    if not path.is_file():
+        return verdicts, None
+    readings = paper_readings(paper)
+    claims = {claim.id: claim for claim in file.claims}
+    universes = read_universes(path, readings, claims)
+    chosen = [claims[name] for name in universes["claim"].unique()]
+    return verdicts, Outcome(Multiverse(readings, chosen, file.claims), universes, {}, {})
 
 
 def write_readings(outcome: Outcome, folder: Path) -> None:

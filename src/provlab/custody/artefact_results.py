@@ -48,7 +48,7 @@ from provlab.report.figures.style import only_formats
 from provlab.report.reference import ProjectReference, ReferencePart, formatted_table
 from provlab.report.templating import Site, trace_href
 from provlab.verdicts.claims.provenance import Provenance, Versions
-from provlab.verdicts.claims.schema import Claim, ClaimFile
+from provlab.verdicts.claims.schema import PANEL, Claim, ClaimFile
 from provlab.verdicts.claims.stored import Evidence
 from provlab.verdicts.claims.verdicts import Verdict, judge
 from provlab.verdicts.readings.prints import printed_effect
@@ -285,7 +285,7 @@ def claim_readings(outcome: Outcome) -> dict[str, ClaimReadings]:
                 options=options,
                 universes=by_effect(outcome.universes[outcome.universes["claim"] == claim.id]),
                 margins=getattr(claim.rule, "margins", ()),
-                printed=printed_effect(claim),
+                printed=None if claim.rule.artefact == PANEL else printed_effect(claim),
                 part_of_data=outcome.multiverse.part(claim.rule.artefact),
             )
     return readings

@@ -19,7 +19,9 @@ from provlab.bench.panel import stored_folder
 from provlab.bench.panel_answers import stored_answers
 from provlab.bench.panel_pages import FOLDERS, TITLES, write_panel
 from provlab.bench.run_pages import write_runs
-from provlab.bench.statement_pages import write_field
+from provlab.bench.statement_pages import TITLE as STATEMENTS_TITLE
+from provlab.bench.statement_pages import statements_page, write_field
+from provlab.bench.statements import VERDICTS, traced
 from provlab.bench.stored_panel import read_overlaps, read_panel
 from provlab.core.artefact import COMPLETE
 from provlab.core.selected import AT_ONCE
@@ -28,6 +30,7 @@ from provlab.core.store import TrialStore
 from provlab.core.summaries import value_counts, versions
 from provlab.custody.artefact_results import (
     Sources,
+    claim_readings,
     project_reference,
     readings_of,
     show_artefact,
@@ -39,10 +42,11 @@ from provlab.custody.doctor import INSTALLATION, OK, STORE, examine
 from provlab.project.papers import artefact_names, papers
 from provlab.project.project import current_project
 from provlab.report.artefact import ArtefactPage
+from provlab.report.claim import write_claim
 from provlab.report.templating import Site, check_names, fold_notes, render_notes, write_assets
 from provlab.run.executors import usable_cores
 from provlab.verdicts.claims.rules import CONTRADICTED, NO_DIFFERENCE, NOT_CONTRADICTED, NOT_RUN, REPLICATED
-from provlab.verdicts.claims.schema import all_claim_files
+from provlab.verdicts.claims.schema import PANEL, all_claim_files, claim_paths
 from provlab.verdicts.claims.verdicts import Verdict
 from provlab.verdicts.panel_scores import Scores
 from provsel.files import replacing_folder
@@ -109,7 +113,8 @@ def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs:
         n_jobs = max(1, min(usable_cores(), MAX_PROCESSES, len(artefacts) // PER_PROCESS))
     parts: list[Callable[[], ArtefactPage | None]] = [partial(show_artefact, site, sources, name) for name in artefacts]
     if has_panel:
-        parts.insert(0, partial(_write_stored_panel, site, panel))  # the longest first
+        of_panel = [partial(_write_stored_panel, site, panel), partial(_write_statements, site, panel.parent, sources)]
+        parts = [*of_panel, *parts]  # the longest first
     pages = [page for page in _write_parts(parts, n_jobs) if page is not None]
     _check_settings(overrides, pages)
     run_parts, unshown = write_runs(site, store, runs)
@@ -167,6 +172,18 @@ def _write_stored_panel(site: Site, folder: Path) -> None:
             site, Scores.of(panel, task), also=links | also, answer=stored_answers(folder, task),
             overlap=read_overlaps(folder, task),
         )  # fmt: skip
+
+
+def _write_statements(site: Site, reference: Path, sources: Sources) -> None:
+    """Write a page with the evidence on each published statement that is tested on the benchmark."""
+    for paper in claim_paths(PANEL):
+        if not (reference / paper / VERDICTS).is_file():
+            continue
+        verdicts, outcome = traced(paper, reference / paper)
+        readings = {} if outcome is None else claim_readings(outcome)
+        above = (STATEMENTS_TITLE, statements_page(paper))
+        for verdict in verdicts:
+            write_claim(site, verdict, above, readings.get(verdict.claim.id), sources.reference)
 
 
 _parts: Sequence[Callable[[], ArtefactPage | None]] = ()

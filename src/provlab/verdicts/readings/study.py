@@ -10,7 +10,7 @@ import json
 import logging
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from io import StringIO
@@ -267,6 +267,20 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     readings = paper_readings(paper)
     [file] = claim_files(paper)
     claims = {claim.id: claim for claim in file.claims}
+    frame = read_universes(path, readings, claims)
+    chosen = [claims[name] for name in frame["claim"].unique()]
+    prints = _stored_prints(path.parent, dict.fromkeys(claim.rule.artefact for claim in chosen), readings)
+    return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
+
+
+def read_universes(path: Path, readings: Readings, claims: Mapping[str, Claim]) -> pd.DataFrame:
+    """Return the stored universes of claims, given by their ids.
+
+    Raises
+    ------
+    ValueError
+        If the file does not fit the current readings and claims.
+    """
     allowed = {"claim": [*claims]}
     for place in readings.places:
         allowed[place.id] = ["", *(option.name for option in place.options)]
@@ -276,8 +290,6 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
             if name not in frame:
                 frame[name] = ""
         frame = _with_numbers(frame[[*allowed, *MEASURED]], [*EFFECTS, "n"])
-        artefacts = [claims[name].rule.artefact for name in frame["claim"].unique() if name in claims]
-        prints = _stored_prints(path.parent, dict.fromkeys(artefacts), readings)
     except (KeyError, ValueError) as error:
         expected = ", ".join([*allowed, *MEASURED])
         raise ValueError(
@@ -286,10 +298,10 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     for column, names in allowed.items():
         unknown = [name for name in frame[column].unique() if name not in names]
         if unknown:
+            paper = readings.paper
             expected = f"claims of {paper}" if column == "claim" else f"options of {column} ({', '.join(names[1:])})"
             raise ValueError(f"{path}: expected {expected}, got {unknown[0]!r:.80}; run provsel readings again.")
-    chosen = [claims[name] for name in frame["claim"].unique()]
-    return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
+    return frame
 
 
 def _stored_prints(folder: Path, artefacts: Iterable[str], readings: Readings) -> dict[str, pd.DataFrame]:
